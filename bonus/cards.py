@@ -1,0 +1,55 @@
+"""The fifty-two cards of 649a.3, each a small integer, and their two-character names."""
+
+from typing import Final, NewType
+
+Card = NewType("Card", int)
+"""A card: ``rank * 4 + suit``, ranks 0 (deuce) to 12 (ace), suits 0 to 3 (clubs to spades)."""
+
+RANKS: Final = "23456789TJQKA"
+SUITS: Final = "cdhs"
+DECK: Final = tuple(Card(number) for number in range(52))
+
+QUEEN: Final = 10
+ACE: Final = 12
+SPADES: Final = 3
+
+_NAMES: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
+_CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES)}
+
+
+def parse_card(text: str) -> Card:
+    """Read a card of two characters: a rank of ``23456789TJQKA``, then a suit of ``cdhs``.
+
+    Raises:
+        ValueError: the text names no card.
+
+    >>> parse_card("Td")
+    33
+    >>> parse_card("10d")
+    Traceback (most recent call last):
+        ...
+    ValueError: '10d' is no card: a rank of 23456789TJQKA, then a suit of cdhs
+    """
+    card = _CARDS.get(text)
+    if card is None:
+        raise ValueError(f"{text!r} is no card: a rank of {RANKS}, then a suit of {SUITS}")
+    return card
+
+
+def card_name(card: Card) -> str:
+    """The two characters that name a card.
+
+    >>> card_name(parse_card("As"))
+    'As'
+    """
+    return _NAMES[card]
+
+
+def rank_of(card: Card) -> int:
+    """The rank, 0 (deuce) to 12 (ace)."""
+    return card >> 2
+
+
+def suit_of(card: Card) -> int:
+    """The suit, 0 to 3: clubs, diamonds, hearts, spades. All are equal in rank (649a.6(a))."""
+    return card & 3

@@ -1,0 +1,47 @@
+"""What a Five Card Hand Bonus wager gives back on average, with its draws (reading T19)."""
+
+from fractions import Fraction
+from math import comb
+from typing import Final
+
+from bonus.hands import FiveCardHand
+from bonus.paytables import MeterTerms
+
+_DEALS: Final = comb(52, 5)
+_FIVE_CARD_COUNTS: Final = {
+    FiveCardHand.ROYAL_FLUSH_SPADES: 1,
+    FiveCardHand.ROYAL_FLUSH: 3,
+    FiveCardHand.STRAIGHT_FLUSH: 36,
+    FiveCardHand.FOUR_OF_A_KIND: 624,
+    FiveCardHand.FULL_HOUSE: 3_744,
+    FiveCardHand.FLUSH: 5_108,
+}
+"""How many of the C(52,5) deals are of each hand that the wager pays for."""
+
+
+def hand_bonus_return(
+    terms: MeterTerms, *, magic_card_every: int, lucky_every: int, positions: int
+) -> Fraction:
+    """The share of a Five Card Hand Bonus wager that comes back, with the meter at its seed.
+
+    Args:
+        terms: the meter's.
+        magic_card_every: a Magic Card is drawn in one round of so many; 0 for never.
+        lucky_every: a Lucky position is drawn in one round of so many; 0 for never.
+        positions: how many the table has; the Lucky position is one of them, or the dealer.
+
+    >>> from bonus.paytables import MeterKind, meter_terms
+    >>> terms = meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, 100)
+    >>> round(float(hand_bonus_return(terms, magic_card_every=1, lucky_every=0, positions=7)), 3)
+    2.315
+    """
+    back = Fraction(0)
+    for hand, count in _FIVE_CARD_COUNTS.items():
+        row = terms.rows[hand]
+        won = Fraction(terms.seed_cents * row.percent, 100 * terms.wager_cents) + row.for_1
+        back += Fraction(count, _DEALS) * won
+    if magic_card_every:
+        back += Fraction(5 * terms.magic_card_for_1, 52 * magic_card_every)
+    if lucky_every:
+        back += Fraction(terms.lucky_bonus_for_1, (positions + 1) * lucky_every)
+    return back

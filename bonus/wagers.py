@@ -1,0 +1,53 @@
+"""The wagers of 649a.7(d), the meters that some of them feed, and where payouts come from."""
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+from types import MappingProxyType
+from typing import Final
+
+
+class Wager(StrEnum):
+    """A wager of Three Card Poker (649a.7(d)), the Five Card Hand Bonus once for each hand."""
+
+    ANTE = auto()
+    PLAY = auto()
+    PAIR_PLUS = auto()
+    PROGRESSIVE = auto()
+    FIVE_CARD_PROGRESSIVE = auto()
+    FIVE_OF_SIX_PROGRESSIVE = auto()
+    SIX_CARD_BONUS = auto()
+    FIVE_CARD_HAND_BONUS = auto()
+    FIVE_CARD_HAND_BONUS_DEALER = auto()
+
+
+class MeterKind(StrEnum):
+    """A progressive meter that 649a.12 gives a seed and a rate of progression."""
+
+    PROGRESSIVE = auto()
+    FIVE_CARD_PROGRESSIVE = auto()
+    FIVE_OF_SIX_PROGRESSIVE = auto()
+    FIVE_CARD_HAND_BONUS = auto()
+
+
+class PaidFrom(StrEnum):
+    """Where a payout comes from.
+
+    A hand pay may come neither from the table inventory container nor through the player's game
+    account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
+    """
+
+    TABLE_INVENTORY = auto()
+    GAME_ACCOUNT = auto()
+    HAND_PAY = auto()
+
+
+METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
+    {
+        Wager.PROGRESSIVE: MeterKind.PROGRESSIVE,
+        Wager.FIVE_CARD_PROGRESSIVE: MeterKind.FIVE_CARD_PROGRESSIVE,
+        Wager.FIVE_OF_SIX_PROGRESSIVE: MeterKind.FIVE_OF_SIX_PROGRESSIVE,
+        Wager.FIVE_CARD_HAND_BONUS: MeterKind.FIVE_CARD_HAND_BONUS,
+        Wager.FIVE_CARD_HAND_BONUS_DEALER: MeterKind.FIVE_CARD_HAND_BONUS,
+    }
+)
+"""The meter that a wager feeds; the wagers that feed none are left out."""

@@ -1,0 +1,110 @@
+"""Rounds dealt by hand for the tests, and what of their settlements the tests look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bonus.cards import Card, parse_card
+from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
+from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round, check_round
+from bonus.settlement import (
+    MICROS_PER_CENT,
+    Holding,
+    Item,
+    Line,
+    Outcome,
+    resolve,
+    settle_round,
+)
+
+PROGRESSIVE = Wager.PROGRESSIVE
+FIVE_CARD = Wager.FIVE_CARD_PROGRESSIVE
+FIVE_OF_SIX = Wager.FIVE_OF_SIX_PROGRESSIVE
+HAND_BONUS = Wager.FIVE_CARD_HAND_BONUS
+DEALER_BONUS = Wager.FIVE_CARD_HAND_BONUS_DEALER
+
+# Cards of no use to anybody, for what a test does not speak of.
+DEALER = "2c 7d 9h"
+COMMUNITY = "4c 8d"
+
+
+def cards(names: str) -> tuple[Card, ...]:
+    return tuple(parse_card(name) for name in names.split())
+
+
+def three(names: str) -> tuple[Card, Card, Card]:
+    first, second, third = cards(names)
+    return first, second, third
+
+
+def two(names: str) -> tuple[Card, Card]:
+    first, second = cards(names)
+    return first, second
+
+
+def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[MeterKind, MeterTerms]:
+    """All four meters for one wager amount."""
+    return {
+        kind: meter_terms(kind, wager_cents, paytable if kind == MeterKind.PROGRESSIVE else None)
+        for kind in MeterKind
+    }
+
+
+def box(
+    position: int,
+    hand: str | None,
+    *wagers: Wager,
+    patron: str | None = None,
+    folded: bool = False,
+    cents: int = 100,
+) -> DealtPosition:
+    """A position with a hand; its wagers are all of ``cents``."""
+    dealt = None if hand is None else three(hand)
+    return DealtPosition(position, patron, dealt, folded, dict.fromkeys(wagers, cents))
+
+
+@dataclass(frozen=True)
+class Played:
+    """A settlement with its sums, and the meters after it."""
+
+    lines: tuple[Line, ...]
+    after: Mapping[MeterKind, Holding]
+
+    def of(self, item: Item) -> list[tuple[int, Outcome, int]]:
+        """Position, outcome and what is paid, of each line about ``item``, in order."""
+        return [
+            (line.position, line.outcome, line.paid) for line in self.lines if line.item == item
+        ]
+
+    def paid(self, item: Item) -> list[tuple[int, int]]:
+        """Position and what is paid, of each paid line about ``item``, in order."""
+        return [(position, paid) for position, out, paid in self.of(item) if out == Outcome.PAID]
+
+
+def seeds(terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, Holding]:
+    return {kind: Holding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()}
+
+
+def play(
+    *boxes: DealtPosition,
+    dealer: str = DEALER,
+    community: str | None = COMMUNITY,
+    magic: str | None = None,
+    lucky: LuckyPosition | None = None,
+    terms: Mapping[MeterKind, MeterTerms] | None = None,
+    held: Mapping[MeterKind, Holding] | None = None,
+) -> Played:
+    """Check and settle a round; the meters hold their seeds but for what ``held`` says."""
+    terms = terms or terms_at()
+    played = Round(
+        boxes,
+        three(dealer),
+        None if community is None else two(community),
+        Draw(None if magic is None else parse_card(magic), lucky),
+    )
+    check_round(played, terms)
+    lines, after = resolve(settle_round(played, terms), {**seeds(terms), **(held or {})}, terms)
+    return Played(lines, after)
+
+
+def items(lines: Sequence[Line]) -> list[tuple[int, Item]]:
+    return [(line.position, line.item) for line in lines]

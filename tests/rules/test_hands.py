@@ -1,0 +1,206 @@
+"""The rankings of 649a.6, counted over whole decks and against a plain judge of five cards."""
+
+import random
+from collections import Counter
+from itertools import combinations, pairwise
+
+import pytest
+
+from bonus.cards import DECK, Card, card_name, parse_card, rank_of, suit_of
+from bonus.hands import (
+    FiveCardHand,
+    ThreeCardHand,
+    best_five_of,
+    dealer_qualifies,
+    five_card_hand,
+    three_card_hand,
+    three_card_strength,
+)
+from tests.rules.dealing import cards
+
+STRAIGHTS = [{12, *range(4)}, *({*range(low, low + 5)} for low in range(9))]
+
+
+def plain_five_card_hand(hand: tuple[Card, ...]) -> FiveCardHand:
+    """The definitions of 649a.6(d), word by word and without any trick."""
+    ranks = {rank_of(card) for card in hand}
+    suits = {suit_of(card) for card in hand}
+    shape = sorted(Counter(rank_of(card) for card in hand).values(), reverse=True)
+    flush, straight = len(suits) == 1, ranks in STRAIGHTS
+    royal = flush and ranks == STRAIGHTS[-1]
+    definitions = {
+        FiveCardHand.ROYAL_FLUSH_SPADES: royal and suits == {3},
+        FiveCardHand.ROYAL_FLUSH: royal,
+        FiveCardHand.STRAIGHT_FLUSH: flush and straight,
+        FiveCardHand.FOUR_OF_A_KIND: shape[0] == 4,
+        FiveCardHand.FULL_HOUSE: shape == [3, 2],
+        FiveCardHand.FLUSH: flush,
+        FiveCardHand.STRAIGHT: straight,
+        FiveCardHand.THREE_OF_A_KIND: shape[0] == 3,
+        FiveCardHand.TWO_PAIR: shape == [2, 2, 1],
+        FiveCardHand.PAIR: shape[0] == 2,
+        FiveCardHand.HIGH_CARD: True,
+    }
+    return next(hand for hand, holds in definitions.items() if holds)
+
+
+@pytest.mark.section("649a.6")
+@pytest.mark.section("649a.6(b)")
+@pytest.mark.section("649a.6(e)")
+def test_every_three_card_hand_is_counted() -> None:
+    assert Counter(three_card_hand(hand) for hand in combinations(DECK, 3)) == {
+        ThreeCardHand.MINI_ROYAL_SPADES: 1,
+        ThreeCardHand.MINI_ROYAL: 3,
+        ThreeCardHand.STRAIGHT_FLUSH: 44,
+        ThreeCardHand.THREE_OF_A_KIND: 52,
+        ThreeCardHand.STRAIGHT: 720,
+        ThreeCardHand.FLUSH: 1_096,
+        ThreeCardHand.PAIR: 3_744,
+        ThreeCardHand.HIGH_CARD: 16_440,
+    }
+
+
+@pytest.mark.section("649a.6(d)")
+def test_every_five_card_hand_is_counted() -> None:
+    assert Counter(five_card_hand(hand) for hand in combinations(DECK, 5)) == {
+        FiveCardHand.ROYAL_FLUSH_SPADES: 1,
+        FiveCardHand.ROYAL_FLUSH: 3,
+        FiveCardHand.STRAIGHT_FLUSH: 36,
+        FiveCardHand.FOUR_OF_A_KIND: 624,
+        FiveCardHand.FULL_HOUSE: 3_744,
+        FiveCardHand.FLUSH: 5_108,
+        FiveCardHand.STRAIGHT: 10_200,
+        FiveCardHand.THREE_OF_A_KIND: 54_912,
+        FiveCardHand.TWO_PAIR: 123_552,
+        FiveCardHand.PAIR: 1_098_240,
+        FiveCardHand.HIGH_CARD: 1_302_540,
+    }
+
+
+@pytest.mark.section("649a.6(d)")
+@pytest.mark.section("649a.11(c)(9)")
+@pytest.mark.parametrize("suits", [1, 2, 4])
+def test_best_five_of_six_is_the_best_of_its_six_fives(suits: int) -> None:
+    """Decks of one and two suits as well, where flushes and straight flushes are common."""
+    rng = random.Random(649)
+    deck = [card for card in DECK if suit_of(card) >= 4 - suits]
+    order = list(FiveCardHand)
+    seen = set()
+    for _ in range(6_000):
+        six = tuple(rng.sample(deck, 6))
+        expected = min(
+            (plain_five_card_hand(five) for five in combinations(six, 5)), key=order.index
+        )
+        assert best_five_of(six) == expected, [card_name(card) for card in six]
+        assert five_card_hand(six[1:]) == plain_five_card_hand(six[1:])
+        seen.add(expected)
+    assert len(seen) >= 3
+
+
+@pytest.mark.section("649a.6(d)")
+@pytest.mark.section("649a.11(c)(9)")
+@pytest.mark.parametrize(
+    ("six", "hand"),
+    [
+        ("As Ks Qs Js Ts 9s", "royal_flush_spades"),
+        ("Ad Kd Qd Jd Td 9d", "royal_flush"),
+        ("Ah Kh Qh Jh Tc 9h", "flush"),
+        ("Ah 2h 3h 4h 5h Kh", "straight_flush"),
+        ("9s 9d 9c 9h 2s 2d", "four_of_a_kind"),
+        ("9s 9d 9c 2h 2s 2d", "full_house"),
+        ("9s 9d 2c 2h 3s 3d", "two_pair"),
+        ("6s 7s 8s 9s 2s Td", "flush"),
+        ("6s 7s 8s 9d Tc Td", "straight"),
+        ("2s 3s 4d 6d 7d 9c", "high_card"),
+    ],
+)
+def test_best_five_of_six_by_example(six: str, hand: str) -> None:
+    assert best_five_of(cards(six)).value == hand
+
+
+@pytest.mark.reading("G5")
+@pytest.mark.section("649a.6(a)")
+def test_reading_g5_an_ace_below_the_five_makes_a_straight() -> None:
+    assert five_card_hand(cards("Ah 2s 3s 4d 5c")) == FiveCardHand.STRAIGHT
+    assert five_card_hand(cards("Ah 2h 3h 4h 5h")) == FiveCardHand.STRAIGHT_FLUSH
+    assert five_card_hand(cards("Kh Ah 2s 3s 4d")) == FiveCardHand.HIGH_CARD
+    assert three_card_hand(cards("Kh Ah 2s")) == ThreeCardHand.HIGH_CARD
+
+
+@pytest.mark.reading("G4")
+@pytest.mark.section("649a.6(c)")
+@pytest.mark.parametrize(
+    ("higher", "lower"),
+    [
+        ("Kd Kc 3h", "2d 2c Ah"),  # the pair before the odd card
+        ("Kd Kc 4h", "Ks Kh 3h"),
+        ("4d 3c 2h", "Ad 2s 3h"),  # A-2-3 is the lowest straight
+        ("4d 3d 2d", "As 2s 3s"),
+        ("Ad Kc Qh", "Kd Qc Jh"),
+        ("Ad Kd Qd", "Ks Qs Js"),
+        ("2d 3d 4d", "Ac Ad Ah"),  # a straight flush over three of a kind
+        ("2c 2d 2h", "Ac Kd Qh"),
+        ("Ac 2d 3h", "Ac Kc Jc"),
+        ("2c 3c 5c", "Ac Ad Kh"),
+        ("2c 2d 3h", "Ac Kd Jh"),
+        ("Ac 5d 3h", "Kc Qd Th"),
+        ("Ac 9d 3h", "Ad 8d 7h"),
+        ("Ac 9d 3h", "Ad 9c 2h"),
+        ("Kc 9c 3c", "Kd 8d 7d"),
+    ],
+)
+def test_reading_g4_the_higher_of_two_hands(higher: str, lower: str) -> None:
+    assert three_card_strength(cards(higher)) > three_card_strength(cards(lower))
+
+
+@pytest.mark.section("649a.6(c)")
+@pytest.mark.parametrize(
+    ("one", "other"), [("As Ks Qs", "Ad Kd Qd"), ("9d 9c 3h", "9s 9h 3d"), ("Ad 9c 3h", "As 9h 3d")]
+)
+def test_hands_of_the_same_ranks_tie(one: str, other: str) -> None:
+    assert three_card_strength(cards(one)) == three_card_strength(cards(other))
+
+
+@pytest.mark.section("649a.6(b)")
+def test_strength_follows_the_order_of_hands() -> None:
+    order = [ThreeCardHand.STRAIGHT_FLUSH, *list(ThreeCardHand)[3:]]
+    weakest: dict[str, int] = {}
+    strongest: dict[str, int] = {}
+    for hand in combinations(DECK, 3):
+        name = three_card_hand(hand)
+        if name in {ThreeCardHand.MINI_ROYAL_SPADES, ThreeCardHand.MINI_ROYAL}:
+            name = ThreeCardHand.STRAIGHT_FLUSH
+        strength = three_card_strength(hand)
+        weakest[name] = min(strength, weakest.get(name, strength))
+        strongest[name] = max(strength, strongest.get(name, strength))
+    for better, worse in pairwise(order):
+        assert weakest[better] > strongest[worse]
+
+
+@pytest.mark.section("649a.11(c)(3)(i)")
+@pytest.mark.parametrize(
+    ("hand", "qualifies"),
+    [("Qd 3c 2h", True), ("Jd Tc 8h", False), ("2d 2c 3h", True), ("2d 3c 4h", True)],
+)
+def test_the_dealer_plays_with_queen_high_or_better(hand: str, *, qualifies: bool) -> None:
+    assert dealer_qualifies(cards(hand)) is qualifies
+
+
+def test_a_wrong_number_of_cards_is_refused() -> None:
+    deuce, trey, four, five = cards("2d 3d 4d 5d")
+    with pytest.raises(ValueError, match="unpack"):
+        three_card_hand((deuce, trey))
+    with pytest.raises(ValueError, match="unpack"):
+        three_card_strength((deuce, trey, four, five))
+    with pytest.raises(ValueError, match="not 4"):
+        five_card_hand((deuce, trey, four, five))
+    with pytest.raises(ValueError, match="not 5"):
+        best_five_of((deuce, trey, four, five, parse_card("9d")))
+
+
+@pytest.mark.section("649a.3")
+def test_every_card_has_a_name_of_its_own() -> None:
+    assert [parse_card(card_name(card)) for card in DECK] == list(DECK)
+    for text in ("", "A", "as", "1s", "AsAs"):
+        with pytest.raises(ValueError, match="is no card"):
+            parse_card(text)

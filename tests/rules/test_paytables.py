@@ -1,0 +1,325 @@
+"""The paytables as data against the figures of 649a.12, typed here from the text a second time."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from bonus.chapter import ChapterError, read_cents, read_chapter, read_payout, read_seed
+from bonus.paytables import METER_OF, MeterKind, MeterTerms, Wager, meter_terms
+
+PROGRESSIVE = MeterKind.PROGRESSIVE
+FIVE_CARD = MeterKind.FIVE_CARD_PROGRESSIVE
+HAND_BONUS = MeterKind.FIVE_CARD_HAND_BONUS
+FIVE_OF_SIX = MeterKind.FIVE_OF_SIX_PROGRESSIVE
+
+# meter, paytable, then hand: "for 1" or percent of the meter
+PAYS: list[tuple[MeterKind, str | None, dict[str, int | str]]] = [
+    (
+        PROGRESSIVE,
+        "A",
+        {
+            "mini_royal_spades": "100%",
+            "mini_royal": 500,
+            "straight_flush": 70,
+            "three_of_a_kind": 60,
+            "straight": 6,
+        },
+    ),
+    (
+        PROGRESSIVE,
+        "B",
+        {
+            "mini_royal_spades": "100%",
+            "mini_royal": 500,
+            "straight_flush": 100,
+            "three_of_a_kind": 90,
+        },
+    ),
+    (
+        FIVE_CARD,
+        None,
+        {
+            "royal_flush_spades": "100%",
+            "royal_flush": "100%",
+            "straight_flush": "10%",
+            "four_of_a_kind": 300,
+            "full_house": 50,
+            "flush": 40,
+            "straight": 30,
+            "three_of_a_kind": 9,
+        },
+    ),
+    (
+        HAND_BONUS,
+        None,
+        {
+            "royal_flush_spades": "100%",
+            "royal_flush": "100%",
+            "straight_flush": "10%",
+            "four_of_a_kind": 500,
+            "full_house": 100,
+            "flush": 50,
+        },
+    ),
+    (
+        FIVE_OF_SIX,
+        None,
+        {
+            "royal_flush_spades": "100%",
+            "royal_flush": "25%",
+            "straight_flush": 250,
+            "four_of_a_kind": 100,
+            "full_house": 20,
+            "flush": 10,
+            "straight": 5,
+        },
+    ),
+]
+
+
+@pytest.mark.section("649a.12")
+@pytest.mark.section("649a.12(e)")
+@pytest.mark.section("649a.12(e)(1)")
+@pytest.mark.section("649a.12(h)(1)")
+@pytest.mark.section("649a.12(i)(1)")
+@pytest.mark.section("649a.12(j)")
+@pytest.mark.section("649a.12(j)(1)")
+@pytest.mark.parametrize(("kind", "paytable", "pays"), PAYS)
+def test_hands_pay_what_the_text_says(
+    kind: MeterKind, paytable: str | None, pays: dict[str, int | str]
+) -> None:
+    terms = meter_terms(kind, 500, paytable)
+    shown = {
+        hand: f"{row.percent}%" if row.percent else row.for_1
+        for hand, row in terms.rows.items()
+        if row.percent or row.for_1
+    }
+    assert shown == pays
+    assert not any(row.percent and row.for_1 for row in terms.rows.values())
+
+
+@pytest.mark.section("649a.12(e)(5)")
+@pytest.mark.section("649a.12(h)(5)")
+@pytest.mark.section("649a.12(j)(5)")
+@pytest.mark.parametrize(
+    ("kind", "paytable", "one_dollar", "five_dollars"),
+    [
+        (
+            PROGRESSIVE,
+            "A",
+            {"mini_royal_spades": 100, "mini_royal": 25},
+            {"mini_royal_spades": 500, "mini_royal": 125},
+        ),
+        (
+            PROGRESSIVE,
+            "B",
+            {"mini_royal_spades": 100, "mini_royal": 25},
+            {"mini_royal_spades": 500, "mini_royal": 125},
+        ),
+        (
+            FIVE_CARD,
+            None,
+            {"royal_flush_spades": 1_000, "royal_flush": 1_000, "straight_flush": 300},
+            {"royal_flush_spades": 5_000, "royal_flush": 5_000, "straight_flush": 1_500},
+        ),
+        (
+            FIVE_OF_SIX,
+            None,
+            {"royal_flush_spades": 100, "royal_flush": 50},
+            {"royal_flush_spades": 500, "royal_flush": 250},
+        ),
+    ],
+)
+def test_envy_bonuses_are_what_the_text_says(
+    kind: MeterKind,
+    paytable: str | None,
+    one_dollar: dict[str, int],
+    five_dollars: dict[str, int],
+) -> None:
+    assert envy_dollars(meter_terms(kind, 100, paytable)) == one_dollar
+    assert envy_dollars(meter_terms(kind, 500, paytable)) == five_dollars
+
+
+@pytest.mark.section("649a.1")
+@pytest.mark.section("649a.7(d)(4)")
+@pytest.mark.section("649a.7(d)(6)")
+@pytest.mark.section("649a.7(d)(7)")
+@pytest.mark.section("649a.7(d)(8)")
+@pytest.mark.parametrize(
+    ("kind", "paytable", "lowest"),
+    [
+        (PROGRESSIVE, "A", "straight"),
+        (PROGRESSIVE, "B", "three_of_a_kind"),
+        (FIVE_CARD, None, "three_of_a_kind"),
+        (HAND_BONUS, None, "flush"),
+        (FIVE_OF_SIX, None, "straight"),
+    ],
+)
+def test_a_wager_wins_from_its_lowest_hand_upward(
+    kind: MeterKind, paytable: str | None, lowest: str
+) -> None:
+    rows = list(meter_terms(kind, 100, paytable).rows.items())
+    wins = [bool(row.for_1 or row.percent) for _, row in rows]
+    count = [hand for hand, _ in rows].index(lowest) + 1
+    assert wins == [True] * count + [False] * (len(rows) - count)
+
+
+def envy_dollars(terms: MeterTerms) -> dict[str, int]:
+    return {hand: row.envy_cents // 100 for hand, row in terms.rows.items() if row.envy_cents}
+
+
+@pytest.mark.section("649a.12(e)(3)")
+@pytest.mark.section("649a.12(h)(3)")
+@pytest.mark.section("649a.12(i)(4)")
+@pytest.mark.section("649a.12(j)(3)")
+@pytest.mark.parametrize(
+    ("kind", "paytable", "figures"),
+    [
+        (PROGRESSIVE, "A", (1_000, 1_000, 14, 0)),
+        (PROGRESSIVE, "B", (1_000, 1_000, 20, 0)),
+        (FIVE_CARD, None, (10_000, 10_000, 21, 0)),
+        (HAND_BONUS, None, (10_000, 0, 21, 8)),
+        (FIVE_OF_SIX, None, (10_000, 10_000, 28, 0)),
+    ],
+)
+@pytest.mark.parametrize("wager_cents", [100, 500])
+def test_seeds_and_rates_follow_the_wager(
+    kind: MeterKind, paytable: str | None, figures: tuple[int, int, int, int], wager_cents: int
+) -> None:
+    """The figures are seed and reseed for 1, primary and reserve rate in per cent."""
+    terms = meter_terms(kind, wager_cents, paytable)
+    seed, reseed, primary_percent, reserve_percent = figures
+    assert (terms.seed_cents, terms.reseed_cents) == (seed * wager_cents, reseed * wager_cents)
+    assert terms.primary_bps == primary_percent * 100
+    assert terms.reserve_bps == reserve_percent * 100
+    assert (terms.kind, terms.wager_cents, terms.paytable) == (kind, wager_cents, paytable)
+
+
+@pytest.mark.section("649a.12(i)(3)")
+def test_only_the_five_card_hand_bonus_offers_draws_and_it_no_envy() -> None:
+    bonus = meter_terms(HAND_BONUS, 100)
+    assert (bonus.magic_card_for_1, bonus.lucky_bonus_for_1) == (20, 5)
+    assert bonus.offers_draws
+    assert not bonus.offers_envy
+    for kind, paytable in ((PROGRESSIVE, "A"), (FIVE_CARD, None), (FIVE_OF_SIX, None)):
+        terms = meter_terms(kind, 100, paytable)
+        assert terms.offers_envy
+        assert not terms.offers_draws
+
+
+@pytest.mark.section("649a.7(d)")
+def test_the_meters_five_wagers_feed_four_meters() -> None:
+    assert {wager.value: kind.value for wager, kind in METER_OF.items()} == {
+        "progressive": "progressive",
+        "five_card_progressive": "five_card_progressive",
+        "five_of_six_progressive": "five_of_six_progressive",
+        "five_card_hand_bonus": "five_card_hand_bonus",
+        "five_card_hand_bonus_dealer": "five_card_hand_bonus",
+    }
+    assert set(Wager) - set(METER_OF) == {"ante", "play", "pair_plus", "six_card_bonus"}
+
+
+@pytest.mark.reading("T22")
+@pytest.mark.reading("Wager amount")
+@pytest.mark.parametrize(
+    ("kind", "paytable", "rule"),
+    [
+        (PROGRESSIVE, "A", "649a.12(e)(5)"),
+        (FIVE_CARD, None, "649a.12(h)(5)"),
+        (FIVE_OF_SIX, None, "649a.12(j)(5)"),
+    ],
+)
+@pytest.mark.parametrize("cents", [-100, 0, 1, 99, 101, 200, 1_000])
+def test_reading_t22_an_amount_without_envy_bonuses_is_refused(
+    kind: MeterKind, paytable: str | None, rule: str, cents: int
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(rule) if cents > 0 else "at least one cent"):
+        meter_terms(kind, cents, paytable)
+
+
+@pytest.mark.reading("T22")
+@pytest.mark.reading("Wager amount")
+def test_reading_t22_the_five_card_hand_bonus_is_offered_at_any_amount_of_whole_cents() -> None:
+    assert meter_terms(HAND_BONUS, 1).seed_cents == 10_000
+    assert meter_terms(HAND_BONUS, 2_500).seed_cents == 25_000_000
+    with pytest.raises(ValueError, match="at least one cent"):
+        meter_terms(HAND_BONUS, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "paytable", "reason"),
+    [
+        (PROGRESSIVE, None, "A or B of 649a.12(e)(1)"),
+        (PROGRESSIVE, "C", "649a.12(e)(1) has the paytables A or B, not 'C'"),
+        (PROGRESSIVE, "", "not ''"),
+        (FIVE_CARD, "A", "649a.12(h)(1) has one paytable"),
+        (FIVE_OF_SIX, "A", "649a.12(j)(1) has one paytable"),
+        (HAND_BONUS, "B", "649a.12(i)(1) has one paytable"),
+    ],
+)
+def test_a_paytable_is_chosen_where_there_is_a_choice_and_nowhere_else(
+    kind: MeterKind, paytable: str | None, reason: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        meter_terms(kind, 100, paytable)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "reason"),
+    [
+        ('straight_flush = "70 for 1"\n', "", "straight_flush missing"),
+        ('straight = "N/A"\n', "", "straight missing"),
+        ('three_of_a_kind = "9 for 1"\n', "", "three_of_a_kind missing"),
+        ('royal_flush = "100% of meter"\n', "", "begins with the highest hand"),
+        ('mini_royal = "500 for 1"', 'mini_royals = "500 for 1"', "'mini_royals' is no three_card"),
+        ('flush = "40 for 1"', 'flush = "51 for 1"', "full_house pays less than flush"),
+        ('"10% of meter"', '"301 for 1"\npair = "1 for 1"', "not in order of rank"),
+        (
+            'flush = "40 for 1"\nstraight = "30 for 1"',
+            'straight = "40 for 1"\nflush = "30 for 1"',
+            "not in order of rank",
+        ),
+        ('"70 for 1"', '"70 to 1"', "'70 to 1' is no payout"),
+        ('"25% of meter"', '"101% of meter"', "is no payout"),
+        ('"25% of meter"', '"0% of meter"', "is no payout"),
+        ('= "$100"', '= "$24"', "mini_royal_spades pays less than mini_royal"),
+        (', mini_royal = "$25"', "", "mini_royal missing"),
+        ('wager = "$5"', 'wager = "$1"', "one schedule for each wager amount"),
+        ('wager = "$5"', 'wager = "5"', "'5' is no sum"),
+        ('primary = "14%"', 'primary = "0%"', "the rates must be above nothing"),
+        ('reserve = "8%"', 'reserve = "79%"', "the rates must be above nothing"),
+        ('primary = "14%"', 'primary = "14.5%"', "is no rate"),
+        ('seed = "$1,000 for 1"', 'seed = "$0"', "no seed"),
+        ('reseed = "$0"', 'reseed = "nothing"', "is no seed"),
+        ('choice = "B"', 'choice = "A"', "has a letter of its own"),
+        ('choice = "B"\n', "", "has a letter of its own"),
+        ('rule = "649a.12(e)(1)"', 'rule = "649a.12"', "names no subsection"),
+        ('rule = "649a.12(e)(5)"', 'rule = "679a.12(e)(5)"', "names no subsection"),
+        ('lowest = "straight"', 'lowest = "straights"', "'straights' is no three_card hand"),
+        ('lowest = "straight"', 'lowest = "straight"\nodds = 1', "unknown field `odds`"),
+        ('names = ["five_card_progressive"]', 'names = ["progressive"]', "two entries"),
+        ('names = ["five_card_progressive"]', "names = []", "no name or no paytable"),
+        ('names = ["five_card_progressive"]', 'names = ["jackpot"]', "Invalid enum value"),
+        ('magic_card = "20 for 1"', 'magic_card = "N/A"', "pay so much for 1"),
+        ('chapter = "649a"', "chapter = 649a", "Expected newline or end of document"),
+    ],
+)
+def test_a_chapter_that_does_not_hold_together_is_refused(
+    was: str, becomes: str, reason: str
+) -> None:
+    text = files("bonus").joinpath("chapters", "649a.toml").read_text("utf-8")
+    read_chapter(text)
+    assert was in text
+    with pytest.raises(ChapterError, match=re.escape(reason)):
+        read_chapter(text.replace(was, becomes, 1))
+
+
+def test_cells_are_read_as_they_are_written() -> None:
+    assert read_payout("1,000 for 1").for_1 == 1_000
+    assert read_payout("N/A") == read_payout("0 for 1")
+    assert read_seed("$10,000 for 1") == 10_000
+    assert read_cents("$1,500") == 150_000
+    for cell in ("", "500", "1,00 for 1", "500 for 2", "\u0665 for 1"):
+        with pytest.raises(ChapterError):
+            read_payout(cell)

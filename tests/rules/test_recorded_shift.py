@@ -1,0 +1,183 @@
+"""The recorded shift of eight tables, settled by the rules alone, against an independent sum.
+
+The tables are played one after the other in the order of their names, and each link's four meters
+are kept here as plain sums of micros.
+"""
+
+import gzip
+import json
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bonus.cards import Card, parse_card
+from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
+from bonus.rounds import DealtPosition, Round, check_round
+from bonus.settlement import (
+    MICROS_PER_CENT,
+    Holding,
+    Outcome,
+    contributions,
+    resolve,
+    settle_round,
+)
+
+SHIFT = Path(__file__).parent.parent / "shift"
+
+
+@dataclass
+class Table:
+    """A table's round as its devices tell it."""
+
+    wagers: defaultdict[int, dict[Wager, int]] = field(default_factory=lambda: defaultdict(dict))
+    hands: dict[int, tuple[Card, Card, Card]] = field(default_factory=dict)
+    folded: set[int] = field(default_factory=set)
+    dealer: tuple[Card, Card, Card] | None = None
+    community: tuple[Card, Card] | None = None
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take in a device event that changes the round."""
+        match event["event"]:
+            case "wager":
+                self.wagers[event["position"]][Wager(event["wager"])] = event["amount"]
+            case "withdraw":
+                del self.wagers[event["position"]][Wager(event["wager"])]
+            case "hand":
+                a, b, c = (parse_card(name) for name in event["cards"])
+                self.hands[event["position"]] = (a, b, c)
+            case "fold":
+                self.folded.add(event["position"])
+            case "dealer":
+                a, b, c = (parse_card(name) for name in event["cards"])
+                self.dealer = (a, b, c)
+            case "community":
+                a, b = (parse_card(name) for name in event["cards"])
+                self.community = (a, b)
+
+    def chips(self) -> int:
+        """How many wagers were made with value chips."""
+        electronic = (Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER)
+        return sum(wager not in electronic for made in self.wagers.values() for wager in made)
+
+    def round(self) -> Round:
+        """The round after the deal; a hand that was folded and collected has no cards."""
+        assert self.dealer is not None
+        return Round(
+            tuple(
+                DealtPosition(
+                    position,
+                    None,
+                    self.hands.get(position),
+                    position in self.folded,
+                    self.wagers[position],
+                )
+                for position in sorted(self.hands.keys() | self.folded)
+            ),
+            self.dealer,
+            self.community,
+        )
+
+
+@dataclass
+class Books:
+    """What the shift comes to."""
+
+    holdings: dict[str, dict[MeterKind, Holding]] = field(default_factory=dict)
+    awards: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    rounds: int = 0
+    voids: int = 0
+    wagers: int = 0
+    wagered_cents: int = 0
+
+
+def events(table: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(SHIFT / "tables" / f"{table}.jsonl.gz", "rt") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def link_terms(link: dict[str, Any]) -> dict[MeterKind, MeterTerms]:
+    return {
+        MeterKind(meter["kind"]): meter_terms(
+            MeterKind(meter["kind"]), meter["wager"], meter.get("paytable")
+        )
+        for meter in link["meter"]
+    }
+
+
+def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTerms]) -> None:
+    played = table.round()
+    check_round(played, terms)
+    made = [amount for box in played.positions for amount in box.wagers.values()]
+    books.wagers += len(made)
+    books.wagered_cents += sum(made)
+    held = books.holdings[link]
+    added = contributions(played.positions, terms)
+    for kind, more in added.items():
+        held[kind] = Holding(
+            held[kind].amount_micros + more.amount_micros,
+            held[kind].reserve_micros + more.reserve_micros,
+        )
+    lines, books.holdings[link] = resolve(settle_round(played, terms), held, terms)
+    for line in lines:
+        if line.outcome is Outcome.PAID:
+            name = line.item + (f" {line.percent}%" if line.percent else "")
+            books.awards[name][0] += 1
+            books.awards[name][1] += line.paid
+
+
+def play() -> Books:
+    floor = tomllib.loads((SHIFT / "floor.toml").read_text())
+    books = Books()
+    for link in floor["link"]:
+        terms = link_terms(link)
+        books.holdings[link["id"]] = {
+            kind: Holding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()
+        }
+        for seat in link["table"]:
+            table = Table()
+            for event in events(seat["id"]):
+                table.take(event)
+                if event["event"] == "chips":
+                    assert event["count"] == table.chips()
+                elif event["event"] == "settle":
+                    settle(books, link["id"], table, terms)
+                if event["event"] in {"settle", "void"}:
+                    books.rounds += 1
+                    books.voids += event["event"] == "void"
+                    table = Table()
+    return books
+
+
+@pytest.mark.reading("T8")
+@pytest.mark.reading("T14")
+@pytest.mark.section("649a.12(e)(4)")
+def test_the_shift_comes_to_what_an_independent_sum_says() -> None:
+    expected = json.loads((SHIFT / "expected.json").read_text())
+    books = play()
+    assert {
+        link: {
+            kind.value: {
+                "amount": holding.amount_micros // MICROS_PER_CENT,
+                "reserve": holding.reserve_micros // MICROS_PER_CENT,
+            }
+            for kind, holding in held.items()
+        }
+        for link, held in books.holdings.items()
+    } == {
+        link: {
+            kind: {"amount": meter["amount"], "reserve": meter.get("reserve", 0)}
+            for kind, meter in meters.items()
+        }
+        for link, meters in expected["links"].items()
+    }
+    assert dict(books.awards) == expected["awards"]
+    assert books.rounds == expected["rounds"]
+    assert books.voids == expected["voids"]
+    assert books.wagers == expected["wagers"]
+    assert books.wagered_cents == expected["wagered_cents"]

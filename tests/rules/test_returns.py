@@ -1,0 +1,38 @@
+"""What a Five Card Hand Bonus wager gives back on average."""
+
+from fractions import Fraction
+
+import pytest
+
+from bonus.paytables import MeterKind, meter_terms
+from bonus.returns import hand_bonus_return
+
+# 4 royals at the seed of 10,000 for 1, 36 straight flushes at a tenth of it, then the odds.
+HANDS = Fraction(4 * 10_000 + 36 * 1_000 + 624 * 500 + 3_744 * 100 + 5_108 * 50, 2_598_960)
+
+
+@pytest.mark.reading("T19")
+@pytest.mark.reading("T20")
+@pytest.mark.section("649a.12(i)(1)")
+@pytest.mark.section("649a.12(i)(3)")
+@pytest.mark.parametrize(
+    ("magic_card_every", "lucky_every", "draws"),
+    [
+        (0, 0, Fraction(0)),
+        (1, 0, Fraction(5 * 20, 52)),
+        (24, 0, Fraction(5 * 20, 52 * 24)),
+        (0, 12, Fraction(5, 8 * 12)),
+        (24, 12, Fraction(5 * 20, 52 * 24) + Fraction(5, 8 * 12)),
+    ],
+)
+@pytest.mark.parametrize("wager_cents", [1, 100, 500])
+def test_draws_add_to_what_the_hands_give_back(
+    magic_card_every: int, lucky_every: int, draws: Fraction, wager_cents: int
+) -> None:
+    back = hand_bonus_return(
+        meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, wager_cents),
+        magic_card_every=magic_card_every,
+        lucky_every=lucky_every,
+        positions=7,
+    )
+    assert back == HANDS + draws

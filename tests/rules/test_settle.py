@@ -1,0 +1,341 @@
+"""`pitlink settle`: rounds in as JSON lines, settlements out, errors in their place."""
+
+import io
+import json
+import os
+import select
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from bonus.settle import LINE_BYTES_MAX, settle_lines
+
+ROYAL: dict[str, Any] = {
+    "game": "three_card_poker",
+    "paytables": {"ante_bonus": "b-A", "pair_plus": "A", "progressive": "A"},
+    "positions": [
+        {
+            "position": 3,
+            "patron": "p3",
+            "cards": ["As", "Ks", "Qs"],
+            "folded": False,
+            "wagers": {"progressive": 100, "five_card_hand_bonus": 100},
+        },
+        {"position": 5, "folded": True, "wagers": {"progressive": 100}},
+    ],
+    "dealer": ["2c", "3d", "4h"],
+    "community": ["Js", "Ts"],
+    "draw": {"magic_card": "Ts", "lucky_position": 3},
+    "meters": {
+        "progressive": {"wager": 100, "amount": 151_234},
+        "five_card_hand_bonus": {"wager": 100, "amount": 1_200_000, "reserve": 30_000},
+    },
+}
+
+
+def settle(*lines: bytes) -> tuple[list[dict[str, Any]], bool]:
+    sink = io.BytesIO()
+    all_settled = settle_lines(io.BytesIO(b"".join(line + b"\n" for line in lines)), sink)
+    return [json.loads(line) for line in sink.getvalue().splitlines()], all_settled
+
+
+def changed(**fields: Any) -> bytes:  # noqa: ANN401
+    return json.dumps({**ROYAL, **fields}).encode()
+
+
+def position(**fields: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    return [{"position": 3, "cards": ["As", "Ks", "Qs"], **fields}]
+
+
+@pytest.mark.section("649a.12(e)(1)")
+def test_a_settlement_is_as_the_contract_has_it() -> None:
+    settled, all_settled = settle(changed())
+    assert all_settled
+    bonus = {"position": 3, "outcome": "paid", "wagered": 100, "returned": 0}
+    assert settled == [
+        {
+            "lines": [
+                {
+                    "position": 5,
+                    "item": "progressive",
+                    "outcome": "collected",
+                    "wagered": 100,
+                    "paid": 0,
+                    "returned": 0,
+                    "rule": "649a.11(b)(2)",
+                },
+                {
+                    **bonus,
+                    "item": "progressive",
+                    "hand": "mini_royal_spades",
+                    "paid": 151_234,
+                    "paid_from": "hand_pay",
+                    "percent": 100,
+                    "rule": "649a.12(e)(1)",
+                },
+                {
+                    "position": 5,
+                    "item": "progressive_envy",
+                    "outcome": "paid",
+                    "hand": "mini_royal_spades",
+                    "wagered": 100,
+                    "paid": 10_000,
+                    "returned": 0,
+                    "paid_from": "table_inventory",
+                    "rule": "649a.12(e)(5)",
+                    "envy_of": 3,
+                },
+                {
+                    **bonus,
+                    "item": "five_card_hand_bonus",
+                    "hand": "royal_flush",
+                    "paid": 1_200_000,
+                    "paid_from": "hand_pay",
+                    "percent": 100,
+                    "rule": "649a.12(i)(1)",
+                },
+                {
+                    **bonus,
+                    "item": "magic_card",
+                    "paid": 2_000,
+                    "paid_from": "game_account",
+                    "rule": "649a.12(i)(3)",
+                    "on": "player",
+                },
+                {
+                    **bonus,
+                    "item": "lucky_bonus",
+                    "paid": 500,
+                    "paid_from": "game_account",
+                    "rule": "649a.12(i)(3)",
+                    "on": "player",
+                },
+            ],
+            "meters": {
+                "progressive": {"amount": 100_000},
+                "five_card_hand_bonus": {"amount": 30_000, "reserve": 0},
+            },
+        }
+    ]
+
+
+def test_fields_of_a_line_come_in_the_order_of_the_contract() -> None:
+    settled, _ = settle(changed())
+    assert list(settled[0]["lines"][1]) == [
+        "position",
+        "item",
+        "outcome",
+        "hand",
+        "wagered",
+        "paid",
+        "returned",
+        "paid_from",
+        "percent",
+        "rule",
+    ]
+
+
+def test_what_may_be_left_out_is_left_out() -> None:
+    bare = {
+        "game": "three_card_poker",
+        "positions": [
+            {"position": 1, "cards": ["2h", "5s", "Jc"], "wagers": {"five_of_six_progressive": 500}}
+        ],
+        "dealer": ["2c", "7d", "9h"],
+        "meters": {"five_of_six_progressive": {"wager": 500, "amount": 5_000_000}},
+    }
+    settled, all_settled = settle(json.dumps(bare).encode())
+    assert all_settled
+    assert settled[0]["meters"] == {"five_of_six_progressive": {"amount": 5_000_000}}
+    [line] = settled[0]["lines"]
+    assert (line["outcome"], line["hand"], "paid_from" in line) == ("collected", "pair", False)
+
+
+@pytest.mark.section("649a.13")
+@pytest.mark.section("649a.13(d)")
+@pytest.mark.reading("T28")
+@pytest.mark.parametrize(
+    ("irregularity", "rule"), [("void", "649a.13"), ("dealer_exposed", "649a.13(d)")]
+)
+def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
+    irregularity: str, rule: str
+) -> None:
+    """A misdealt round: cards need not be there, nor be right."""
+    positions = position(cards=["As", "Ks"], wagers={"progressive": 100})
+    positions += [{"position": 4, "wagers": {"five_card_hand_bonus": 100}}]
+    settled, all_settled = settle(
+        changed(positions=positions, dealer=["As"], irregularity=irregularity)
+    )
+    assert all_settled
+    assert [
+        (line["position"], line["outcome"], line["returned"], line["paid"], line["rule"])
+        for line in settled[0]["lines"]
+    ] == [(4, "returned", 100, 0, rule), (3, "returned", 100, 0, rule)]
+    assert settled[0]["meters"] == {
+        "progressive": {"amount": 151_234 - 14},
+        "five_card_hand_bonus": {"amount": 1_200_000 - 21, "reserve": 30_000 - 8},
+    }
+
+
+@pytest.mark.reading("T28")
+def test_a_void_round_takes_nothing_off_a_reserve_that_it_was_not_told() -> None:
+    meters = {"five_card_hand_bonus": {"wager": 100, "amount": 1_200_000}}
+    settled, _ = settle(
+        changed(
+            positions=position(wagers={"five_card_hand_bonus": 100}),
+            meters=meters,
+            irregularity="void",
+        )
+    )
+    assert settled[0]["meters"]["five_card_hand_bonus"] == {"amount": 1_199_979, "reserve": 0}
+
+
+ONE_CARD_LESS = position(cards=["As", "Ks"])
+REFUSED = [
+    (b"nonsense", "not_json", None),
+    (b"", "not_json", None),
+    (b'{"game": "three_card_poker"', "not_json", None),
+    (b'{"game": "\xff"}', "not_json", None),
+    (b"[]", "malformed", None),
+    (b"{}", "malformed", None),
+    (b'{"game": "three_card_poker", "x": ' + b"[" * 30_000, "not_json", None),
+    (b'"' + b"x" * LINE_BYTES_MAX, "too_long", None),
+    (b'"' + b"x" * 5 * LINE_BYTES_MAX, "too_long", None),
+    (changed(game="poker"), "unknown_game", "game"),
+    (b'{"game": "four_card_prime", "all_six_card": "As"}', "not_settled", "game"),
+    (b'{"game": "three_card_prime"}', "not_settled", "game"),
+    (changed(colour="red"), "malformed", None),
+    (changed(paytables={"pair_plus": "F"}), "malformed", "paytables.pair_plus"),
+    (
+        changed(paytables={"mini_royal": {"pair_plus": 39}}),
+        "malformed",
+        "paytables.mini_royal.pair_plus",
+    ),
+    (changed(paytables={}), "bad_meter", "meters.progressive"),
+    (changed(positions=position(wagers={"ante": 100})), "not_settled", "positions[0].wagers.ante"),
+    (
+        changed(positions=position(wagers={"antes": 1})),
+        "unknown_wager",
+        "positions[0].wagers.antes",
+    ),
+    (
+        changed(positions=position(wagers={"five_of_six_progressive": 100})),
+        "unknown_meter",
+        "positions[0].wagers.five_of_six_progressive",
+    ),
+    (
+        changed(positions=position(wagers={"progressive": 500})),
+        "wrong_amount",
+        "positions[0].wagers.progressive",
+    ),
+    (changed(positions=position(wagers={"progressive": True})), "malformed", "positions[0].wagers"),
+    (changed(positions=position(wagers={"progressive": 1.0})), "malformed", "positions[0].wagers"),
+    (changed(positions=position(position="3")), "malformed", "positions[0].position"),
+    (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
+    (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
+    (changed(positions=position(fourth_card="2h")), "malformed", "positions[0]"),
+    (changed(positions=position(cards=["As", "Ks", "Qx"])), "bad_card", "positions[0].cards"),
+    (changed(positions=ONE_CARD_LESS), "wrong_cards", "positions[0].cards"),
+    (changed(positions=position() + position()), "position_twice", "positions[1].position"),
+    (
+        changed(positions=[*position(), {"position": 4, "cards": ["2d", "3h", "As"]}]),
+        "card_twice",
+        "positions[1].cards",
+    ),
+    (changed(positions=position(cards=None)), "cards_missing", "positions[0].cards"),
+    (changed(dealer=None), "cards_missing", "dealer"),
+    (changed(dealer=["2c", "3d"]), "wrong_cards", "dealer"),
+    (changed(community=["Js"]), "wrong_cards", "community"),
+    (changed(community=None), "community_missing", "community"),
+    (changed(draw={"magic_card": "Xs"}), "bad_card", "draw.magic_card"),
+    (changed(draw={"lucky_position": "player"}), "malformed", "draw.lucky_position"),
+    (changed(draw={"lucky_position": 9}), "bad_position", "draw.lucky_position"),
+    (changed(irregularity="misdeal"), "malformed", "irregularity"),
+    (changed(meters={"jackpot": {"wager": 100, "amount": 1}}), "unknown_meter", "meters.jackpot"),
+    (
+        changed(meters={"progressive": {"wager": 200, "amount": 1}}),
+        "bad_meter",
+        "meters.progressive",
+    ),
+    (
+        changed(meters={"progressive": {"wager": 100, "amount": 1, "reserve": 0}}),
+        "bad_meter",
+        "meters.progressive.reserve",
+    ),
+    (changed(meters={"progressive": {"wager": 100, "amount": -1}}), "malformed", "meters"),
+    (
+        changed(
+            positions=position(wagers={"progressive": 100}),
+            meters={"progressive": {"wager": 100, "amount": 13}},
+            irregularity="void",
+        ),
+        "bad_meter",
+        "meters.progressive",
+    ),
+]
+
+
+@pytest.mark.section("649a.12(g)")
+@pytest.mark.parametrize(("line", "code", "field"), REFUSED)
+def test_a_round_that_cannot_be_settled_yields_an_error_in_its_place(
+    line: bytes, code: str, field: str | None
+) -> None:
+    settled, all_settled = settle(changed(), line, changed())
+    assert not all_settled
+    good, bad, after = settled
+    assert good == after
+    assert "lines" in good
+    assert list(bad) == ["error"]
+    assert (bad["error"]["code"], bad["error"].get("field")) == (code, field)
+    assert bad["error"]["message"]
+
+
+def test_the_last_line_need_not_end() -> None:
+    sink = io.BytesIO()
+    assert settle_lines(io.BytesIO(changed()), sink)
+    assert sink.getvalue().count(b"\n") == 1
+
+
+def test_a_line_of_the_longest_length_is_read() -> None:
+    line = changed()
+    settled, all_settled = settle(line + b" " * (LINE_BYTES_MAX - len(line)))
+    assert all_settled
+    assert "lines" in settled[0]
+    assert not settle(line + b" " * (LINE_BYTES_MAX - len(line) + 1))[1]
+
+
+def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from bonus.main import run; run()", "settle"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=buffered,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for _ in range(2):
+            process.stdin.write(changed() + b"\n")
+            process.stdin.flush()
+            answered, _, _ = select.select([process.stdout], [], [], 30)
+            assert answered
+            assert "lines" in json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+
+
+@pytest.mark.parametrize(("line", "status"), [(b"", 1), (changed(), 0)])
+def test_the_exit_status_says_whether_all_were_settled(line: bytes, status: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from bonus.main import run; run()", "settle"],
+        input=line + b"\n",
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == status
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr == b""

@@ -1,0 +1,148 @@
+"""What holds of every settlement, over rounds drawn at random by Hypothesis."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bonus.cards import DECK, Card
+from bonus.paytables import METER_OF, MeterKind, Wager
+from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round, check_round
+from bonus.settlement import (
+    MICROS_PER_CENT,
+    Holding,
+    Outcome,
+    PaidFrom,
+    Settlement,
+    resolve,
+    settle_round,
+)
+from tests.rules.dealing import terms_at
+
+TERMS = terms_at()
+SPADES = [card for card in DECK if card & 3 == 3]
+# Wager items that feed a meter; the others of a settlement are paid beside them.
+WAGERS = {wager.value for wager in METER_OF}
+
+LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer", *range(1, 8)])
+
+
+@st.composite
+def rounds(draw: st.DrawFn) -> Round:
+    """A round of one to seven boxes; every second one from a deck that spades lie on top of."""
+    count = draw(st.integers(1, 7))
+    deck: list[Card] = list(draw(st.permutations(DECK)))
+    if draw(st.booleans()):
+        top = draw(st.permutations(SPADES))
+        deck = [*top, *(card for card in deck if card not in SPADES)]
+    community = (deck[0], deck[1])
+    dealer = (deck[2], deck[3], deck[4])
+    boxes = []
+    for index, position in enumerate(
+        draw(st.lists(st.integers(1, 7), min_size=count, max_size=count, unique=True))
+    ):
+        first, second, third = deck[5 + 3 * index : 8 + 3 * index]
+        boxes.append(
+            DealtPosition(
+                position,
+                draw(st.sampled_from([None, "ann", "bob"])),
+                (first, second, third),
+                draw(st.booleans()),
+                dict.fromkeys(draw(st.sets(st.sampled_from(sorted(METER_OF)))), 100),
+            )
+        )
+    drawn = Draw(
+        draw(st.none() | st.sampled_from(DECK)),
+        draw(LUCKY),
+    )
+    return Round(tuple(boxes), dealer, community, drawn)
+
+
+holdings = st.fixed_dictionaries(
+    {kind: st.builds(Holding, st.integers(0, 10**12)) for kind in MeterKind}
+    | {
+        MeterKind.FIVE_CARD_HAND_BONUS: st.builds(
+            Holding, st.integers(0, 10**12), st.integers(0, 10**10)
+        )
+    }
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rounds(), holdings)
+def test_every_wager_gets_exactly_one_line(played: Round, held: dict[MeterKind, Holding]) -> None:
+    check_round(played, TERMS)
+    lines, _ = resolve(settle_round(played, TERMS), held, TERMS)
+    made = Counter((box.position, wager.value) for box in played.positions for wager in box.wagers)
+    assert (
+        Counter((line.position, line.item.value) for line in lines if line.item in WAGERS) == made
+    )
+    for line in lines:
+        assert line.outcome in {Outcome.PAID, Outcome.COLLECTED}
+        assert line.returned == 0
+        assert line.wagered == 100
+        assert (line.paid_from is not None) == (line.outcome == Outcome.PAID)
+        assert (line.percent is not None) == (line.paid_from == PaidFrom.HAND_PAY)
+        assert line.outcome == Outcome.PAID or line.paid == 0
+        assert line.item in WAGERS or line.outcome == Outcome.PAID
+
+
+@settings(max_examples=200, deadline=None)
+@given(rounds(), st.data())
+def test_the_order_in_which_positions_are_named_does_not_matter(
+    played: Round, data: st.DataObject
+) -> None:
+    shuffled = tuple(data.draw(st.permutations(played.positions)))
+    again = replace(played, positions=shuffled)
+    assert settle_round(again, TERMS) == settle_round(played, TERMS)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rounds(), holdings)
+def test_what_percentages_pay_is_what_leaves_the_meters(
+    played: Round, held: dict[MeterKind, Holding]
+) -> None:
+    """Meter and reserve together change by what is paid and what a reseed gives, and no more."""
+    settlement = settle_round(played, TERMS)
+    lines, after = resolve(settlement, held, TERMS)
+    for kind, terms in TERMS.items():
+        paid_cents = sum(
+            line.paid for line in lines if line.percent and METER_OF[Wager(line.item.value)] == kind
+        )
+        wins = sum(take.meter == kind and take.percent == 100 for take in settlement.takes)
+        before = held[kind].amount_micros + held[kind].reserve_micros
+        expected = before + (wins * terms.reseed_cents - paid_cents) * MICROS_PER_CENT
+        assert after[kind].amount_micros + after[kind].reserve_micros == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(rounds())
+@pytest.mark.reading("T8")
+def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
+    collected = tuple(
+        box if box.shows_cards else replace(box, cards=None) for box in played.positions
+    )
+    assert settle_round(replace(played, positions=collected), TERMS) == settle_round(played, TERMS)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rounds())
+@pytest.mark.reading("T9")
+def test_no_envy_bonus_comes_from_ones_own_hand(played: Round) -> None:
+    player = {box.position: box.player for box in played.positions}
+    for due in settle_round(played, TERMS).dues:
+        if due.line.envy_of is not None:
+            assert player[due.line.envy_of] != player[due.line.position]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rounds())
+def test_takes_are_numbered_in_the_order_of_their_first_lines(played: Round) -> None:
+    settlement: Settlement = settle_round(played, TERMS)
+    numbers = [due.take for due in settlement.dues if due.take is not None]
+    assert list(dict.fromkeys(numbers)) == list(range(len(settlement.takes)))
+    for index, take in enumerate(settlement.takes):
+        assert numbers.count(index) == take.shares
+    assert all(due.line.paid == 0 for due in settlement.dues if due.take is not None)
