@@ -1,0 +1,1 @@
+"""The central service: what the tables say, the meters, their ledger, claims and pages."""

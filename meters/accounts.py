@@ -1,0 +1,38 @@
+"""The ledger's accounts, by name; the books of a link are all its accounts, and sum to zero.
+
+======================  ==========================================================================
+``table:{table}``       what a table's wagers have contributed, below zero by it
+``meter:{meter}``       what a meter holds
+``reserve:{meter}``     what its reserve holds (649a.12(i)(4))
+``overflow:{meter}``    what it could not hold (duty D3)
+``claim:{claim}``       a win that waits for a floorperson
+``house``               what the house has put in: seeds, reseeds, odds and Envy payouts
+``paid``                what patrons have been paid
+======================  ==========================================================================
+"""
+
+from typing import Final
+
+MICROS_PER_CENT: Final = 10_000
+"""A micro is a ten-thousandth of a cent: cents times basis points are exactly micros."""
+
+MICROS_MAX: Final = 2**53 - 1
+"""What no balance may pass: Lua counts exactly up to here."""
+
+HOUSE: Final = "house"
+PAID: Final = "paid"
+
+
+def meter_account(meter: str) -> str:
+    """What a meter holds."""
+    return f"meter:{meter}"
+
+
+def reserve_account(meter: str) -> str:
+    """What a meter's reserve holds."""
+    return f"reserve:{meter}"
+
+
+def overflow_account(meter: str) -> str:
+    """What a meter could not hold."""
+    return f"overflow:{meter}"

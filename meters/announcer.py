@@ -1,0 +1,93 @@
+"""What a link tells everybody: meter values, the controller's beat, hits and their outcome."""
+
+import time
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from meters.board import Board, MeterRow
+from meters.clock import now_text
+from meters.metrics import Metrics
+from meters.store import LinkStore, MeterState
+from meters.wire import topics
+from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
+
+
+class Post(Protocol):
+    """Publishes a payload under a topic; does nothing while there is no broker."""
+
+    def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish, retained or not, and go on."""
+        ...
+
+
+COALESCE_S: Final = 0.1
+"""A meter is published at most once in so many seconds, and its last value always."""
+
+
+class Announcer:
+    """Speaks for one link, on the broker and on the board."""
+
+    def __init__(self, store: LinkStore, board: Board, metrics: Metrics, post: Post) -> None:
+        self._store = store
+        self._board = board
+        self._metrics = metrics
+        self._post = post
+        self._link = store.link.id
+        self._meters = {meter.meter_id: meter for meter in store.link.meter}
+        self._told: dict[str, MeterValue] = {}
+        self._beat = 0
+
+    def forget_told(self) -> None:
+        """Have every meter published again: the broker may have lost what it retained."""
+        self._told.clear()
+
+    def tell_meters(self, states: Sequence[MeterState]) -> None:
+        """Publish the meters of an operable link that are not as they were last told."""
+        for state in states:
+            value = MeterValue(
+                meter=state.meter,
+                amount=state.amount_cents,
+                version=state.version,
+                cycle=state.cycle,
+                state="pending" if state.pending else "open",
+                at=now_text(),
+            )
+            self._tell_meter(value)
+
+    def tell_inoperable(self) -> None:
+        """Publish that no meter can be played, where the store cannot be asked (duty D14)."""
+        for told in list(self._told.values()):
+            self._tell_meter(msgspec.structs.replace(told, state="inoperable", at=now_text()))
+
+    def _tell_meter(self, value: MeterValue) -> None:
+        told = self._told.get(value.meter)
+        if told is not None and (
+            value.version < told.version
+            or (value.version == told.version and value.state == told.state)
+        ):
+            return
+        self._told[value.meter] = value
+        self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
+        self._metrics.show_amount(self._link, value.meter, value.amount)
+        self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
+
+    def tell_beat(self, problem: str | None) -> None:
+        """Publish the controller's state; its silence is taken for failure (duty D13)."""
+        # A number that goes on rising over restarts and with every worker of the link.
+        self._beat = max(self._beat + 1, int(time.time()))
+        beat = ControllerBeat(
+            state="inoperable" if problem else "operable",
+            reason=problem or "",
+            beat=self._beat,
+            at=now_text(),
+        )
+        self._board.put_controller(self._link, beat)
+        self._metrics.show_operable(self._link, operable=problem is None)
+        self._post(topics.controller(self._link), msgspec.json.encode(beat), retain=True)
+
+    def tell_jackpot(self, jackpot: Jackpot) -> None:
+        """Publish a hit or what became of it (duty D8)."""
+        self._board.put_jackpot(self._link, jackpot)
+        self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

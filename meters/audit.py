@@ -1,0 +1,73 @@
+"""Auditing a link: its ledger replayed, and every balance compared to the micro (duty D19)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from meters.accounts import meter_account, overflow_account, reserve_account
+from meters.known import KnownTable
+from meters.ledger import Replay, Totals
+from meters.store import LinkStore
+
+_PAGE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit of one link found; micros by meter, and what does not hold, in words."""
+
+    link: str
+    entries: int
+    meters: Mapping[str, Mapping[str, int]]
+    problems: tuple[str, ...]
+    totals: Totals
+
+    @property
+    def balanced(self) -> bool:
+        """Whether all holds."""
+        return not self.problems
+
+
+class LinkAudit:
+    """A replay that goes on from where it stood, so that an operating link can be audited often."""
+
+    def __init__(self, store: LinkStore, tables: Mapping[str, KnownTable]) -> None:
+        self._store = store
+        self._replay = Replay(tables)
+
+    async def run(self, advance: Callable[[int, int], None] | None = None) -> Finding:
+        """Replay up to the entry at which the balances are read, and compare.
+
+        Args:
+            advance: told how many entries are done and how many there are.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        store, replay = self._store, self._replay
+        snapshot = await store.snapshot()
+        while replay.entries < snapshot.last_entry:
+            page = await store.entries(
+                replay.entries, min(_PAGE, snapshot.last_entry - replay.entries)
+            )
+            if not page:
+                break
+            for number, fields in page:
+                replay.take(number, fields)
+            if advance:
+                advance(replay.entries, snapshot.last_entry)
+        problems = [*replay.problems]
+        if replay.entries != snapshot.last_entry:
+            problems.append(
+                f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
+            )
+        problems += replay.differences(snapshot.accounts)
+        meters = {
+            meter.meter_id: {
+                "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
+                "reserve_micros": snapshot.accounts.get(reserve_account(meter.meter_id), 0),
+                "overflow_micros": snapshot.accounts.get(overflow_account(meter.meter_id), 0),
+            }
+            for meter in store.link.meter
+        }
+        return Finding(store.link.id, replay.entries, meters, tuple(problems), replay.totals)

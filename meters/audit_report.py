@@ -1,0 +1,113 @@
+"""What `pitlink audit` prints."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import msgspec
+from redis.exceptions import RedisError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from bonus.errors import UserError
+from meters.accounts import MICROS_PER_CENT
+from meters.audit import Finding, LinkAudit
+from meters.known import known_tables
+from meters.ledger import Totals
+from meters.service import open_redis
+from meters.store import LinkStore
+from meters.wire.floor import Floor
+
+
+async def run_audit(floor: Floor, *, as_json: bool) -> bool:
+    """Audit every link and print what was found; whether all balances.
+
+    Raises:
+        UserError: the store cannot be read.
+    """
+    known = known_tables(floor)
+    try:
+        async with open_redis(floor) as redis:
+            findings = []
+            with _progress() as progress:
+                for link in floor.link:
+                    tables = {table: one for (of, table), one in known.items() if of == link.id}
+                    task = progress.add_task(link.id, total=None)
+                    audit = LinkAudit(LinkStore(redis, link), tables)
+                    findings.append(
+                        await audit.run(
+                            lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                                task, completed=done, total=of
+                            )
+                        )
+                    )
+    except (RedisError, OSError) as error:
+        raise UserError(f"the store cannot be read: {error}") from None
+    if as_json:
+        sys.stdout.write(_json(findings) + "\n")
+    else:
+        _print(findings)
+    return all(finding.balanced for finding in findings)
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+
+
+def _json(findings: Sequence[Finding]) -> str:
+    totals = Totals()
+    for finding in findings:
+        for name, value in asdict(finding.totals).items():
+            setattr(totals, name, getattr(totals, name) + value)
+    return msgspec.json.encode(
+        {
+            "balanced": all(finding.balanced for finding in findings),
+            "entries": sum(finding.entries for finding in findings),
+            "links": {finding.link: {"meters": finding.meters} for finding in findings},
+            "totals": totals,
+            "problems": [
+                f"{finding.link}: {problem}" for finding in findings for problem in finding.problems
+            ],
+        }
+    ).decode()
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    console = Console()
+    table = Table("Link", "Meter", "Meter holds", "Reserve", "Overflow", title="Meters")
+    for finding in findings:
+        for meter, held in finding.meters.items():
+            table.add_row(
+                finding.link,
+                meter,
+                _dollars(held["amount_micros"]),
+                _dollars(held["reserve_micros"]),
+                _dollars(held["overflow_micros"]),
+            )
+    for column in table.columns[2:]:
+        column.justify = "right"
+    console.print(table)
+    for finding in findings:
+        verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
+        console.print(f"{finding.link}: {finding.entries} ledger entries, {verdict}")
+        for problem in finding.problems:
+            console.print(f"  {problem}")
+
+
+def _dollars(micros: int) -> str:
+    """Micros as dollars, to the ten-thousandth of a cent.
+
+    >>> _dollars(11_236_212_345)
+    '$11,236.212345'
+    """
+    cents, fraction = divmod(micros, MICROS_PER_CENT)
+    return f"${cents // 100:,}.{cents % 100:02d}{fraction:04d}"

@@ -1,0 +1,279 @@
+"""What displays show, kept in memory: the current meters, the controllers' beats, the open hits.
+
+The board is the end of the way, never the ledger: the service puts on it what it has just
+published, and whoever shows meters reads or watches it. A watcher is told what is current, not
+everything that was: what it has not yet taken is replaced by what came since, so a slow one costs
+no memory and never sees an old amount after a newer one.
+"""
+
+import asyncio
+import time
+import weakref
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, Literal, Self, TypeVar
+
+import msgspec
+
+from meters.wire.floor import Meter
+from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
+
+FRESH_S: Final = 4.0
+"""For how many seconds a controller's beat speaks for its link; then nothing there is current."""
+
+HITS_MAX: Final = 256
+"""How many open hits the board holds for a link before it lets the oldest go."""
+
+WATCHERS_MAX: Final = 1024
+
+MeterState = Literal["open", "pending", "closed", "inoperable"]
+LinkState = Literal["operable", "inoperable", "closed"]
+
+
+class BoardFullError(Exception):
+    """As many watch the board as it serves."""
+
+
+class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all rows share."""
+
+
+class MeterRow(_Row, frozen=True):
+    """A meter as displays read it: `wager` and `amount` in cents, `version` only rises."""
+
+    link: str
+    meter: str
+    kind: str
+    name: str
+    wager: int
+    amount: int
+    version: int
+    cycle: int
+    state: MeterState
+    at: str
+
+    @classmethod
+    def of(cls, link: str, meter: Meter, value: MeterValue) -> Self:
+        """The row of a meter of the floor file and its current value."""
+        return cls(
+            link=link,
+            meter=meter.meter_id,
+            kind=meter.kind.value,
+            name=meter.title,
+            wager=meter.wager,
+            amount=value.amount,
+            version=value.version,
+            cycle=value.cycle,
+            state=value.state,
+            at=value.at,
+        )
+
+
+class LinkRow(_Row, frozen=True):
+    """The controller of a link as it last spoke; `reason` is empty while it is operable."""
+
+    link: str
+    state: LinkState
+    reason: str
+    beat: int
+    at: str
+
+
+class HitRow(_Row, frozen=True):
+    """A hit, or what became of one (duty D8): which table, what it won; amounts in cents."""
+
+    link: str
+    event: Literal["hit", "validated", "rejected", "paid"]
+    claim: str
+    meter: str
+    table: str
+    position: int
+    item: str
+    hand: str
+    amount: int
+    meter_after: int
+    at: str
+
+
+_Kept = TypeVar("_Kept")
+
+BoardRow = MeterRow | LinkRow | HitRow
+
+
+class Board:
+    """The current state of every display, and those who watch it.
+
+    Args:
+        clock: seconds that only rise, by which a beat grows old.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._meters: dict[tuple[str, str], MeterRow] = {}
+        self._links: dict[str, LinkRow] = {}
+        self._heard: dict[str, float] = {}
+        self._hits: dict[str, dict[str, HitRow]] = {}
+        self._decided: dict[str, dict[str, None]] = {}
+        self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+        self._closed = False
+
+    def put_meter(self, row: MeterRow) -> bool:
+        """Show a meter's value, unless a later one is shown already; whether it is shown now.
+
+        A lower version is never shown. The same version is shown again only in another state and
+        no earlier than the one shown: a link that lost its store says so without a new version.
+        """
+        key = (row.link, row.meter)
+        shown = self._meters.get(key)
+        if shown is not None and not _supersedes(row, shown):
+            return False
+        self._meters[key] = row
+        for watch in self._watching(row.link):
+            watch.offer_meter(row)
+        return True
+
+    def put_controller(self, link: str, beat: ControllerBeat) -> None:
+        """Show a controller's state; call it every second, since silence is taken for failure."""
+        row = LinkRow(link=link, state=beat.state, reason=beat.reason, beat=beat.beat, at=beat.at)
+        self._links[link] = row
+        self._heard[link] = self._clock()
+        for watch in self._watching(link):
+            watch.offer_link(row)
+
+    def put_jackpot(self, link: str, jackpot: Jackpot) -> None:
+        """Show a hit until a floorperson has decided it (duty D8).
+
+        What is decided is no longer shown, even where the decision arrives before the hit.
+        """
+        row = HitRow(link=link, **msgspec.structs.asdict(jackpot))
+        hits = self._hits.setdefault(link, {})
+        decided = self._decided.setdefault(link, {})
+        if row.event != "hit":
+            hits.pop(row.claim, None)
+            _keep(decided, row.claim, None)
+        elif row.claim in decided:
+            return
+        else:
+            _keep(hits, row.claim, row)
+        for watch in self._watching(link):
+            watch.offer_hit(row)
+
+    def rows(self, link: str | None = None) -> list[MeterRow]:
+        """The meters of one link or of all, in the order in which they first came."""
+        return [row for row in self._meters.values() if link in {None, row.link}]
+
+    def links(self, link: str | None = None) -> list[LinkRow]:
+        """The controllers that are heard: one whose beat has stopped is not among them."""
+        oldest = self._clock() - FRESH_S
+        return [
+            row
+            for row in self._links.values()
+            if link in {None, row.link} and self._heard[row.link] >= oldest
+        ]
+
+    def hits(self, link: str | None = None) -> list[HitRow]:
+        """The hits that no floorperson has decided yet, oldest first."""
+        return [
+            row for of, rows in self._hits.items() if link in {None, of} for row in rows.values()
+        ]
+
+    def watch(self, link: str | None = None) -> "Watch":
+        """Follow one link, or all: first all that is current, then what changes.
+
+        Raises:
+            BoardFullError: as many as the board serves are watching.
+        """
+        if len(self._watches) >= WATCHERS_MAX:
+            raise BoardFullError
+        watch = Watch(link, self)
+        if self._closed:
+            watch.close()
+        self._watches.add(watch)
+        return watch
+
+    async def leave(self, watch: "Watch") -> None:
+        """Forget one who watched; a coroutine, as what ends a response is."""
+        watch.close()
+        self._watches.discard(watch)
+
+    def close(self) -> None:
+        """End every watch, those to come included."""
+        self._closed = True
+        for watch in list(self._watches):
+            watch.close()
+
+    def _watching(self, link: str) -> "list[Watch]":
+        return [watch for watch in self._watches if watch.link in {None, link}]
+
+
+class Watch:
+    """One reader of the board: an async iterator of what changed since it last asked.
+
+    It ends when the board closes, and where the reader missed more hits than the board holds: a
+    new watch then tells everything afresh. Whoever stops watching leaves the board.
+    """
+
+    def __init__(self, link: str | None, board: Board) -> None:
+        self.link = link
+        self._meters = {(row.link, row.meter): row for row in board.rows(link)}
+        self._links = {row.link: row for row in board.links(link)}
+        self._hits = {row.claim: row for row in board.hits(link)}
+        self._hits_max = len(self._hits) + HITS_MAX
+        self._ready = asyncio.Event()
+        self._ready.set()
+        self._open = True
+
+    def offer_meter(self, row: MeterRow) -> None:
+        """Replace what the reader has not taken of this meter."""
+        self._meters[row.link, row.meter] = row
+        self._ready.set()
+
+    def offer_link(self, row: LinkRow) -> None:
+        """Replace what the reader has not taken of this link's controller."""
+        self._links[row.link] = row
+        self._ready.set()
+
+    def offer_hit(self, row: HitRow) -> None:
+        """Replace what the reader has not taken of this claim."""
+        self._hits[row.claim] = row
+        if len(self._hits) > self._hits_max:
+            self.close()
+        self._ready.set()
+
+    def close(self) -> None:
+        """End the iteration at once."""
+        self._open = False
+        self._ready.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> tuple[BoardRow, ...]:
+        await self._ready.wait()
+        if not self._open:
+            raise StopAsyncIteration
+        self._ready.clear()
+        rows: tuple[BoardRow, ...] = (
+            *self._meters.values(),
+            *self._links.values(),
+            *self._hits.values(),
+        )
+        self._meters.clear()
+        self._links.clear()
+        self._hits.clear()
+        return rows
+
+
+def _supersedes(row: MeterRow, shown: MeterRow) -> bool:
+    if row.version != shown.version:
+        return row.version > shown.version
+    if row.state == shown.state:
+        return False
+    return datetime.fromisoformat(row.at) >= datetime.fromisoformat(shown.at)
+
+
+def _keep(kept: dict[str, _Kept], claim: str, value: _Kept) -> None:
+    """Add the newest and let go of the oldest beyond what the board holds."""
+    kept[claim] = value
+    while len(kept) > HITS_MAX:
+        del kept[next(iter(kept))]

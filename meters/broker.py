@@ -1,0 +1,90 @@
+"""The embedded broker: which one runs, on which port, whether it answers."""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import shutil
+import socket
+import sys
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+
+LOOPBACK: Final = "127.0.0.1"
+
+_USUAL_PORT: Final = 1883
+_ANSWER_WITHIN_S: Final = 2.0
+# CONNECT of MQTT 3.1.1 as client "pitlink-probe", clean session, and the CONNACK that accepts it.
+_CONNECT: Final = b"\x10\x19\x00\x04MQTT\x04\x02\x00\x3c\x00\x0dpitlink-probe"
+_ACCEPTED: Final = b"\x20\x02\x00\x00"
+_DISCONNECT: Final = b"\xe0\x00"
+
+
+def broker_command(home: Path, port: int) -> list[str]:
+    """What runs the broker on a loopback port: mosquitto where it is on PATH, or else amqtt.
+
+    Raises:
+        UserError: there is neither.
+    """
+    if mosquitto := shutil.which("mosquitto"):
+        lines = [
+            "# Written anew at each start.",
+            f"listener {port} {LOOPBACK}",
+            "allow_anonymous true",
+            "max_inflight_messages 0",
+            "max_queued_messages 0",
+            "set_tcp_nodelay true",
+            "persistence false",
+            "log_dest stderr",
+            "log_type error",
+            "log_type warning",
+            # As root it would become the user `mosquitto`, who may not be there.
+            *(["user root"] if os.geteuid() == 0 else []),
+        ]
+        conf = home / "mosquitto.conf"
+        conf.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return [mosquitto, "-c", str(conf)]
+    if importlib.util.find_spec("amqtt") is None:
+        raise UserError(
+            "no broker: install mosquitto, or pip install 'pitlink[embedded]', or name one as "
+            "broker in the floor file"
+        )
+    return [sys.executable, "-P", "-m", "meters.embedded_broker", LOOPBACK, str(port)]
+
+
+async def broker_answers(port: int) -> bool:
+    """Whether a broker accepts a client at a loopback port."""
+    try:
+        async with asyncio.timeout(_ANSWER_WITHIN_S):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            with contextlib.closing(writer):
+                writer.write(_CONNECT)
+                accepted = await reader.readexactly(len(_ACCEPTED)) == _ACCEPTED
+                writer.write(_DISCONNECT)
+                return accepted
+    except (OSError, TimeoutError, EOFError):
+        return False
+
+
+def choose_port(home: Path) -> int:
+    """The port of last time, else the usual one, else any that is free."""
+    wishes = [_USUAL_PORT]
+    with contextlib.suppress(OSError, ValueError):
+        wishes.insert(0, int((home / "port").read_text(encoding="ascii")))
+    for port in wishes:
+        if port_is_free(port):
+            return port
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        chosen: int = listener.getsockname()[1]
+        return chosen
+
+
+def port_is_free(port: int) -> bool:
+    """Whether nobody listens on a loopback port."""
+    try:
+        socket.create_server((LOOPBACK, port)).close()
+    except (OSError, OverflowError):
+        return False
+    return True

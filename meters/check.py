@@ -1,0 +1,122 @@
+"""What `pitlink check` looks at: the floor file, and each part that it names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+from redis.exceptions import RedisError
+from rich.console import Console
+
+from bonus.errors import UserError
+from bonus.returns import hand_bonus_return
+from meters.audit import LinkAudit
+from meters.connection import BrokerConnection
+from meters.known import known_tables
+from meters.redis_health import redis_problem
+from meters.service import open_redis
+from meters.store import LinkStore
+from meters.terms import terms_text
+from meters.wire.address import parse_broker_url
+from meters.wire.floor import Floor, read_floor
+
+_WITHIN_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing checked: whether it holds, and what was seen. `warns` where it only should."""
+
+    what: str
+    holds: bool
+    seen: str
+    warns: bool = False
+
+
+async def run_check(config: Path) -> bool:
+    """Check a floor file and its parts, print a line each; whether the floor can operate.
+
+    Raises:
+        FloorError: the floor file itself cannot be used.
+    """
+    floor = read_floor(config)
+    console = Console(highlight=False)
+    tables = sum(len(link.table) for link in floor.link)
+    found = [Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables")]
+    found += _check_returns(floor)
+    found += await _check_redis(floor)
+    found.append(await _check_broker(floor))
+    for one in found:
+        mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
+        console.print(f"{mark}  {one.what}: {one.seen}", soft_wrap=True, markup=False)
+    return all(one.holds or one.warns for one in found)
+
+
+def _check_returns(floor: Floor) -> list[Check]:
+    """Warn where a Five Card Hand Bonus gives back more than is wagered (reading T19)."""
+    found = []
+    for link in floor.link:
+        for meter in link.meter:
+            if not (meter.magic_card_every or meter.lucky_every):
+                continue
+            fewest = min(
+                (table.positions for table in link.table if meter.meter_id in table.meters),
+                default=1,
+            )
+            back = hand_bonus_return(
+                meter.terms,
+                magic_card_every=meter.magic_card_every,
+                lucky_every=meter.lucky_every,
+                positions=fewest,
+            )
+            tenths = back * 1000 // 1
+            found.append(
+                Check(
+                    f"return of {meter.meter_id} on {link.id}",
+                    holds=back <= 1,
+                    seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
+                    + ("" if back <= 1 else ": the house loses; draw less often"),
+                    warns=True,
+                )
+            )
+    return found
+
+
+async def _check_redis(floor: Floor) -> list[Check]:
+    try:
+        async with open_redis(floor) as redis:
+            problem = await redis_problem(redis)
+            found = [Check("redis", problem is None, problem or "keeps every write")]
+            if problem is None:
+                found += [await _check_books(LinkStore(redis, link), floor) for link in floor.link]
+            return found
+    except (RedisError, OSError, UserError) as error:
+        return [Check("redis", holds=False, seen=str(error))]
+
+
+async def _check_books(store: LinkStore, floor: Floor) -> Check:
+    """The stored terms against the floor file's, the balances against the ledger."""
+    link = store.link.id
+    snapshot = await store.snapshot()
+    if not snapshot.meters:
+        return Check(f"books of {link}", holds=True, seen="not opened yet")
+    for meter in store.link.meter:
+        stored = snapshot.meters.get(f"terms:{meter.meter_id}")
+        if stored is not None and stored != terms_text(meter):
+            seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
+            return Check(f"books of {link}", holds=False, seen=seen)
+    tables = {table: one for (of, table), one in known_tables(floor).items() if of == link}
+    finding = await LinkAudit(store, tables).run()
+    seen = "; ".join(finding.problems) or f"{finding.entries} ledger entries balance to the micro"
+    return Check(f"books of {link}", finding.balanced, seen)
+
+
+async def _check_broker(floor: Floor) -> Check:
+    if floor.service.broker == "embedded":
+        return Check("broker", holds=True, seen="embedded: started with the service")
+    try:
+        address = parse_broker_url(floor.service.broker)
+        async with BrokerConnection(address, "pitlink-check"):
+            return Check("broker", holds=True, seen=f"answers at {address.host}:{address.port}")
+    except (aiomqtt.MqttError, UserError) as error:
+        return Check("broker", holds=False, seen=str(error))

@@ -1,0 +1,92 @@
+"""The service's commands: serve, audit, check, bench."""
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+import uvloop
+
+from meters.wire.floor import read_floor
+
+ConfigOption = Annotated[
+    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+]
+
+
+def serve(
+    config: ConfigOption,
+    *,
+    auto_floor: Annotated[
+        bool,
+        typer.Option(
+            "--auto-floor",
+            help="A simulated floorperson validates and pays what waits: for replays and"
+            " demonstrations only.",
+        ),
+    ] = False,
+    auto_floor_after: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long a win waits for that floorperson."),
+    ] = 0.0,
+) -> None:
+    """Run the meter service: intake, meters, ledger, claims and pages.
+
+    It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names.
+    """
+    from meters.service import ServeOptions
+    from meters.service import serve as run
+
+    floor = read_floor(config)
+    _log_to_stderr()
+    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after)))
+
+
+def audit(
+    config: ConfigOption,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
+    ] = False,
+) -> None:
+    """Replay every link's ledger and compare each balance to the micro.
+
+    Exit status 1 where anything does not hold; it says what, and by how much.
+    """
+    from meters.audit_report import run_audit
+
+    balanced = asyncio.run(run_audit(read_floor(config), as_json=as_json))
+    if not balanced:
+        raise typer.Exit(1)
+
+
+def check(config: ConfigOption) -> None:
+    """Check the floor file and the parts that it names, one line each.
+
+    Exit status 1 where something must be mended before the floor can operate.
+    """
+    from meters.check import run_check
+
+    if not asyncio.run(run_check(config)):
+        raise typer.Exit(1)
+
+
+def _log_to_stderr() -> None:
+    """Log to standard error: readable on a terminal, JSON elsewhere."""
+    readable = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)

@@ -1,0 +1,48 @@
+"""What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
+
+from meters.metrics import Metrics
+from meters.steps import Contribution, DueStep
+
+
+class BatchCounts:
+    """The counts of one link's batch."""
+
+    def __init__(self, link: str) -> None:
+        self._link = link
+        self._events: dict[tuple[str, str], int] = {}
+        self._refusals: dict[str, int] = {}
+        self._wagers: dict[str, list[int]] = {}
+        self._dues: list[DueStep] = []
+
+    def event(self, event_type: str, status: str) -> None:
+        """An event of a type was answered with a status."""
+        key = (event_type, status)
+        self._events[key] = self._events.get(key, 0) + 1
+
+    def refusal(self, code: str) -> None:
+        """An event was refused."""
+        self._refusals[code] = self._refusals.get(code, 0) + 1
+
+    def wagers(self, added: Contribution) -> None:
+        """Wagers were accepted."""
+        sums = self._wagers.setdefault(added.meter, [0, 0, 0])
+        sums[0] += added.wagers
+        sums[1] += added.wagered_cents
+        sums[2] += added.meter_micros + added.reserve_micros
+
+    def win(self, due: DueStep) -> None:
+        """Something was won."""
+        self._dues.append(due)
+
+    def write(self, metrics: Metrics) -> None:
+        """Add all that was gathered."""
+        for (event_type, status), events in self._events.items():
+            metrics.count_event(self._link, event_type, status, events)
+        for code, refusals in self._refusals.items():
+            metrics.count_refusal(self._link, code, refusals)
+        for meter, (wagers, cents, micros) in self._wagers.items():
+            metrics.count_wagers(
+                self._link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
+            )
+        for due in self._dues:
+            metrics.count_win(self._link, due.meter, "percent" if due.take else "odds")

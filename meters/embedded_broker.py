@@ -1,0 +1,41 @@
+"""The embedded broker where no mosquitto is on PATH: amqtt, MQTT 3.1.1, on one loopback port.
+
+Run as ``python -m meters.embedded_broker ADDRESS PORT``. It keeps nothing on disk: the service
+publishes every retained value anew when it connects.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from amqtt.broker import Broker
+from amqtt.contexts import BrokerConfig, ListenerConfig
+
+_PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
+
+
+async def serve(address: str, port: int) -> None:
+    """Run the broker until the process is asked to end by SIGTERM."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    listener = ListenerConfig(bind=f"{address}:{port}")
+    broker = Broker(BrokerConfig(listeners={"default": listener}, plugins=_PLUGINS))
+    await broker.start()
+    try:
+        await stop.wait()
+    finally:
+        await broker.shutdown()
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the broker at the address and port given."""
+    address, port = arguments
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    asyncio.run(serve(address, int(port)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,309 @@
+"""The way of a batch: what arrived from the tables, judged, applied link by link, and answered."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+import structlog
+
+from meters.counts import BatchCounts
+from meters.draws import draw_for
+from meters.judge import JudgedResult, OpenedClaim, OpenRound, judge_result, judge_wagers
+from meters.known import KnownTable
+from meters.metrics import Metrics
+from meters.reading import read_event
+from meters.refusals import Refusal, out_of_order, refused, refused_by_script
+from meters.steps import Answer, Kind, PaidDue, ReplyWork, Status, Step, WagersWork, Work
+from meters.store import FIXED_KEYS, LinkStore
+from meters.wire.messages import (
+    DrawMade,
+    Hello,
+    HelloReply,
+    MoneyEvent,
+    Reply,
+    Result,
+    Void,
+    Wagers,
+)
+from meters.wire.topics import TableAddress
+
+log = structlog.get_logger()
+
+_STORED_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
+_ROUNDS_REMEMBERED: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event as it came, from a table that the floor knows."""
+
+    known: KnownTable
+    payload: bytes
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a batch came to: the replies, the claims it opened and what was won."""
+
+    replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
+    hits: list[tuple[OpenedClaim, PaidDue]] = field(default_factory=list)
+    hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
+    changed: bool = False
+
+    def add(self, other: "Outcome") -> None:
+        """Take in what a part of the batch came to."""
+        self.replies += other.replies
+        self.hits += other.hits
+        self.hellos += other.hellos
+        self.changed = self.changed or other.changed
+
+
+@dataclass(slots=True)
+class _Judged:
+    """An event with its step; `result` where it is one that was settled."""
+
+    known: KnownTable
+    event_type: str
+    step: Step
+    opened: OpenRound | None = None
+    result: JudgedResult | None = None
+
+
+class LinkIntake:
+    """Takes the events of one link.
+
+    It remembers the rounds that it saw open, so that a result usually needs no look at the store;
+    the script refuses to settle on a round that is not the one remembered.
+    """
+
+    def __init__(self, store: LinkStore, metrics: Metrics) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._rounds: dict[str, OpenRound] = {}
+        self._counts = BatchCounts(store.link.id)
+
+    async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
+        """Judge, apply and answer a batch, one event a table.
+
+        Raises:
+            TermsError: the link's terms changed in the store; nothing was done.
+            RedisError: the store failed. Whether the batch was applied is not known; the tables
+                repeat their events, and get the kept replies if it was.
+        """
+        outcome = Outcome()
+        self._counts = BatchCounts(self._store.link.id)
+        events: list[tuple[KnownTable, bytes, MoneyEvent | Refusal, int]] = []
+        hellos: list[KnownTable] = []
+        for arrival in arrivals:
+            event, seq = read_event(arrival.payload)
+            if isinstance(event, Hello):
+                hellos.append(arrival.known)
+            elif seq is None:
+                self._refuse_unread(arrival.known, event, outcome)
+            else:
+                events.append((arrival.known, arrival.payload, event, seq))
+        await self._look_up([(known, event) for known, _, event, _ in events])
+        if events:
+            await self._apply([self._judge(*event) for event in events], outcome)
+        if hellos:
+            await self._greet(hellos, outcome)
+        self._counts.write(self._metrics)
+        return outcome
+
+    def forget(self) -> None:
+        """Forget the rounds seen: the store may have changed behind our back."""
+        self._rounds.clear()
+
+    def _refuse_unread(
+        self, known: KnownTable, event: MoneyEvent | Refusal, outcome: Outcome
+    ) -> None:
+        if isinstance(event, Refusal):
+            reply = refused(None, event.code, event.message, event.field)
+            outcome.replies.append((_address(known), reply))
+            self._count_refusal(known, event.code, None)
+
+    async def _look_up(self, events: Sequence[tuple[KnownTable, MoneyEvent | Refusal]]) -> None:
+        """Read the open rounds of results that came to another worker, or before a restart."""
+        tables = [
+            known.table.id
+            for known, event in events
+            if isinstance(event, Result) and not self._remembers(known, event)
+        ]
+        if not tables:
+            return
+        for table, state in zip(tables, await self._store.table_states(tables), strict=True):
+            if state.open_round is None:
+                self._rounds.pop(table, None)
+            else:
+                self._remember(
+                    table,
+                    OpenRound(
+                        state.basis,
+                        _STORED_WAGERS.decode(state.wagers),
+                        _STORED_DRAW.decode(state.draw),
+                    ),
+                )
+
+    def _remembers(self, known: KnownTable, event: Result) -> bool:
+        opened = self._rounds.get(known.table.id)
+        return opened is not None and opened.wagers.round == event.round
+
+    def _remember(self, table: str, opened: OpenRound) -> None:
+        if len(self._rounds) >= _ROUNDS_REMEMBERED:
+            del self._rounds[next(iter(self._rounds))]
+        self._rounds[table] = opened
+
+    def _judge(
+        self, known: KnownTable, payload: bytes, event: MoneyEvent | Refusal, seq: int
+    ) -> _Judged:
+        make = _StepMaker(known.table.id, seq, payload)
+        try:
+            match event:
+                case Wagers():
+                    draw = draw_for(known, event)
+                    wagers_work = judge_wagers(known, event, draw)
+                    opened = OpenRound(seq, event, draw)
+                    step = make.step(Kind.WAGERS, event.round, None, wagers_work)
+                    return _Judged(known, "wagers", step, opened)
+                case Void():
+                    reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
+                    step = make.step(Kind.VOID, event.round, None, ReplyWork(reply))
+                    return _Judged(known, "void", step)
+                case Result():
+                    return self._judge_result(known, event, make)
+                case Refusal():
+                    raise event
+        except Refusal as refusal:
+            basis = self._basis(known) if isinstance(event, Result) else None
+            reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
+            step = make.step(Kind.REFUSED, "", basis, ReplyWork(reply))
+            self._count_refusal(known, refusal.code, seq)
+            return _Judged(known, _type_of(event), step)
+
+    def _judge_result(self, known: KnownTable, event: Result, make: "_StepMaker") -> _Judged:
+        if not self._remembers(known, event):
+            # The script says what is wrong: unknown, or over.
+            step = make.step(Kind.RESULT, event.round, self._basis(known), None)
+            return _Judged(known, "result", step)
+        judged = judge_result(known, event, self._rounds[known.table.id])
+        step = make.step(Kind.RESULT, event.round, self._basis(known), judged.work)
+        return _Judged(known, "result", step, None, judged)
+
+    def _basis(self, known: KnownTable) -> int:
+        opened = self._rounds.get(known.table.id)
+        return opened.basis if opened else 0
+
+    async def _apply(self, judged: Sequence[_Judged], outcome: Outcome) -> None:
+        steps, keys = self._place(judged)
+        began = time.perf_counter()
+        answers = await self._store.apply(steps, keys)
+        self._metrics.observe_step(len(steps), time.perf_counter() - began)
+        for one, answer in zip(judged, answers, strict=True):
+            self._settle_answer(one, answer, outcome)
+
+    def _place(self, judged: Sequence[_Judged]) -> tuple[list[Step], list[str]]:
+        """The steps with the places of their keys: the table keys, then the claim keys."""
+        keys = [self._store.keys.table(one.step.table) for one in judged]
+        steps: list[Step] = []
+        for place, one in enumerate(judged, start=FIXED_KEYS + 1):
+            step = msgspec.structs.replace(one.step, table_key=place)
+            if one.result is not None and one.result.claims:
+                work = one.result.work
+                dues = list(work.dues)
+                for claim in one.result.claims:
+                    keys.append(self._store.keys.claim(claim.record.claim))
+                    dues[claim.due] = msgspec.structs.replace(
+                        dues[claim.due], claim_key=FIXED_KEYS + len(keys)
+                    )
+                work = msgspec.structs.replace(work, dues=tuple(dues))
+                step = msgspec.structs.replace(step, work=work)
+            steps.append(step)
+        return steps, keys
+
+    def _settle_answer(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+        known, seq, status = one.known, one.step.seq, answer.status
+        match status:
+            case Status.MOVED:
+                self._rounds.pop(known.table.id, None)
+                return
+            case Status.ACCEPTED:
+                reply, counted = answer.text, "accepted"
+                outcome.changed = True
+                self._note_accepted(one, answer, outcome)
+            case Status.REFUSED:
+                reply, counted = answer.text, "refused"
+            case Status.AGAIN:
+                reply, counted = _again(seq, answer.text), "repeated"
+            case Status.GAP:
+                reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
+            case _:
+                reply, counted = refused_by_script(seq, status), "refused"
+                self._count_refusal(known, status.value, seq)
+        self._counts.event(one.event_type, counted)
+        outcome.replies.append((_address(known), reply))
+
+    def _note_accepted(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+        table = one.known.table.id
+        if one.opened is not None:
+            self._remember(table, one.opened)
+            if isinstance(one.step.work, WagersWork):
+                for added in one.step.work.contributions:
+                    self._counts.wagers(added)
+            return
+        self._rounds.pop(table, None)
+        if one.result is not None:
+            for due in one.result.work.dues:
+                self._counts.win(due)
+            outcome.hits += [(claim, answer.paid[claim.due]) for claim in one.result.claims]
+
+    async def _greet(self, hellos: Sequence[KnownTable], outcome: Outcome) -> None:
+        states = await self._store.table_states([known.table.id for known in hellos])
+        for known, state in zip(hellos, states, strict=True):
+            reply = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
+            outcome.replies.append((_address(known), msgspec.json.encode(reply)))
+            outcome.hellos.append((_address(known), state.claims))
+            self._counts.event("hello", "accepted")
+
+    def _count_refusal(self, known: KnownTable, code: str, seq: int | None) -> None:
+        self._counts.refusal(code)
+        log.warning("refused", link=known.link, table=known.table.id, seq=seq, code=code)
+
+
+def _address(known: KnownTable) -> TableAddress:
+    return TableAddress(known.link, known.table.id)
+
+
+def _type_of(event: MoneyEvent | Refusal) -> str:
+    return "unknown" if isinstance(event, Refusal) else type(event).__name__.lower()
+
+
+def _again(seq: int, kept: bytes) -> bytes:
+    """A kept reply word for word; of those that the script itself refused, the code is kept."""
+    return kept if kept.startswith(b"{") else refused_by_script(seq, Status(kept.decode()))
+
+
+@dataclass(frozen=True, slots=True)
+class _StepMaker:
+    """Makes the step of one event; its key's place is known when the batch is put together."""
+
+    table: str
+    seq: int
+    payload: bytes
+
+    def step(self, kind: Kind, round_id: str, basis: int | None, work: Work | None) -> Step:
+        """The step that does this work."""
+        return Step(
+            table_key=0,
+            table=self.table,
+            seq=self.seq,
+            digest=hashlib.blake2b(self.payload, digest_size=16).hexdigest(),
+            kind=kind,
+            round=round_id,
+            basis=basis,
+            event=self.payload.decode("utf-8", "replace"),
+            work=work,
+        )

@@ -1,0 +1,50 @@
+"""Every Redis key, named in one place; all keys of a link share its hash tag (Redis Cluster)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+_ROOT: Final = "pitlink"
+
+
+@dataclass(frozen=True)
+class LinkKeys:
+    """The keys of one link."""
+
+    link: str
+
+    def _key(self, name: str) -> str:
+        return f"{_ROOT}:{{{self.link}}}:{name}"
+
+    @cached_property
+    def accounts(self) -> str:
+        """Hash: account name to balance in micros."""
+        return self._key("accounts")
+
+    @cached_property
+    def tallies(self) -> str:
+        """Hash: counts and sums that only rise (duty D2)."""
+        return self._key("tallies")
+
+    @cached_property
+    def meters(self) -> str:
+        """Hash: each meter's cycle, version and pending claims, the terms, the last entry."""
+        return self._key("meters")
+
+    @cached_property
+    def ledger(self) -> str:
+        """Stream: the ledger, entry n under the id ``n-0``."""
+        return self._key("ledger")
+
+    @cached_property
+    def waiting(self) -> str:
+        """Sorted set: claims that wait for somebody, by the entry that opened them."""
+        return self._key("waiting")
+
+    def table(self, table: str) -> str:
+        """Hash: a table's last `seq`, its open round and the replies it may ask for again."""
+        return self._key(f"table:{table}")
+
+    def claim(self, claim: str) -> str:
+        """Hash: a claim's record, amount and state."""
+        return self._key(f"claim:{claim}")

@@ -1,0 +1,56 @@
+"""What the service knows of each table, worked out once from the floor file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from bonus.paytables import METER_OF, MeterKind, MeterTerms
+from meters.wire.floor import Floor, Link, Meter, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A wager that a table takes: its meter, its amount in cents, its rates in basis points."""
+
+    meter: str
+    wager_cents: int
+    primary_bps: int
+    reserve_bps: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table of the floor, ready to judge its events."""
+
+    link: str
+    table: Table
+    meters: Mapping[MeterKind, Meter]
+    terms: Mapping[MeterKind, MeterTerms]
+    offers: Mapping[str, Offer]
+    validate_from_cents: int
+
+    @classmethod
+    def of(cls, floor: Floor, link: Link, table: Table) -> Self:
+        """What a table offers, by the terms of its link's meters."""
+        meters = link.meters_of(table)
+        terms = {kind: meter.terms for kind, meter in meters.items()}
+        offers = {
+            wager.value: Offer(
+                meters[kind].meter_id,
+                terms[kind].wager_cents,
+                terms[kind].primary_bps,
+                terms[kind].reserve_bps,
+            )
+            for wager, kind in METER_OF.items()
+            if kind in meters
+        }
+        return cls(link.id, table, meters, terms, offers, floor.facility.validate_from)
+
+
+def known_tables(floor: Floor) -> Mapping[tuple[str, str], KnownTable]:
+    """Every table of the floor by its link and its id, as its topic names it."""
+    return {
+        (link.id, table.id): KnownTable.of(floor, link, table)
+        for link in floor.link
+        for table in link.table
+    }

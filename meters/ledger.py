@@ -1,0 +1,173 @@
+"""Replaying a link's ledger: every transfer again, on books of our own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from meters.accounts import MICROS_PER_CENT, PAID
+from meters.known import KnownTable
+from meters.wire.messages import Reply, Wagers
+
+PROBLEMS_MAX: Final = 100
+"""After so many the ledger is plainly broken, and more would not help to find out why."""
+
+
+class Transfer(msgspec.Struct, frozen=True, array_like=True):
+    """A movement of micros from one account to another, in a meter's cycle."""
+
+    source: str
+    target: str
+    micros: int
+    cycle: int
+
+
+_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_REPLY: Final = msgspec.json.Decoder(Reply)
+_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
+
+
+@dataclass
+class Totals:
+    """What the ledger counts: wagers and contributions net of voided rounds."""
+
+    rounds: int = 0
+    voids: int = 0
+    wagers: int = 0
+    wagered_cents: int = 0
+    contributions_micros: int = 0
+    wins: int = 0
+    won_cents: int = 0
+
+
+@dataclass
+class Replay:
+    """The books of one link as its ledger alone makes them.
+
+    Attributes:
+        tables: the tables of the link by id, whose rates the wagers are held against.
+        entries: the number of the last entry replayed.
+        balances: micros by account.
+        problems: what does not hold, in words.
+    """
+
+    tables: Mapping[str, KnownTable]
+    entries: int = 0
+    balances: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    totals: Totals = field(default_factory=Totals)
+    _open: dict[str, Wagers] = field(default_factory=dict)
+
+    def take(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Replay one entry, and hold it against what its event says it must be."""
+        if number != self.entries + 1:
+            self._problem(f"entry {number} follows entry {self.entries}: some are missing")
+        self.entries = number
+        try:
+            transfers = _TRANSFERS.decode(fields["transfers"])
+            for moved in transfers:
+                self._move(number, moved)
+            match fields["kind"]:
+                case b"wagers":
+                    self._check_wagers(number, fields, transfers)
+                case b"result":
+                    self._check_result(number, fields, transfers)
+                case b"void":
+                    self._note_void(fields)
+        except (msgspec.DecodeError, KeyError) as error:
+            self._problem(f"entry {number} cannot be read: {error}")
+
+    def differences(self, accounts: Mapping[str, int]) -> list[str]:
+        """Where the store's balances are not the ledger's, by how much, in words."""
+        found = [
+            f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
+            f" {self.balances.get(account, 0)}: {_signed(accounts, self.balances, account)}"
+            for account in sorted(accounts.keys() | self.balances.keys())
+            if accounts.get(account, 0) != self.balances.get(account, 0)
+        ]
+        if sum(accounts.values()) != 0:
+            found.append(f"all accounts sum to {sum(accounts.values())} micros, not to zero")
+        return found
+
+    def _problem(self, what: str) -> None:
+        if len(self.problems) < PROBLEMS_MAX:
+            self.problems.append(what)
+
+    def _move(self, number: int, moved: Transfer) -> None:
+        if moved.micros <= 0:
+            self._problem(f"entry {number} moves {moved.micros} micros")
+        for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
+            after = self.balances.get(account, 0) + micros
+            if after < 0 and account.startswith(_NEVER_NEGATIVE):
+                self._problem(f"entry {number} leaves {account} at {after} micros")
+            if after == 0 and account.startswith("claim:"):
+                self.balances.pop(account, None)
+            else:
+                self.balances[account] = after
+
+    def _check_wagers(
+        self, number: int, fields: Mapping[str, bytes], transfers: tuple[Transfer, ...]
+    ) -> None:
+        """Hold the increments against the wagers and the rates (duties D6, D19)."""
+        event = _WAGERS.decode(fields["event"])
+        table = fields["table"].decode()
+        known = self.tables.get(table)
+        if known is None:
+            self._problem(f"entry {number} is of table {table}, which the floor file has not")
+            return
+        due: dict[str, int] = {}
+        for position in event.positions:
+            for wager, cents in position.wagers.items():
+                offer = known.offers.get(wager)
+                if offer is None:
+                    self._problem(f"entry {number} has a wager {wager} that {table} does not offer")
+                    continue
+                for account, bps in (
+                    (f"meter:{offer.meter}", offer.primary_bps),
+                    (f"reserve:{offer.meter}", offer.reserve_bps),
+                ):
+                    due[account] = due.get(account, 0) + cents * bps
+        moved = {one.target: one.micros for one in transfers}
+        if moved != {account: micros for account, micros in due.items() if micros}:
+            self._problem(f"entry {number} moves {moved}, where the rates make it {due}")
+        self._open[table] = event
+        self._count(event, 1)
+        self.totals.contributions_micros += sum(moved.values())
+
+    def _count(self, event: Wagers, sign: int) -> None:
+        for position in event.positions:
+            self.totals.wagers += sign * len(position.wagers)
+            self.totals.wagered_cents += sign * sum(position.wagers.values())
+
+    def _check_result(
+        self, number: int, fields: Mapping[str, bytes], transfers: tuple[Transfer, ...]
+    ) -> None:
+        """Hold what moved to winners against what the table was told to pay."""
+        lines = _REPLY.decode(fields["reply"]).lines or ()
+        told_cents = sum(line.paid for line in lines)
+        moved = sum(
+            one.micros for one in transfers if one.target == PAID or one.target.startswith("claim:")
+        )
+        if moved != told_cents * MICROS_PER_CENT:
+            self._problem(
+                f"entry {number} moves {moved} micros to winners, its lines {told_cents} cents"
+            )
+        self._open.pop(fields["table"].decode(), None)
+        self.totals.rounds += 1
+        self.totals.wins += sum(1 for line in lines if line.paid)
+        self.totals.won_cents += told_cents
+
+    def _note_void(self, fields: Mapping[str, bytes]) -> None:
+        event = self._open.pop(fields["table"].decode(), None)
+        self.totals.voids += 1
+        if event is not None:
+            self._count(event, -1)
+            self.totals.contributions_micros -= sum(
+                one.micros for one in _TRANSFERS.decode(fields["transfers"])
+            )
+
+
+def _signed(one: Mapping[str, int], other: Mapping[str, int], account: str) -> str:
+    return f"{one.get(account, 0) - other.get(account, 0):+d}"

@@ -1,0 +1,175 @@
+"""One link in operation: its intake, its announcements, and whether it may operate at all."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from meters.announcer import COALESCE_S, Announcer
+from meters.audit import LinkAudit
+from meters.intake import Arrival, LinkIntake, Outcome
+from meters.known import KnownTable
+from meters.metrics import Metrics
+from meters.redis_health import redis_problem
+from meters.store import LinkStore, TermsError
+
+log = structlog.get_logger()
+
+BEAT_S: Final = 1.0
+CHECK_WITHIN_S: Final = 2.0
+"""A store that has not answered by then is said to be gone, before displays lose patience."""
+AUDIT_EVERY_S: Final = 60.0
+SERVICE: Final = "service"
+"""The actor of what the service does by itself."""
+
+_AUDIT_AGAIN_S: Final = 1.0
+_NOT_AUDITED: Final = "the ledger is being compared with the books"
+_STARTING: Final = "the link has not been checked yet"
+
+
+class LinkService:
+    """Runs one link. It operates only while every check passes (duties D9, D10)."""
+
+    def __init__(
+        self,
+        redis: Redis,
+        store: LinkStore,
+        tables: Mapping[str, KnownTable],
+        announcer: Announcer,
+        metrics: Metrics,
+    ) -> None:
+        self.store = store
+        self.announcer = announcer
+        self._redis = redis
+        self._metrics = metrics
+        self._intake = LinkIntake(store, metrics)
+        self._audit = LinkAudit(store, tables)
+        self._problem: str | None = _STARTING
+        self._unbalanced: str | None = _NOT_AUDITED
+        self._audit_wanted = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._log = log.bind(link=store.link.id)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the link is inoperable, or None while it operates."""
+        return self._problem
+
+    async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
+        """Take a batch of this link's events.
+
+        While the link is inoperable, and where the store fails, nothing is answered: the tables
+        keep their events and repeat them.
+        """
+        if self._problem:
+            return Outcome()
+        try:
+            outcome = await self._intake.take(arrivals)
+        except (RedisError, OSError, TermsError) as error:
+            self._fail(error)
+            return Outcome()
+        except Exception:
+            if len(arrivals) > 1:
+                return await self._take_singly(arrivals)
+            # A defect of ours must not stop the other tables; this one stays unanswered.
+            self._log.exception("event not taken", table=arrivals[0].known.table.id)
+            return Outcome()
+        if outcome.changed:
+            self._changed.set()
+        return outcome
+
+    async def _take_singly(self, arrivals: Sequence[Arrival]) -> Outcome:
+        """Take each event by itself, so that the one that cannot be taken holds up no other."""
+        whole = Outcome()
+        for arrival in arrivals:
+            whole.add(await self.take([arrival]))
+        return whole
+
+    def meters_changed(self) -> None:
+        """Have the meters published soon."""
+        self._changed.set()
+
+    async def beat(self) -> None:
+        """Check and say, every second, whether the link operates; publish what others changed."""
+        while True:
+            next_beat = asyncio.get_running_loop().time() + BEAT_S
+            await self._check()
+            self.announcer.tell_beat(self._problem)
+            await asyncio.sleep(max(0.0, next_beat - asyncio.get_running_loop().time()))
+
+    async def publish(self) -> None:
+        """Publish the meters when they changed, coalesced, for ever."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if self._problem is None:
+                try:
+                    self.announcer.tell_meters(await self.store.state())
+                except (RedisError, OSError, TermsError) as error:
+                    self._fail(error)
+            await asyncio.sleep(COALESCE_S)
+
+    async def audit(self) -> None:
+        """Replay the ledger before the link operates, every minute, and after every failure.
+
+        A meter that does not equal its ledger is never repaired in silence (duty D19).
+        """
+        while True:
+            self._audit_wanted.clear()
+            pause_s = AUDIT_EVERY_S
+            try:
+                finding = await self._audit.run()
+                self._unbalanced = None if finding.balanced else "; ".join(finding.problems[:3])
+            except (RedisError, OSError):
+                pause_s = _AUDIT_AGAIN_S
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await self._audit_wanted.wait()
+
+    async def _check(self) -> None:
+        try:
+            async with asyncio.timeout(CHECK_WITHIN_S):
+                problem = await redis_problem(self._redis) or self._unbalanced
+                if problem is None:
+                    if self._problem is not None:
+                        await self.store.open(SERVICE)
+                    states = await self.store.state()
+                    self._set_problem(None)
+                    self.announcer.tell_meters(states)
+                    await self._show_claims()
+        except TimeoutError:
+            self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
+        except (RedisError, OSError, TermsError) as error:
+            self._fail(error)
+        else:
+            if problem is not None:
+                self._fail(problem, audit=problem != self._unbalanced)
+
+    async def _show_claims(self) -> None:
+        count, oldest = await self.store.waiting_since()
+        since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
+        self._metrics.show_claims(self.store.link.id, count, since_s)
+
+    def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
+        """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
+        if isinstance(problem, RedisError | OSError):
+            problem = f"Redis failed: {problem}"
+        self._set_problem(str(problem))
+        self._intake.forget()
+        self.announcer.tell_inoperable()
+        if audit:
+            self._unbalanced = _NOT_AUDITED
+            self._audit_wanted.set()
+
+    def _set_problem(self, problem: str | None) -> None:
+        if problem != self._problem:
+            if problem:
+                self._log.error("link inoperable", reason=problem)
+            else:
+                self._log.info("link operable")
+            self._problem = problem

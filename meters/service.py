@@ -1,0 +1,294 @@
+"""The meter service: intake from the broker, the links, the web side, all in one event loop."""
+
+import asyncio
+import random
+import secrets
+import signal
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+import msgspec
+import structlog
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.announcer import Announcer
+from meters.board import Board
+from meters.claims import FloorDesk, hit_message
+from meters.connection import BrokerConnection
+from meters.embedded import embedded_broker, embedded_redis
+from meters.floorperson import validate_what_waits
+from meters.intake import Arrival
+from meters.known import KnownTable, known_tables
+from meters.link import LinkService
+from meters.metrics import Metrics
+from meters.refusals import refused
+from meters.store import LinkStore
+from meters.web.app import create_app
+from meters.web.server import serve_web
+from meters.wire import topics
+from meters.wire.address import parse_broker_url
+from meters.wire.floor import Floor
+from meters.wire.messages import TABLE_STATUS, Jackpot, seq_of
+from meters.wire.topics import TableAddress
+
+log = structlog.get_logger()
+
+BATCH_EVENTS_MAX: Final = 1_000
+_RECONNECT_S: Final = (0.1, 5.0)
+_REDIS_ANSWER_WITHIN_S: Final = 30
+_REDIS_CONNECT_WITHIN_S: Final = 5
+_REDIS_CONNECTIONS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How the service is run: with a simulated floorperson, after how many seconds he comes."""
+
+    auto_floor: bool = False
+    auto_floor_after_s: float = 0.0
+
+
+@asynccontextmanager
+async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
+    """The Redis that the floor file names, or the embedded one."""
+    async with AsyncExitStack() as stack:
+        url = floor.service.redis
+        if url == "embedded":
+            url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
+        # No retries of the client's own: whether to repeat is the table's to say, by its seq.
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=_REDIS_CONNECTIONS,
+            timeout=_REDIS_ANSWER_WITHIN_S,
+            socket_timeout=_REDIS_ANSWER_WITHIN_S,
+            socket_connect_timeout=_REDIS_CONNECT_WITHIN_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+        redis = Redis(connection_pool=pool)
+        stack.push_async_callback(pool.disconnect)
+        yield redis
+
+
+class MeterService:
+    """One worker of the meter service."""
+
+    def __init__(self, floor: Floor, redis: Redis, options: ServeOptions) -> None:
+        self._floor = floor
+        self._options = options
+        self._known = known_tables(floor)
+        self._board = Board()
+        self._metrics = Metrics(floor)
+        self._connection: BrokerConnection | None = None
+        stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        self._links = {
+            link: LinkService(
+                redis,
+                store,
+                self._tables_of(link),
+                Announcer(store, self._board, self._metrics, self._post),
+                self._metrics,
+            )
+            for link, store in stores.items()
+        }
+        self._desk = FloorDesk(stores, lambda link: self._links[link].problem, self._tell_jackpot)
+        self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
+
+    def inoperable(self) -> Mapping[str, str]:
+        """The links that cannot be played, each with its reason."""
+        found = {id_: link.problem for id_, link in self._links.items() if link.problem}
+        if self._connection is None:
+            found = {id_: found.get(id_, "no broker") for id_ in self._links}
+        return found
+
+    async def run(self, broker_url: str, ready: asyncio.Event) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            UserError: the web address cannot be listened on, or the broker's is none.
+        """
+        address = parse_broker_url(broker_url)
+        host, _, port = self._floor.service.http.rpartition(":")
+        app = create_app(
+            self._floor, self._board, self._desk, self, self._metrics, floor_key=self._floor_key()
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(serve_web(app, host, int(port), ready), name="web")
+            for link in self._links.values():
+                group.create_task(link.beat(), name="beat")
+                group.create_task(link.publish(), name="publish")
+                group.create_task(link.audit(), name="audit")
+            if self._options.auto_floor:
+                group.create_task(
+                    validate_what_waits(self._desk, self._options.auto_floor_after_s),
+                    name="floorperson",
+                )
+            while True:
+                await self._serve_broker(BrokerConnection(address, self._identifier))
+
+    async def _serve_broker(self, connection: BrokerConnection) -> None:
+        """Serve one connection until it is lost, then wait a little."""
+        least_s, most_s = _RECONNECT_S
+        try:
+            async with connection:
+                for pattern in self._subscriptions():
+                    await connection.subscribe(pattern, qos=1)
+                self._connection = connection
+                log.info("broker connected")
+                for link in self._links.values():
+                    link.announcer.forget_told()
+                    link.meters_changed()
+                await self._take_batches(connection)
+        except aiomqtt.MqttError as error:
+            log.warning("broker gone", reason=str(error))
+        finally:
+            self._connection = None
+        await asyncio.sleep(random.uniform(least_s, most_s / 5))  # noqa: S311  (jitter)
+
+    def _subscriptions(self) -> Sequence[str]:
+        """Workers share the tables' events; one works alone beside an embedded broker."""
+        alone = self._floor.service.broker == "embedded"
+        events = topics.EVERY_TABLE_OUT if alone else f"$share/pitlink/{topics.EVERY_TABLE_OUT}"
+        return [events, topics.EVERY_TABLE_STATUS]
+
+    async def _take_batches(self, connection: BrokerConnection) -> None:
+        later: list[aiomqtt.Message] = []
+        while True:
+            batch = later or await connection.batch(BATCH_EVENTS_MAX)
+            by_link, later = self._sort(batch)
+            await asyncio.gather(
+                *(self._take(self._links[link], arrivals) for link, arrivals in by_link.items())
+            )
+
+    def _sort(
+        self, batch: Sequence[aiomqtt.Message]
+    ) -> tuple[dict[str, list[Arrival]], list[aiomqtt.Message]]:
+        """The batch by link, one event a table; what is more of a table comes after."""
+        by_link: dict[str, list[Arrival]] = {}
+        later: list[aiomqtt.Message] = []
+        seen: set[str] = set()
+        for message in batch:
+            topic, payload = message.topic.value, message.payload
+            address = topics.parse_table_out(topic)
+            if address is None:
+                self._note_status(topic, payload)
+                continue
+            known = self._known.get(address)
+            if known is None:
+                self._refuse_stranger(address, payload)
+            elif address.table in seen:
+                later.append(message)
+            else:
+                seen.add(address.table)
+                by_link.setdefault(address.link, []).append(Arrival(known, payload))
+        return by_link, later
+
+    def _note_status(self, topic: str, payload: bytes) -> None:
+        """Count the tables whose agents are connected."""
+        address = topics.parse_table_status(topic)
+        if address is None or address not in self._known:
+            return
+        online = self._online[address.link]
+        try:
+            there = TABLE_STATUS.decode(payload).online
+        except msgspec.DecodeError:
+            return
+        if there:
+            online.add(address.table)
+        else:
+            online.discard(address.table)
+        self._metrics.show_tables_online(address.link, len(online))
+
+    def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
+        message = f"the floor has no table {address.table} on link {address.link}"
+        self._metrics.count_refusal(address.link, "unknown_table")
+        log.warning("refused", link=address.link, table=address.table, code="unknown_table")
+        self._post(topics.table_in(*address), refused(seq_of(payload), "unknown_table", message))
+
+    async def _take(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
+        outcome = await link.take(arrivals)
+        for address, reply in outcome.replies:
+            self._post(topics.table_in(*address), reply)
+        for opened, paid in outcome.hits:
+            link.announcer.tell_jackpot(hit_message(opened, paid))
+        try:
+            for address, claims in outcome.hellos:
+                await self._desk.retell(address.link, claims)
+        except (RedisError, OSError) as error:
+            log.warning("claims not retold", link=link.store.link.id, reason=str(error))
+
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        if self._connection is not None:
+            self._connection.post(topic, payload, retain=retain)
+
+    def _tell_jackpot(self, link: str, jackpot: Jackpot) -> None:
+        self._links[link].announcer.tell_jackpot(jackpot)
+        self._links[link].meters_changed()
+
+    def _tables_of(self, link: str) -> Mapping[str, KnownTable]:
+        return {table: known for (of, table), known in self._known.items() if of == link}
+
+    def _floor_key(self) -> str:
+        """The secret by which claims are decided over HTTP; kept for the next start."""
+        path = Path(self._floor.service.data) / "floor.key"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.touch(mode=0o600)
+                path.write_text(secrets.token_urlsafe(32) + "\n")
+            return path.read_text().strip()
+        except OSError as error:
+            raise UserError(f"the floor key {path} cannot be kept: {error}") from None
+
+
+async def serve(floor: Floor, options: ServeOptions) -> None:
+    """Run the service until SIGINT or SIGTERM; what is in flight is finished or left unanswered.
+
+    Raises:
+        UserError: a part cannot be started or reached as the floor file says.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        redis = await stack.enter_async_context(open_redis(floor))
+        url = floor.service.broker
+        if url == "embedded":
+            url = await stack.enter_async_context(embedded_broker(Path(floor.service.data)))
+        ready = asyncio.Event()
+        service = MeterService(floor, redis, options)
+        serving = asyncio.create_task(service.run(url, ready), name="service")
+        stopping = asyncio.create_task(stop.wait(), name="stop")
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            serving.cancel()
+            await _ended(serving)
+    log.info("stopped")
+
+
+async def _ended(serving: "asyncio.Task[None]") -> None:
+    """Await the end, and show a user's mistake as itself rather than as a group of one."""
+    try:
+        await serving
+    except asyncio.CancelledError:
+        return
+    except BaseExceptionGroup as group:
+        mistakes = group.subgroup(UserError)
+        if mistakes is not None:
+            first = mistakes.exceptions[0]
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            raise UserError(str(first)) from None
+        raise

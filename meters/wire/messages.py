@@ -1,0 +1,211 @@
+"""The messages of the public contract, one frozen type each; an unknown field is refused.
+
+Cards travel as their two characters, money as integer cents. Every decoder is strict: a number in
+quotes, a boolean for a number or a field that the contract does not know is an error.
+"""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from bonus.settlement import Line
+
+ROUND_LENGTH_MAX: Final = 64
+EVENT_BYTES_MAX: Final = 16_384
+"""A longer event is refused unread: no round of seven positions comes near it."""
+
+CardName = str
+"""A card by its two characters; the rules say whether it is one."""
+Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
+Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
+PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
+RoundId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
+Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Instant = Annotated[
+    str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$")
+]
+"""A moment as RFC 3339 has it, such as ``2026-11-20T02:14:07.250Z``."""
+
+
+class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all messages share."""
+
+
+class WageredPosition(_Message, frozen=True, kw_only=True):
+    """What the wagering device of one position had accepted at lock-out, in cents by wager."""
+
+    position: PositionNumber
+    patron: Patron | None = None
+    wagers: Annotated[dict[str, Cents], msgspec.Meta(min_length=1, max_length=16)]
+
+
+class DealtPosition(_Message, frozen=True, kw_only=True):
+    """A hand dealt to a position; the cards are left out for a folded hand that was collected."""
+
+    position: PositionNumber
+    patron: Patron | None = None
+    cards: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
+    folded: bool = False
+
+
+class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
+    """The wagers that feed a meter, sent once betting is locked, before a card is dealt."""
+
+    seq: Seq
+    at: Instant
+    round: RoundId
+    positions: Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
+
+
+class Result(_Message, frozen=True, kw_only=True, tag="result"):
+    """Every position that was dealt a hand, the dealer's hand and the community cards."""
+
+    seq: Seq
+    at: Instant
+    round: RoundId
+    positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
+    dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
+    community: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
+
+
+class Void(_Message, frozen=True, kw_only=True, tag="void"):
+    """A round that is void before it has a result (649a.13): all wagers go back."""
+
+    seq: Seq
+    at: Instant
+    round: RoundId
+    reason: Reason
+
+
+class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
+    """What an agent says first: the service answers where the table stands."""
+
+    at: Instant | None = None
+
+
+TableEvent = Wagers | Result | Void | Hello
+MoneyEvent = Wagers | Result | Void
+
+
+class DrawMade(_Message, frozen=True, kw_only=True):
+    """What the table game system drew for a round (649a.12(i)(3)); null where nothing was."""
+
+    magic_card: CardName | None
+    lucky_position: int | Literal["dealer"] | None
+
+
+class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
+    """Why something was refused: a code for programs, a plain message, the field if one is."""
+
+    code: str
+    message: str
+    field: str | None = None
+
+
+class ClaimOpened(_Message, frozen=True, kw_only=True):
+    """A progressive win that waits for a floorperson; amount in cents."""
+
+    claim: str
+    position: int
+    item: str
+    amount: int
+
+
+class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", tag="accepted"):
+    """The reply to wagers that were counted."""
+
+    seq: int
+    draw: DrawMade | None
+
+
+class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
+    """Any reply to an event, as the table side reads it.
+
+    `status` is ``accepted``, ``refused`` or ``out_of_order``; `seq` is null only where the event
+    could not be read far enough to know it.
+    """
+
+    seq: int | None
+    status: Literal["accepted", "refused", "out_of_order"]
+    draw: DrawMade | None = None
+    lines: tuple[Line, ...] | None = None
+    claims: tuple[ClaimOpened, ...] | None = None
+    error: ErrorDetail | None = None
+    expected: int | None = None
+
+
+class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
+    """Where the table stands: the last `seq` that was used up, and the round that is open."""
+
+    last_seq: int
+    open_round: str | None
+
+
+class TableStatus(_Message, frozen=True, kw_only=True):
+    """A table's retained state."""
+
+    online: bool
+    state: str
+    at: Instant
+
+
+class MeterValue(_Message, frozen=True, kw_only=True):
+    """A meter's current value; amount in cents. `version` only rises."""
+
+    meter: str
+    amount: int
+    version: int
+    cycle: int
+    state: Literal["open", "pending", "closed", "inoperable"]
+    at: Instant
+
+
+class ControllerBeat(_Message, frozen=True, kw_only=True):
+    """The controller's state, every second; `reason` is empty while it is operable."""
+
+    state: Literal["operable", "inoperable", "closed"]
+    reason: str
+    beat: int
+    at: Instant
+
+
+class Jackpot(_Message, frozen=True, kw_only=True):
+    """A hit, and what became of it; amounts in cents."""
+
+    event: Literal["hit", "validated", "rejected", "paid"]
+    claim: str
+    meter: str
+    table: str
+    position: int
+    item: str
+    hand: str
+    amount: int
+    meter_after: int
+    at: Instant
+
+
+TABLE_EVENT: Final = msgspec.json.Decoder(TableEvent)
+REPLY: Final = msgspec.json.Decoder(Reply)
+HELLO_REPLY: Final = msgspec.json.Decoder(HelloReply)
+METER_VALUE: Final = msgspec.json.Decoder(MeterValue)
+CONTROLLER_BEAT: Final = msgspec.json.Decoder(ControllerBeat)
+JACKPOT: Final = msgspec.json.Decoder(Jackpot)
+TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
+
+
+class _Sequenced(msgspec.Struct, frozen=True):
+    """Just enough of a bad event to answer it by its number."""
+
+    seq: Seq
+
+
+_SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
+
+
+def seq_of(payload: bytes) -> int | None:
+    """The `seq` of an event that is otherwise unreadable, or None where it has none."""
+    try:
+        return _SEQUENCED.decode(payload).seq
+    except msgspec.DecodeError:
+        return None
