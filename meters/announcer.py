@@ -87,7 +87,12 @@ class Announcer:
         self._metrics.show_operable(self._link, operable=problem is None)
         self._post(topics.controller(self._link), msgspec.json.encode(beat), retain=True)
 
-    def tell_jackpot(self, jackpot: Jackpot) -> None:
-        """Publish a hit or what became of it (duty D8)."""
+    def show_hit(self, jackpot: Jackpot) -> None:
+        """Show a hit of before this service started, which waits still (duty D8)."""
         self._board.put_jackpot(self._link, jackpot)
+
+    def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
+        """Publish a hit or what became of it; displays show those that took from the meter (D8)."""
+        if of_meter:
+            self._board.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

@@ -42,20 +42,28 @@ def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
+def waiting_hit(fields: Mapping[str, str]) -> Jackpot | None:
+    """The hit of a claim that took from the meter and is not validated yet, or None."""
+    record = _RECORD.decode(fields["record"])
+    if record.percent is None or fields["state"] != "pending":
+        return None
+    return _jackpot("hit", record, int(fields["amount"]), int(fields["after"]))
+
+
 class FloorDesk:
     """The claims of all links.
 
     Args:
         stores: each link's books.
         problem: why a link is inoperable, or None; nothing is decided on such a link.
-        tell: is given each decision's jackpot message, with its link.
+        tell: is given each decision's jackpot message, with the claim's record.
     """
 
     def __init__(
         self,
         stores: Mapping[str, LinkStore],
         problem: Callable[[str], str | None],
-        tell: Callable[[str, Jackpot], None],
+        tell: Callable[[ClaimRecord, Jackpot], None],
     ) -> None:
         self._stores = stores
         self._problem = problem
@@ -97,7 +105,7 @@ class FloorDesk:
             decided = await self._carry(store, record, Decision(claim, act, actor, reason, slip))
             after = (await store.claims([claim]))[0]
         log.info("claim", claim=claim, act=act, by=actor, amount_cents=decided.amount_cents)
-        self._tell(record.link, self._told(record, decided))
+        self._tell(record, self._told(record, decided))
         return _row(after)
 
     @staticmethod
@@ -129,7 +137,7 @@ class FloorDesk:
             if fields and fields["state"] in _FINAL:
                 record = _RECORD.decode(fields["record"])
                 self._tell(
-                    link,
+                    record,
                     _jackpot(
                         _EVENT_OF[fields["state"]],
                         record,

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.audit import LinkAudit
+from meters.claims import LISTED_MAX, waiting_hit
 from meters.intake import Arrival, LinkIntake, Outcome
 from meters.known import KnownTable
 from meters.metrics import Metrics
@@ -138,6 +139,7 @@ class LinkService:
                 if problem is None:
                     if self._problem is not None:
                         await self.store.open(SERVICE)
+                        await self._show_waiting_hits()
                     states = await self.store.state()
                     self._set_problem(None)
                     self.announcer.tell_meters(states)
@@ -149,6 +151,11 @@ class LinkService:
         else:
             if problem is not None:
                 self._fail(problem, audit=problem != self._unbalanced)
+
+    async def _show_waiting_hits(self) -> None:
+        for fields in await self.store.claims(await self.store.waiting(LISTED_MAX)):
+            if fields and (hit := waiting_hit(fields)):
+                self.announcer.show_hit(hit)
 
     async def _show_claims(self) -> None:
         count, oldest = await self.store.waiting_since()

@@ -27,6 +27,7 @@ from meters.connection import BrokerConnection
 from meters.embedded import embedded_broker, embedded_redis
 from meters.floorperson import validate_what_waits
 from meters.intake import Arrival
+from meters.judge import ClaimRecord
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
@@ -219,7 +220,8 @@ class MeterService:
         for address, reply in outcome.replies:
             self._post(topics.table_in(*address), reply)
         for opened, paid in outcome.hits:
-            link.announcer.tell_jackpot(hit_message(opened, paid))
+            of_meter = opened.record.percent is not None
+            link.announcer.tell_jackpot(hit_message(opened, paid), of_meter=of_meter)
         try:
             for address, claims in outcome.hellos:
                 await self._desk.retell(address.link, claims)
@@ -230,9 +232,10 @@ class MeterService:
         if self._connection is not None:
             self._connection.post(topic, payload, retain=retain)
 
-    def _tell_jackpot(self, link: str, jackpot: Jackpot) -> None:
-        self._links[link].announcer.tell_jackpot(jackpot)
-        self._links[link].meters_changed()
+    def _tell_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
+        link = self._links[record.link]
+        link.announcer.tell_jackpot(jackpot, of_meter=record.percent is not None)
+        link.meters_changed()
 
     def _tables_of(self, link: str) -> Mapping[str, KnownTable]:
         return {table: known for (of, table), known in self._known.items() if of == link}

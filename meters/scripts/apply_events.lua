@@ -84,10 +84,12 @@ local function apply_wagers(event)
   local at = tables[key]
   if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
   if at.over == round then return 'round_over' end
-  local from = 'table:' .. table_id
+  local from, leaving = 'table:' .. table_id, 0
   for _, added in ipairs(work[3]) do
+    leaving = leaving + added[4] + added[5]
     if not transfer_fits(from, 'meter:' .. added[1], added[4])
-      or not transfer_fits(from, 'reserve:' .. added[1], added[5]) then
+      or not transfer_fits(from, 'reserve:' .. added[1], added[5])
+      or not leaves(from, leaving) then
       return 'meter_full'
     end
   end
@@ -113,8 +115,11 @@ local function apply_void(event)
   local at = tables[key]
   local problem = round_problem(at, round)
   if problem then return problem end
-  local transfers, to = {}, 'table:' .. table_id
-  for _, added in ipairs(cmsgpack.unpack(at.contributed)) do
+  local transfers, to, added_by_round = {}, 'table:' .. table_id, cmsgpack.unpack(at.contributed)
+  local house_bears = 0
+  for _, added in ipairs(added_by_round) do house_bears = house_bears + added[4] + added[5] end
+  if not transfer_fits('house', to, house_bears) then return 'books_full' end
+  for _, added in ipairs(added_by_round) do
     local meter, same_cycle = added[1], added[6] == cycle_of(added[1])
     for place, account in ipairs({ 'meter:' .. meter, 'reserve:' .. meter }) do
       local micros = added[3 + place]

@@ -4,7 +4,7 @@
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 who opens
 --       4… three a meter: its id, its terms as text, its seed in micros
--- Output, in order of precedence
+-- Output, in order of precedence; the first two meter by meter, as ARGV names them
 --   { 'differs', meter, the terms in the store }   the floor file has other terms
 --   { 'lost', meter }       the meter has an account but its terms are gone
 --   { 'dropped', meter }    the store has a meter that the floor file does not name

@@ -35,8 +35,12 @@ local function balance(account)
   return balances[account]
 end
 
+local function leaves(from, micros)
+  return math.abs(balance(from) - micros) <= MICROS_MAX
+end
+
 local function transfer_fits(from, to, micros)
-  return math.abs(balance(from) - micros) <= MICROS_MAX and balance(to) + micros <= MICROS_MAX
+  return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
 end
 
 -- Notes a transfer that has been checked, on the balances and in the entry's list. A transfer of
@@ -82,8 +86,12 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
--- Must succeed: every check is made, from here on there are only writes.
+-- Must succeed: every check is made, from here on there are only writes. The ledger comes first:
+-- where its last number is not the one noted, Redis refuses the entry and nothing is written yet.
 local function write_books()
+  for _, entry in ipairs(entries) do
+    redis.call('XADD', LEDGER, unpack(entry))
+  end
   for account, micros in pairs(balances) do
     if micros == 0 and string.sub(account, 1, 6) == 'claim:' then
       redis.call('HDEL', ACCOUNTS, account) -- a decided claim's account is done with
@@ -93,9 +101,6 @@ local function write_books()
   end
   for field, amount in pairs(rising) do
     redis.call('HINCRBY', TALLIES, field, exact(amount))
-  end
-  for _, entry in ipairs(entries) do
-    redis.call('XADD', LEDGER, unpack(entry))
   end
   local written = { 'entries', exact(last_entry) }
   for meter in pairs(changed_meters) do

@@ -1,0 +1,132 @@
+"""The load's connection to a broker: writes are gathered, acknowledgements go out with them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, cast
+
+from meters.bench.packets import (
+    PACKET_IDS,
+    PacketError,
+    PacketReader,
+    connect_packet,
+    publish_packet,
+    subscribe_packet,
+)
+from meters.broker import LOOPBACK
+
+Deliver = Callable[[Sequence[tuple[bytes, bytes]]], None]
+"""Is given the topics and payloads that one read of the socket brought."""
+
+_ANSWER_WITHIN_S: Final = 10.0
+
+
+class LoadClient(asyncio.Protocol):
+    """One MQTT connection that carries the events of many tables.
+
+    Args:
+        deliver: takes what arrives; it may publish, and what it publishes goes out together.
+        acknowledged: told how many publishes the broker has acknowledged.
+    """
+
+    def __init__(self, deliver: Deliver, acknowledged: Callable[[int], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self.lost: asyncio.Future[str] = loop.create_future()
+        self._deliver = deliver
+        self._acknowledged = acknowledged
+        self._reader = PacketReader()
+        self._transport: asyncio.Transport | None = None
+        self._connected: asyncio.Future[None] = loop.create_future()
+        self._subscribed: asyncio.Future[None] = loop.create_future()
+        self._out: list[bytes] = []
+        self._packet_id = 0
+
+    @classmethod
+    async def connect(
+        cls,
+        port: int,
+        client_id: str,
+        *,
+        subscribe: Sequence[str],
+        deliver: Deliver,
+        acknowledged: Callable[[int], None],
+    ) -> "LoadClient":
+        """Connect to a broker on a loopback port and subscribe.
+
+        Raises:
+            OSError: there is no broker, or it does not answer.
+            PacketError: it refused.
+        """
+        loop = asyncio.get_running_loop()
+        _, client = await loop.create_connection(lambda: cls(deliver, acknowledged), LOOPBACK, port)
+        try:
+            async with asyncio.timeout(_ANSWER_WITHIN_S):
+                client.write(connect_packet(client_id))
+                await client.answered(client._connected)
+                if subscribe:
+                    client.write(subscribe_packet(PACKET_IDS, *subscribe))
+                    await client.answered(client._subscribed)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    async def answered(self, waiting: asyncio.Future[None]) -> None:
+        """Wait for something of this connection, or for its end.
+
+        Raises:
+            PacketError: it ended first.
+        """
+        await asyncio.wait({waiting, self.lost}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            raise PacketError(f"the broker closed the connection: {self.lost.result()}")
+        await waiting
+
+    def publish(self, topic: bytes, payload: bytes) -> None:
+        """Have a payload published with QoS 1 by the next `flush`."""
+        self._packet_id = self._packet_id % PACKET_IDS + 1
+        self._out.append(publish_packet(topic, self._packet_id, payload))
+
+    def flush(self) -> None:
+        """Send what is to be sent."""
+        if self._out:
+            out, self._out = self._out, []
+            self.write(b"".join(out))
+
+    def write(self, data: bytes) -> None:
+        """Send these bytes; without effect once the connection is lost."""
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection; what is in the air is let go."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Part of asyncio's protocol."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Part of asyncio's protocol."""
+        self._transport = None
+        if not self.lost.done():
+            self.lost.set_result(str(exc or "no reason given"))
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, acknowledge it, and send the acknowledgements with what it led to."""
+        try:
+            received = self._reader.feed(data)
+        except PacketError as error:
+            self.lost.set_result(str(error))
+            self.close()
+            return
+        self._out += received.acks
+        if received.connected:
+            self._connected.set_result(None)
+        if received.subscribed:
+            self._subscribed.set_result(None)
+        if received.acknowledged:
+            self._acknowledged(received.acknowledged)
+        if received.messages:
+            self._deliver(received.messages)
+        self.flush()

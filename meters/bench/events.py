@@ -1,0 +1,96 @@
+"""The events that the load sends, made of parts that were encoded once.
+
+What changes from one to the next is the seq, the round and the cards; all else stands ready as
+bytes. They are what a table agent sends: seven positions, each with its patron.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from bonus.cards import DECK, Card, card_name, parse_card
+from bonus.hands import three_card_strength
+from meters.bench.floor import METERS, POSITIONS, WAGER_CENTS
+from meters.clock import now_text
+from meters.wire.messages import DealtPosition, WageredPosition
+
+_DEALS: Final = 4_096
+_CARDS: Final = 3
+_COMMUNITY: Final = 2
+_QUEEN_SIX_FOUR: Final = three_card_strength([parse_card(name) for name in ("Qc", "6d", "4h")])
+
+
+class EventWriter:
+    """Writes events for a run.
+
+    Args:
+        seed: decides the cards; the rounds of a run are dealt from shuffled decks.
+    """
+
+    def __init__(self, seed: int) -> None:
+        at = now_text().encode()
+        self._wagers = b'{"type":"wagers","at":"%b","positions":%b,"seq":%%d,"round":"R%%d"}' % (
+            at,
+            msgspec.json.encode(_wagered()),
+        )
+        self._void = b'{"type":"void","at":"%b","reason":"benchmark","seq":%%d,"round":"R%%d"}' % at
+        rng = random.Random(seed)  # noqa: S311  (simulated cards)
+        self._results = [
+            b'{"type":"result","at":"%b",%b,"seq":%%d,"round":"R%%d"}' % (at, _deal(rng))
+            for _ in range(_DEALS)
+        ]
+        self._dealt = 0
+
+    def wagers(self, seq: int, round_number: int) -> bytes:
+        """Two progressive wagers at each of seven positions."""
+        return self._wagers % (seq, round_number)
+
+    def void(self, seq: int, round_number: int) -> bytes:
+        """The round is void (649a.13)."""
+        return self._void % (seq, round_number)
+
+    def result(self, seq: int, round_number: int) -> bytes:
+        """The next deal: every position's hand, the dealer's and the community cards."""
+        self._dealt = (self._dealt + 1) % _DEALS
+        return self._results[self._dealt] % (seq, round_number)
+
+
+def _wagered() -> list[WageredPosition]:
+    wagers = {meter.value: WAGER_CENTS for meter in METERS}
+    return [
+        WageredPosition(position=position, patron=f"p{position}", wagers=wagers)
+        for position in range(1, POSITIONS + 1)
+    ]
+
+
+def _deal(rng: random.Random) -> bytes:
+    """One round from a shuffled deck; who holds less than queen-six-four folds."""
+    deck = rng.sample(DECK, len(DECK))
+    positions = [
+        _dealt_position(position, deck[(position - 1) * _CARDS : position * _CARDS])
+        for position in range(1, POSITIONS + 1)
+    ]
+    rest = deck[POSITIONS * _CARDS :]
+    dealer, community = rest[:_CARDS], rest[_CARDS : _CARDS + _COMMUNITY]
+    return b'"positions":%b,"dealer":%b,"community":%b' % (
+        msgspec.json.encode(positions),
+        msgspec.json.encode(_names(dealer)),
+        msgspec.json.encode(_names(community)),
+    )
+
+
+def _dealt_position(position: int, cards: Sequence[Card]) -> DealtPosition:
+    """Folded cards are collected: neither of the wagers placed keeps them (649a.11(b)(3))."""
+    folded = three_card_strength(cards) < _QUEEN_SIX_FOUR
+    return DealtPosition(
+        position=position,
+        patron=f"p{position}",
+        cards=None if folded else _names(cards),
+        folded=folded,
+    )
+
+
+def _names(cards: Sequence[Card]) -> list[str]:
+    return [card_name(card) for card in cards]

@@ -1,0 +1,54 @@
+"""A web side for each test, and a browser where the test wants one."""
+
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.waiting import require
+from tests.web.stand import Stand
+
+_BROWSER_ARGUMENTS = (
+    "--no-sandbox",
+    "--headless=new",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture
+async def stand() -> AsyncIterator[Stand]:
+    """The web side, serving and beating for every link."""
+    stand = Stand()
+    await stand.start()
+    stand.keep_beating()
+    yield stand
+    await stand.stop()
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """A Chromium; without one the test is skipped, and fails in CI."""
+    path = os.environ.get("CHROMIUM") or require("chromium")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=path, args=list(_BROWSER_ARGUMENTS)
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    """A page as large as a wall, on which every error of its own is a failure."""
+    page = await browser.new_page(viewport={"width": 1920, "height": 1080})
+    page.set_default_timeout(10_000)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    assert errors == []

@@ -1,0 +1,67 @@
+"""Server-sent events read over real HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import httpx
+import msgspec
+
+Data = dict[str, str | int]
+
+
+class Event(NamedTuple):
+    """One event and its data."""
+
+    event: str
+    data: Data
+
+
+class Events:
+    """The events of one connection, in their order."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.aiter_lines()
+
+    async def next(self, within_s: float = 10.0) -> Event:
+        """The next event; a comment is passed over.
+
+        Raises:
+            StopAsyncIteration: the server has ended the stream.
+        """
+        name = ""
+        data = b""
+        async with asyncio.timeout(within_s):
+            while True:
+                line = await anext(self._lines)
+                if line.startswith("event: "):
+                    name = line.removeprefix("event: ")
+                elif line.startswith("data: "):
+                    data = line.removeprefix("data: ").encode()
+                elif not line and name:
+                    return Event(name, msgspec.json.decode(data, type=Data))
+
+    async def next_of(self, *names: str) -> Event:
+        """The next event of these names."""
+        async with asyncio.timeout(10):
+            while True:
+                event = await self.next()
+                if event.event in names:
+                    return event
+
+    async def next_line(self) -> str:
+        """The next line, whatever it is."""
+        async with asyncio.timeout(10):
+            return await anext(self._lines)
+
+
+@asynccontextmanager
+async def listening(url: str, path: str = "/api/v1/meters/stream") -> AsyncIterator[Events]:
+    """Listen to the event stream."""
+    async with (
+        httpx.AsyncClient(base_url=url, timeout=10) as client,
+        client.stream("GET", path) as response,
+    ):
+        yield Events(response)

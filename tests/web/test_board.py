@@ -1,0 +1,185 @@
+"""What the board shows, and what those who watch it are told."""
+
+import asyncio
+import gc
+
+import pytest
+
+from meters import board as board_module
+from meters.board import Board, BoardFullError, HitRow, LinkRow, MeterRow, MeterState, Watch
+from meters.wire.floor import parse_floor
+from meters.wire.messages import ControllerBeat, MeterValue
+from tests.web.stand import AT, FLOOR, jackpot, row
+
+THE_FLOOR = parse_floor(FLOOR)
+LATER = "2026-11-20T02:14:08.000Z"
+EARLIER = "2026-11-20T02:14:06.000Z"
+
+
+class Clock:
+    """Seconds as the test has them pass."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def meter(amount: int, version: int, *, state: MeterState = "open", at: str = AT) -> MeterRow:
+    return row(amount, version, floor=THE_FLOOR, state=state, at=at)
+
+
+def beat(state: str = "operable") -> ControllerBeat:
+    assert state in {"operable", "inoperable", "closed"}
+    return ControllerBeat(state="operable", reason="", beat=1, at=AT)
+
+
+async def taken(watch: Watch) -> list[MeterRow | LinkRow | HitRow]:
+    async with asyncio.timeout(5):
+        return list(await anext(watch))
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "at", "shown"),
+    [
+        pytest.param(8, "open", AT, True, id="higher version"),
+        pytest.param(6, "open", LATER, False, id="lower version"),
+        pytest.param(6, "inoperable", LATER, False, id="lower version in another state"),
+        pytest.param(7, "open", LATER, False, id="same version again"),
+        pytest.param(7, "inoperable", LATER, True, id="same version, later in another state"),
+        pytest.param(7, "pending", AT, True, id="same version, at once in another state"),
+        pytest.param(7, "pending", EARLIER, False, id="same version, earlier in another state"),
+    ],
+)
+def test_put_meter_shows_only_what_is_newer(
+    version: int, state: MeterState, at: str, *, shown: bool
+) -> None:
+    board = Board()
+    board.put_meter(meter(500, 7))
+    assert board.put_meter(meter(400, version, state=state, at=at)) is shown
+    assert [each.amount for each in board.rows()] == [400 if shown else 500]
+
+
+def test_a_row_has_what_the_floor_file_and_the_value_say() -> None:
+    value = MeterValue(meter="progressive", amount=5, version=2, cycle=1, state="open", at=AT)
+    made = MeterRow.of("tcp-main", THE_FLOOR.link[0].meter[0], value)
+    assert made == meter(5, 2)
+
+
+def test_a_link_whose_beat_has_stopped_is_not_among_the_links() -> None:
+    clock = Clock()
+    board = Board(clock)
+    board.put_controller("tcp-main", beat())
+    clock.now += 3.9
+    assert [each.link for each in board.links()] == ["tcp-main"]
+    clock.now += 0.2
+    assert board.links() == []
+
+
+async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
+    clock = Clock()
+    board = Board(clock)
+    board.put_controller("tcp-main", beat())
+    board.put_meter(meter(500, 7))
+    clock.now += 60
+    assert [type(each) for each in await taken(board.watch())] == [MeterRow]
+
+
+async def test_a_watch_is_told_first_all_that_is_current() -> None:
+    board = Board()
+    board.put_jackpot("tcp-main", jackpot())
+    board.put_controller("tcp-main", beat())
+    board.put_meter(meter(500, 7))
+    assert [type(each) for each in await taken(board.watch())] == [MeterRow, LinkRow, HitRow]
+
+
+async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
+    board = Board()
+    watch = board.watch()
+    await taken(watch)
+    for version in range(1, 1001):
+        board.put_meter(meter(version * 10, version))
+    assert [each.amount for each in await taken(watch) if isinstance(each, MeterRow)] == [10_000]
+
+
+async def test_a_watch_of_one_link_is_told_nothing_of_another() -> None:
+    board = Board()
+    board.put_meter(row(700, 1, floor=THE_FLOOR, link="pit-2"))
+    watch = board.watch("tcp-main")
+    await taken(watch)
+    board.put_meter(row(701, 2, floor=THE_FLOOR, link="pit-2"))
+    board.put_controller("pit-2", beat())
+    board.put_meter(meter(500, 7))
+    assert [each.link for each in await taken(watch)] == ["tcp-main"]
+
+
+@pytest.mark.parametrize("event", ["validated", "rejected", "paid"])
+async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
+    board = Board()
+    board.put_jackpot("tcp-main", jackpot())
+    board.put_jackpot("tcp-main", jackpot(claim="c2"))
+    watch = board.watch()
+    await taken(watch)
+    board.put_jackpot("tcp-main", jackpot(event))
+    assert [hit.claim for hit in board.hits()] == ["c2"]
+    told = await taken(watch)
+    assert [(each.event, each.claim) for each in told if isinstance(each, HitRow)] == [
+        (event, "c1")
+    ]
+
+
+def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
+    board = Board()
+    board.put_jackpot("tcp-main", jackpot("paid"))
+    board.put_jackpot("tcp-main", jackpot("hit"))
+    assert board.hits() == []
+
+
+def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    board = Board()
+    for number in range(5):
+        board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
+    assert [hit.claim for hit in board.hits()] == ["c2", "c3", "c4"]
+
+
+async def test_a_reader_that_misses_too_many_hits_is_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    board = Board()
+    watch = board.watch()
+    for number in range(3):
+        board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
+    assert len(await taken(watch)) == 3
+    for number in range(4):
+        board.put_jackpot("tcp-main", jackpot(claim=f"d{number}"))
+    with pytest.raises(StopAsyncIteration):
+        await taken(watch)
+
+
+async def test_closing_ends_every_watch_and_those_to_come() -> None:
+    board = Board()
+    waiting = board.watch()
+    await taken(waiting)
+    ending = asyncio.create_task(taken(waiting))
+    await asyncio.sleep(0)
+    board.close()
+    with pytest.raises(StopAsyncIteration):
+        await ending
+    with pytest.raises(StopAsyncIteration):
+        await taken(board.watch())
+
+
+def test_the_board_serves_no_more_watchers_than_its_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(board_module, "WATCHERS_MAX", 1)
+    board = Board()
+    watch = board.watch()
+    with pytest.raises(BoardFullError):
+        board.watch()
+    del watch
+    gc.collect()
+    board.watch()

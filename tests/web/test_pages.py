@@ -1,0 +1,144 @@
+"""The signage pages as they are first painted, and the files that they use."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from meters.web.pages import Assets, money, wager_text
+from tests.web.stand import Stand
+
+PAGE_BYTES_MAX = 100_000
+
+
+class Reader(HTMLParser):
+    """Elements of a page by their class, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data + "\n"
+
+    def meters(self) -> list[dict[str, str | None]]:
+        return [attrs for _, attrs in self.tags if attrs.get("class") == "meter"]
+
+    def amounts(self) -> list[str | None]:
+        return [attrs["aria-label"] for _, attrs in self.tags if attrs.get("class") == "amount"]
+
+
+@pytest.mark.parametrize(
+    ("amount_cents", "text"),
+    [
+        (0, "$0.00"),
+        (5, "$0.05"),
+        (99_999, "$999.99"),
+        (100_000, "$1,000.00"),
+        (112_362, "$1,123.62"),
+        (900_719_925_474_099, "$9,007,199,254,740.99"),
+    ],
+)
+def test_money_is_written_from_whole_cents(amount_cents: int, text: str) -> None:
+    assert money(amount_cents) == text
+
+
+@pytest.mark.parametrize(
+    ("wager_cents", "text"),
+    [(100, "$1 wager"), (500, "$5 wager"), (250, "$2.50 wager"), (25, "25¢ wager")],
+)
+def test_a_wager_is_written_as_it_is_spoken(wager_cents: int, text: str) -> None:
+    assert wager_text(wager_cents) == text
+
+
+async def test_the_first_paint_has_the_amounts_and_the_time(stand: Stand) -> None:
+    stand.put(112_362, 7)
+    page = Reader((await stand.get("/signage")).text)
+    assert page.amounts()[0] == "$1,123.62"
+    assert re.search(r"As of\s+\d\d:\d\d:\d\d", page.text)
+    drawn = [attrs["data-d"] for _, attrs in page.tags if "data-d" in attrs]
+    assert drawn == list("112362")
+
+
+async def test_a_meter_without_a_value_shows_no_number(stand: Stand) -> None:
+    stand.put(112_362, 7)
+    page = Reader((await stand.get("/signage")).text)
+    assert page.amounts()[1:] == ["Temporarily unavailable"] * 2
+    assert page.meters()[1]["data-state"] == "unavailable"
+
+
+@pytest.mark.parametrize("state", ["inoperable", "closed"])
+async def test_a_link_that_is_not_operable_shows_no_number(stand: Stand, state: str) -> None:
+    stand.put(112_362, 7)
+    stand.hush()
+    stand.beat("tcp-main", state, "the store does not answer")
+    text = (await stand.get("/signage/tcp-main")).text
+    assert Reader(text).amounts() == ["Temporarily unavailable"] * 2
+    assert "1,123.62" not in text
+    assert "store" not in text
+
+
+async def test_a_closed_meter_shows_no_number_while_its_link_goes_on(stand: Stand) -> None:
+    stand.put(112_362, 7, state="closed")
+    stand.put(500_000, 3, meter="five_card_hand_bonus")
+    page = Reader((await stand.get("/signage/tcp-main")).text)
+    assert page.amounts() == ["Temporarily unavailable", "$5,000.00"]
+
+
+async def test_a_pending_hit_names_the_table_and_the_amount(stand: Stand) -> None:
+    """Duty D8; the highest first, where several wait."""
+    stand.put(100_000, 8, cycle=2, state="pending")
+    stand.hit(claim="c1", amount=2_500, table="TCP-01")
+    stand.hit(claim="c2", amount=151_234, table="TCP-03")
+    text = Reader((await stand.get("/signage")).text).text
+    assert "Table TCP-03 wins $1,512.34 · 1 more" in text
+
+
+async def test_what_the_floor_file_says_is_escaped(stand: Stand) -> None:
+    text = (await stand.get("/signage")).text
+    assert "Keystone &lt;Casino&gt; &amp; Resort" in text
+    assert "Hand Bonus &lt;b&gt;Grand&lt;/b&gt;" in text
+    assert not any(tag in {"casino", "b"} for tag, _ in Reader(text).tags)
+
+
+async def test_a_page_of_one_link_shows_that_link_alone(stand: Stand) -> None:
+    text = (await stand.get("/signage/pit-2")).text
+    page = Reader(text)
+    assert [attrs["data-meter"] for attrs in page.meters()] == ["progressive"]
+    assert "Three Card Poker Jackpot" not in page.text
+    assert "stream?link=pit-2" in text
+
+
+async def test_an_unknown_link_is_refused_with_those_that_are(stand: Stand) -> None:
+    response = await stand.get("/signage/nowhere")
+    assert response.status_code == 404
+    assert "tcp-main, pit-2" in response.json()["error"]["message"]
+
+
+async def test_the_root_leads_to_the_signage(stand: Stand) -> None:
+    response = await stand.get("/")
+    assert (response.status_code, response.headers["location"]) == (302, "/signage")
+
+
+async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> None:
+    page = (await stand.get("/signage")).text
+    assets = Assets.load()
+    assert len(page.encode()) + sum(map(len, assets.bodies.values())) < PAGE_BYTES_MAX
+    texts = [page, *(body.decode() for body in assets.bodies.values())]
+    for text in texts:
+        addresses = set(re.findall(r"https?://[^\s\"'<)]+", text))
+        assert addresses <= {"http://www.w3.org/2000/svg"}
+
+
+async def test_assets_are_kept_under_their_version_alone(stand: Stand) -> None:
+    version = Assets.load().version
+    kept = await stand.get(f"/assets/{version}/signage.js")
+    assert "immutable" in kept.headers["cache-control"]
+    assert kept.headers["content-type"].startswith("text/javascript")
+    assert (await stand.get("/assets/000000000000/signage.js")).status_code == 404
+    assert (await stand.get(f"/assets/{version}/..%2Fpages.py")).status_code == 404
