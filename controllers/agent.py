@@ -1,0 +1,245 @@
+"""The agent of one table: between its devices and the service, wherever either of them fails."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import structlog
+
+from controllers.broker import BrokerUrl
+from controllers.clerk import Clerk
+from controllers.courier import Courier, Timing
+from controllers.events import Answer, Refusal
+from controllers.reckoning import Standing, compare, events_lost
+from controllers.table import Layout, Phase, TableState
+from meters.wire.floor import Link, Table
+from meters.wire.messages import HelloReply, Jackpot
+
+_log: Final = structlog.get_logger(__name__)
+_BEHIND_SURE: Final = 2
+"""One hello may be overtaken by a reply; so many that say the same are believed."""
+_CANCEL_AGAIN_S: Final = 1.5
+_USUAL: Final = Timing()
+
+
+class _Asked:
+    """A line of a device, and where its answer goes."""
+
+    def __init__(self, line: bytes) -> None:
+        self.line = line.strip()
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+
+class Agent:
+    """The agent of one table; it works from entry to exit.
+
+    One task takes what comes in turn and alone has the table changed; another holds the
+    connection; a third looks after the beat, the status and the hellos.
+
+    Args:
+        link: the link, from the floor file.
+        table: the table, from the floor file.
+        broker_url: the broker's address, or what tells it anew before each connection.
+        outbox_path: the table's outbox; it is made where there is none.
+        timing: how long things take.
+
+    Attributes:
+        layout: the table.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        table: Table,
+        broker_url: BrokerUrl,
+        outbox_path: Path,
+        *,
+        timing: Timing = _USUAL,
+    ) -> None:
+        self.layout: Final = Layout.of(link, table)
+        self._timing = timing
+        self._courier = Courier(link.id, table.id, broker_url, self, timing)
+        self._clerk = Clerk(self.layout, outbox_path, self._courier.deliver)
+        self._log = _log.bind(link=link.id, table=table.id)
+        self._group = asyncio.TaskGroup()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._inbox: asyncio.Queue[_Asked | None] = asyncio.Queue()  # None: a hello was heard
+        self._finals: asyncio.Queue[str] = asyncio.Queue()
+        self._hello: HelloReply | None = None
+        self._hello_due_s = 0.0
+        self._acquainted = False
+        self._behind = 0
+        self._live = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        """Open the outbox and go on where the table was (duty D11).
+
+        Raises:
+            OutboxError: the outbox cannot be used.
+        """
+        await self._clerk.open()
+        await self._group.__aenter__()
+        self._tasks = [
+            self._group.create_task(self._courier.stay_connected(), name="courier"),
+            self._group.create_task(self._work(), name="work"),
+            self._group.create_task(self._keep_watch(), name="watch"),
+        ]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._end_tasks()
+        try:
+            # The group must see a cancellation, which may be its own; it would wrap other errors.
+            if isinstance(error, asyncio.CancelledError):
+                await self._group.__aexit__(kind, error, trace)
+            else:
+                await self._group.__aexit__(None, None, None)
+        finally:
+            await self._clerk.close()
+
+    async def _end_tasks(self) -> None:
+        """End the tasks; ask again, since `asyncio.wait_for` before Python 3.12 may lose a cancel.
+
+        It does where what it waits for comes at the same moment, and the MQTT client waits so.
+        """
+        while alive := [task for task in self._tasks if not task.done()]:
+            for task in alive:
+                task.cancel()
+            await asyncio.wait(alive, timeout=_CANCEL_AGAIN_S)
+
+    @property
+    def table_state(self) -> TableState:
+        """The table as it stands."""
+        return self._clerk.state
+
+    @property
+    def state(self) -> str:
+        """The table's state for displays: its phase, or ``locked_out`` without a live link."""
+        phase = self._clerk.state.phase
+        if phase is Phase.OPEN and self.fault() is not None:
+            phase = Phase.LOCKED_OUT
+        return phase.value
+
+    def fault(self) -> Refusal | None:
+        """Why no new progressive wager may be taken now (duty D13), or None."""
+        if self._behind >= _BEHIND_SURE:
+            return events_lost()
+        fault = self._courier.pulse.fault(asyncio.get_running_loop().time())
+        if fault is None and not self._acquainted:
+            return Refusal("link_down", "the service has not yet said where this table stands")
+        return fault
+
+    async def handle(self, line: bytes) -> Answer:
+        """Take one device event, a line of JSON, and answer it.
+
+        A wager is answered at once; `lockout`, `settle` and `void` wait for the service, however
+        long it takes; everything waits while the table is held. A caller that gives up changes
+        nothing: the event takes its course. The first line after a start that equals the last one
+        taken before it gets that one's answer: a device repeats what it heard no answer to.
+        """
+        asked = _Asked(line)
+        self._inbox.put_nowait(asked)
+        return await asked.answer
+
+    async def wait_live(self, within_s: float | None = None) -> bool:
+        """Wait until progressive wagers can be taken; False where that did not come in time."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._live.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def hear_hello(self, hello: HelloReply) -> None:
+        """The service says where the table stands."""
+        pending = self._clerk.pending is not None
+        if compare(hello, last_seq=self._clerk.last_seq, pending=pending) is Standing.BEHIND:
+            self.hear_behind(hello.last_seq + 1)
+        else:
+            self._behind = 0
+        if self._hello is None:
+            self._inbox.put_nowait(None)
+        self._hello = hello
+
+    def hear_behind(self, expected: int) -> None:
+        """The service expects an event that it has answered before."""
+        self._behind += 1
+        if self._behind == _BEHIND_SURE:
+            self._log.error("the service lost events", expected=expected)
+
+    def hear_jackpot(self, jackpot: Jackpot) -> None:
+        """Something became of a win at this table."""
+        if jackpot.event in {"paid", "rejected"} and jackpot.claim in self._clerk.state.held:
+            self._finals.put_nowait(jackpot.claim)
+
+    async def _work(self) -> None:
+        """Take what comes, one at a time; no line is taken while the table is held."""
+        if self._clerk.pending is not None:
+            await self._clerk.finish()
+        while True:
+            if self._clerk.state.phase is Phase.HELD:
+                await self._release(await self._finals.get())
+                continue
+            asked = await self._inbox.get()
+            if asked is None:
+                await self._reconcile()
+                continue
+            answer = await self._clerk.take(asked.line, self.fault)
+            if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
+                self._hello_due_s = 0.0  # the service may hold another round than this table
+            if not asked.answer.done():
+                asked.answer.set_result(answer)
+
+    async def _release(self, claim: str) -> None:
+        try:
+            await self._clerk.release(claim)
+        except sqlite3.Error:
+            self._log.exception("the outbox cannot be written")
+
+    async def _reconcile(self) -> None:
+        hello, self._hello = self._hello, None
+        if hello is None:
+            return
+        try:
+            if await self._clerk.reconcile(hello):
+                self._acquainted = True
+        except sqlite3.Error:
+            self._log.exception("the outbox cannot be written")
+
+    async def _keep_watch(self) -> None:
+        """Look after the beat, tell the status when it changes, say hello while that matters."""
+        loop = asyncio.get_running_loop()
+        told: str | None = None
+        while True:
+            if self.fault() is None:
+                self._live.set()
+            else:
+                self._live.clear()
+            if not self._courier.connected:
+                told = None
+            elif told != (state := self.state) and await self._courier.tell_status(state):
+                told = state
+            if self._wants_hello() and loop.time() >= self._hello_due_s:
+                self._hello_due_s = loop.time() + self._timing.hello_every_s
+                await self._courier.say_hello()
+            await asyncio.sleep(self._timing.watch_every_s)
+
+    def _wants_hello(self) -> bool:
+        """Whether the service is to be asked where the table stands.
+
+        While the table is held, the answer to a hello brings what became of its claims, so that a
+        lost message or a killed agent never leaves it held.
+        """
+        return self._courier.connected and (
+            not self._acquainted
+            or self._behind > 0
+            or self._hello_due_s == 0.0
+            or self._clerk.state.phase is Phase.HELD
+        )

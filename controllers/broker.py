@@ -1,0 +1,74 @@
+"""Where the broker is, read from its address."""
+
+import re
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from bonus.errors import UserError
+
+_PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
+EMBEDDED_URL_FILE: Final = "broker.url"
+"""Where `pitlink serve` writes the address of its embedded broker, under the data directory."""
+
+BrokerUrl = str | Callable[[], str]
+"""A broker's address, or what tells it anew before each connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """A broker's host, port and credentials; `tls` where it is spoken to in secret."""
+
+    host: str
+    port: int
+    username: str | None
+    password: str | None
+    tls: bool
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """The TLS settings: the system's authorities, the host's name checked."""
+        return ssl.create_default_context() if self.tls else None
+
+
+def parse_broker_url(url: str) -> BrokerAddress:
+    """Read ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
+
+    Raises:
+        UserError: it is no such address. Its password is not shown.
+
+    >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
+    1883
+    """
+    shown = re.sub(r"//.*@", "//…@", url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise UserError(f"{shown}: {error}") from None
+    if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise UserError(f"{shown} is no broker: give mqtt://host:port or mqtts://host:port")
+    return BrokerAddress(
+        parts.hostname,
+        port or _PORTS[parts.scheme],
+        None if parts.username is None else unquote(parts.username),
+        None if parts.password is None else unquote(parts.password),
+        parts.scheme == "mqtts",
+    )
+
+
+def embedded_broker_url(data: Path) -> str:
+    """The address of the broker that `pitlink serve` started beside itself.
+
+    Raises:
+        UserError: there is none just now.
+    """
+    place = data / EMBEDDED_URL_FILE
+    try:
+        return place.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise UserError(
+            f"no embedded broker runs here: {place} is not there; start `pitlink serve` first"
+        ) from None

@@ -1,0 +1,249 @@
+"""The one that writes: it alone changes a table's state, and only once the outbox has it."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final, ParamSpec, Protocol, TypeVar
+
+import msgspec
+import structlog
+
+from controllers.courier import Delivered, encode_money_event, now_text
+from controllers.events import (
+    Answer,
+    Refusal,
+    decode_answer,
+    encode_answer,
+    name_of,
+    parse_event,
+    refused,
+)
+from controllers.outbox import Outbox, OutboxError, Place, Sent
+from controllers.play import Stamp, Step, play
+from controllers.reckoning import absorb, reconcile, release
+from controllers.table import Layout, Phase, TableState
+from meters.wire.messages import TABLE_EVENT, Hello, HelloReply, MoneyEvent, TableEvent
+
+_log: Final = structlog.get_logger(__name__)
+_STATE: Final = msgspec.json.Decoder(TableState)
+_encoder: Final = msgspec.json.Encoder()
+_DISK_RETRY_S: Final = 1.0
+
+_Given = ParamSpec("_Given")
+_Got = TypeVar("_Got")
+
+
+class Deliver(Protocol):
+    """Whatever publishes an event until it is answered."""
+
+    def __call__(self, seq: int, payload: bytes) -> Awaitable[Delivered]:
+        """Deliver an event and give the reply."""
+
+
+class Clerk:
+    """A table's state and its outbox. Its calls must not overlap; the disk has a thread of its own.
+
+    Args:
+        layout: the table.
+        outbox_path: the table's outbox; it is made where there is none.
+        deliver: publishes an event until it is answered.
+
+    Attributes:
+        state: the table as it stands.
+        last_seq: the number of the last event.
+        pending: the event that waits for its reply, or None.
+    """
+
+    def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
+        self._layout = layout
+        self._outbox_path = outbox_path
+        self._deliver = deliver
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
+        self._outbox: Outbox | None = None
+        self._kept: Place | None = None
+        self._log = _log.bind(link=layout.link, table=layout.table)
+        self.state = TableState()
+        self.last_seq = 0
+        self.pending: Sent | None = None
+
+    async def open(self) -> None:
+        """Open the outbox and go on where the table was (duty D11).
+
+        Raises:
+            OutboxError: the outbox cannot be used.
+        """
+        try:
+            self._outbox = await self._on_disk(
+                Outbox.open, self._outbox_path, self._layout.link, self._layout.table
+            )
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            if place.state is not None:
+                self.state = _STATE.decode(place.state)
+        except (sqlite3.Error, msgspec.DecodeError) as error:
+            await self.close()
+            reason = f"it does not say where the table was: {error}"
+            raise OutboxError(f"outbox {self._outbox_path}: {reason}") from None
+        except BaseException:
+            await self.close()
+            raise
+        self._kept = place
+        self.last_seq, self.pending = self._outbox.last_seq, self._outbox.pending
+        if self.pending is not None or self.state != TableState():
+            self._log.info(
+                "going on where the table was",
+                phase=str(self.state.phase),
+                round=self.state.round,
+                unanswered=self.pending and self.pending.seq,
+            )
+
+    async def close(self) -> None:
+        """Close the outbox, after whatever is being written."""
+        if self._outbox is not None:
+            await self._on_disk(self._outbox.close)
+        self._disk.shutdown(wait=False)
+
+    async def take(self, line: bytes, fault: Callable[[], Refusal | None]) -> Answer:
+        """Take one device event and answer it, once the service has, where it must.
+
+        Args:
+            line: the device event.
+            fault: tells why no new progressive wager may be taken now, or None.
+        """
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.line == line and kept.answer is not None:
+            return decode_answer(kept.answer)
+        try:
+            event = parse_event(line)
+        except Refusal as refusal:
+            return refused(line, refusal)
+        step = play(
+            self._layout,
+            self.state,
+            event,
+            Stamp(self.last_seq + 1, now_text()),
+            fault(),
+        )
+        if step.answer is not None and not step.answer.ok:
+            return step.answer
+        try:
+            await self._write_step(step, line)
+        except sqlite3.Error as error:
+            self._log.exception("the outbox cannot be written")
+            failed = Refusal("outbox_failed", f"the outbox cannot be written: {error}")
+            return Answer(event=name_of(event), ok=False, error=failed.detail)
+        return step.answer or await self.finish()
+
+    async def _write_step(self, step: Step, line: bytes) -> None:
+        state = _encoder.encode(step.state)
+        if step.send is not None:
+            payload = encode_money_event(step.send)
+            self.pending = await self._on_disk(
+                self._open_outbox.write_event, step.send.seq, payload, state, line
+            )
+            self.last_seq = step.send.seq
+        elif step.answer is not None:
+            place = Place(state, line, encode_answer(step.answer))
+            await self._on_disk(self._open_outbox.write_place, place)
+        self.state = step.state
+
+    async def finish(self) -> Answer:
+        """Deliver the event that waits, go on with its reply, and give the device's answer.
+
+        Raises:
+            OutboxError: the event is not one that this version sends.
+        """
+        pending = self.pending
+        if pending is None:
+            raise ValueError("no event waits for a reply")
+        sent = _money_event(pending.payload)
+        delivered = await self._deliver(pending.seq, pending.payload)
+        step = absorb(self.state, sent, delivered.reply)
+        if step.answer is None:
+            raise ValueError("a reply yields an answer")
+        if not step.answer.ok:
+            self._log.warning("the service refused an event", reply=delivered.payload.decode())
+        await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
+        self.state, self.pending = step.state, None
+        if self._kept is not None:
+            self._kept = Place(None, self._kept.line, encode_answer(step.answer))
+        return step.answer
+
+    async def _write_reply(self, seq: int, reply: bytes, state: TableState, answer: Answer) -> None:
+        """Write the reply, however long the disk refuses: until then the table goes no further."""
+        written = _encoder.encode(state), encode_answer(answer)
+        while True:
+            try:
+                await self._on_disk(self._open_outbox.write_reply, seq, reply, *written)
+            except sqlite3.Error:
+                self._log.exception("the outbox cannot be written", seq=seq)
+                await asyncio.sleep(_DISK_RETRY_S)
+            else:
+                return
+
+    async def reconcile(self, hello: HelloReply) -> bool:
+        """Compare the table with the service's books while no event is under way.
+
+        An outbox that was lost goes on from the service's number; a round that only one of the two
+        knows locks the table out. Returns whether the service knows all that this table sent.
+
+        Raises:
+            sqlite3.Error: the outbox cannot be written; nothing has changed.
+        """
+        if hello.last_seq < self.last_seq:
+            return False
+        if hello.last_seq > self.last_seq:
+            self._log.warning("going on from the service's number", last_seq=hello.last_seq)
+            await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
+            self.last_seq = hello.last_seq
+        state = reconcile(self.state, hello.open_round)
+        if state != self.state:
+            if state.phase is Phase.LOCKED_OUT:
+                self._log.error("table locked out", reason=state.reason)
+            await self._write_state(state)
+        return True
+
+    async def release(self, claim: str) -> None:
+        """The documents of a claim are done (649a.11(c)(5)(iv)).
+
+        Raises:
+            sqlite3.Error: the outbox cannot be written; the table stays held.
+        """
+        state = release(self.state, claim)
+        if state != self.state:
+            self._log.info("documents done", claim=claim, still_held=list(state.held))
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            kept = Place(_encoder.encode(state), place.line, place.answer)
+            await self._on_disk(self._open_outbox.write_place, kept)
+            self.state = state
+
+    async def _write_state(self, state: TableState) -> None:
+        """A state that no device event led to: a device that repeats itself is heard anew."""
+        place = Place(_encoder.encode(state), None, None)
+        await self._on_disk(self._open_outbox.write_place, place)
+        self.state, self._kept = state, None
+
+    @property
+    def _open_outbox(self) -> Outbox:
+        if self._outbox is None:
+            raise ValueError("the outbox is not open")
+        return self._outbox
+
+    async def _on_disk(
+        self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Got:
+        """Call something that blocks on the disk, in the outbox's own thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
+
+
+def _money_event(payload: bytes) -> MoneyEvent:
+    try:
+        event: TableEvent = TABLE_EVENT.decode(payload)
+    except msgspec.DecodeError as error:
+        raise OutboxError(f"the outbox holds an event that is none: {error}") from None
+    if isinstance(event, Hello):
+        raise OutboxError("the outbox holds a hello, which has no number")
+    return event

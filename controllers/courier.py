@@ -1,0 +1,293 @@
+"""What carries a table's events to the service over MQTT, again and again until they are answered.
+
+MQTT is transport only: a connection may break at any moment, a message may come twice or not at
+all. What holds is the event's number and the reply that bears it.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+import aiomqtt
+import msgspec
+import structlog
+
+from bonus.errors import UserError
+from controllers.broker import BrokerUrl, parse_broker_url
+from controllers.pulse import SILENCE_S, Pulse
+from meters.wire import topics
+from meters.wire.messages import (
+    CONTROLLER_BEAT,
+    HELLO_REPLY,
+    JACKPOT,
+    REPLY,
+    ErrorDetail,
+    HelloReply,
+    Jackpot,
+    MoneyEvent,
+    Reply,
+    TableStatus,
+)
+
+_log: Final = structlog.get_logger(__name__)
+_jitter: Final = secrets.SystemRandom()
+_encoder: Final = msgspec.json.Encoder()
+_GOODBYE_WITHIN_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long things take; all in seconds.
+
+    Attributes:
+        silence_s: without a beat for so long, no new progressive wager is taken (duty D13).
+        retry_first_s: the first wait for a reply before the event is repeated; it doubles.
+        retry_cap_s: the longest such wait.
+        reconnect_first_s: the first wait before connecting again; it doubles.
+        reconnect_cap_s: the longest such wait.
+        hello_every_s: how often the service is asked where the table stands, while that matters.
+        watch_every_s: how often the beat is looked after.
+        call_s: the longest wait for the broker to take a connection or a message.
+        keepalive_s: how soon a dead connection is noticed.
+    """
+
+    silence_s: float = SILENCE_S
+    retry_first_s: float = 0.25
+    retry_cap_s: float = 5.0
+    reconnect_first_s: float = 0.1
+    reconnect_cap_s: float = 2.0
+    hello_every_s: float = 2.0
+    watch_every_s: float = 0.1
+    call_s: float = 5.0
+    keepalive_s: int = 10
+
+
+class Listener(Protocol):
+    """Who hears what is not the reply to an event under way. Each call must return at once."""
+
+    def hear_hello(self, hello: HelloReply) -> None:
+        """The service says where the table stands."""
+
+    def hear_jackpot(self, jackpot: Jackpot) -> None:
+        """Something became of a win at this table."""
+
+    def hear_behind(self, expected: int) -> None:
+        """The service expects an event that it has answered before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A reply, and its bytes as they came."""
+
+    reply: Reply
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    seq: int
+    payload: bytes
+    answered: asyncio.Future[Delivered]
+
+
+class Courier:
+    """The connection of one table: it connects for ever, delivers, and listens.
+
+    Args:
+        link: the link's id.
+        table: the table's id.
+        broker_url: the broker's address.
+        listener: who hears hellos and jackpots.
+        timing: how long things take.
+
+    Attributes:
+        pulse: the controller's beats.
+        connected: whether the broker is reached.
+    """
+
+    def __init__(
+        self, link: str, table: str, broker_url: BrokerUrl, listener: Listener, timing: Timing
+    ) -> None:
+        self._link = link
+        self._table = table
+        self._broker_url = broker_url
+        self._listener = listener
+        self._timing = timing
+        self._client: aiomqtt.Client | None = None
+        self._under_way: _UnderWay | None = None
+        self._log = _log.bind(link=link, table=table)
+        self.pulse = Pulse(timing.silence_s)
+
+    @property
+    def connected(self) -> bool:
+        """Whether the broker is reached just now."""
+        return self._client is not None
+
+    async def stay_connected(self) -> None:
+        """Connect, listen, and connect again, for ever."""
+        delay_s = self._timing.reconnect_first_s
+        told = False
+        while True:
+            try:
+                async with self._new_client() as client:
+                    await self._greet(client)
+                    self._log.info("connected to the broker")
+                    delay_s, told = self._timing.reconnect_first_s, False
+                    await self._listen(client)
+            except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
+                if not told:
+                    self._log.warning("the broker is not reached", reason=str(error))
+                told = True
+            finally:
+                self._client = None
+            await asyncio.sleep(_jittered(delay_s))
+            delay_s = min(delay_s * 2, self._timing.reconnect_cap_s)
+
+    def _new_client(self) -> aiomqtt.Client:
+        url = self._broker_url
+        address = parse_broker_url(url if isinstance(url, str) else url())
+        # The same name each time: a broker that still keeps a dead connection of ours open ends
+        # it, and publishes its will, before this one says that the table is online.
+        return aiomqtt.Client(
+            address.host,
+            address.port,
+            username=address.username,
+            password=address.password,
+            tls_context=address.tls_context(),
+            identifier=f"pitlink-{self._link}-{self._table}",
+            will=aiomqtt.Will(*self._status("offline", online=False), qos=1, retain=True),
+            timeout=self._timing.call_s,
+            keepalive=self._timing.keepalive_s,
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        )
+
+    async def _greet(self, client: aiomqtt.Client) -> None:
+        await client.subscribe(
+            [
+                (topics.table_in(self._link, self._table), 1),
+                (topics.controller(self._link), 1),
+                (topics.jackpot(self._link), 1),
+            ]
+        )
+        self._client = client
+        await self.say_hello()
+        if self._under_way is not None:
+            await self._publish_event(self._under_way.payload)
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        try:
+            async for message in client.messages:
+                if isinstance(message.payload, bytes):
+                    self._hear(str(message.topic), message.payload, retained=message.retain)
+        except asyncio.CancelledError:
+            with contextlib.suppress(aiomqtt.MqttError):
+                topic, payload = self._status("offline", online=False)
+                await client.publish(topic, payload, 1, retain=True, timeout=_GOODBYE_WITHIN_S)
+            raise
+
+    async def deliver(self, seq: int, payload: bytes) -> Delivered:
+        """Publish an event until the reply with its number has come, however long that takes."""
+        answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
+        self._under_way = _UnderWay(seq, payload, answered)
+        delay_s = self._timing.retry_first_s
+        try:
+            while True:
+                await self._publish_event(payload)
+                done, _ = await asyncio.wait({answered}, timeout=_jittered(delay_s))
+                if done:
+                    return answered.result()
+                delay_s = min(delay_s * 2, self._timing.retry_cap_s)
+        finally:
+            self._under_way = None
+
+    async def say_hello(self) -> None:
+        """Ask the service where the table stands."""
+        await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
+
+    async def tell_status(self, state: str) -> bool:
+        """Tell all what state the table is in; returns whether the broker took it."""
+        topic, payload = self._status(state, online=True)
+        return await self._publish(topic, payload, retain=True)
+
+    def _status(self, state: str, *, online: bool) -> tuple[str, bytes]:
+        status = TableStatus(online=online, state=state, at=now_text())
+        return topics.table_status(self._link, self._table), _encoder.encode(status)
+
+    async def _publish_event(self, payload: bytes) -> bool:
+        return await self._publish(topics.table_out(self._link, self._table), payload)
+
+    async def _publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        client = self._client
+        if client is None:
+            return False
+        try:
+            await client.publish(topic, payload, qos=1, retain=retain)
+        except aiomqtt.MqttError as error:
+            self._log.debug("not published", topic=topic, reason=str(error))
+            return False
+        return True
+
+    def _hear(self, topic: str, payload: bytes, *, retained: bool) -> None:
+        try:
+            if topic == topics.controller(self._link):
+                beat = CONTROLLER_BEAT.decode(payload)
+                now_s = asyncio.get_running_loop().time()
+                self.pulse.hear(beat, retained=retained, now_s=now_s)
+            elif topic == topics.jackpot(self._link):
+                jackpot = JACKPOT.decode(payload)
+                if jackpot.table == self._table:
+                    self._listener.hear_jackpot(jackpot)
+            elif topic == topics.table_in(self._link, self._table):
+                self._hear_reply(payload)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self._log.warning("unreadable message ignored", topic=topic, reason=str(error))
+
+    def _hear_reply(self, payload: bytes) -> None:
+        try:
+            reply = REPLY.decode(payload)
+        except msgspec.ValidationError:
+            self._listener.hear_hello(HELLO_REPLY.decode(payload))
+            return
+        under_way = self._under_way
+        if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
+            return
+        if reply.status == "out_of_order":
+            expected = reply.expected or 0
+            if expected <= under_way.seq:
+                self._listener.hear_behind(expected)
+                return
+            reply = _passed(reply, expected)
+        under_way.answered.set_result(Delivered(reply, payload))
+
+
+def _passed(reply: Reply, expected: int) -> Reply:
+    """The reply to an event whose number the service used up for something else: refused."""
+    message = f"the service has used up the numbers before {expected} for other events"
+    error = ErrorDetail(code="seq_reused", message=message)
+    return Reply(seq=reply.seq, status="refused", error=error)
+
+
+def encode_money_event(event: MoneyEvent) -> bytes:
+    """An event as it is published: fields without a value are left out, as the contract has it."""
+    return _encoder.encode(_without_none(msgspec.to_builtins(event)))
+
+
+def _without_none(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_none(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_none(each) for each in value]
+    return value
+
+
+def now_text() -> str:
+    """This moment as RFC 3339 has it, to the millisecond, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def _jittered(delay_s: float) -> float:
+    return delay_s * _jitter.uniform(0.75, 1.25)

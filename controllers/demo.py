@@ -1,0 +1,280 @@
+"""The demonstration: a whole floor of simulated tables on one machine, from one command."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import random
+import signal
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+import uvloop
+from rich.console import Console
+from rich.live import Live
+
+from bonus.errors import UserError
+from controllers.bots import ROUND_S, run_bot
+from controllers.demo_books import BookedAgent, Books
+from controllers.demo_floor import write_demo_floor
+from controllers.demo_report import (
+    progress_line,
+    progress_view,
+    show_addresses,
+    show_floorperson,
+    show_summary,
+)
+from controllers.demo_service import DemoService, audit, demo_service
+from controllers.station import broker_of, outbox_path
+from controllers.table import Phase
+from meters.wire.floor import Floor
+
+STACK_EVERY: Final = 40
+"""One deck in so many is stacked: by chance alone a jackpot would take days."""
+
+_FLOORPERSON_AFTER_S: Final = 6.0
+_FLOORPERSON_LEAST_S: Final = 1.0
+_LAST_ROUNDS_WITHIN_S: Final = 20.0
+_LOOK_EVERY_S: Final = 0.1
+_SHOW_EVERY_S: Final = 1.0
+_LINE_EVERY_S: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """How a demonstration is run.
+
+    Attributes:
+        tables: how many tables play.
+        speed: how many times as fast as at a real table.
+        port: where the pages are, on loopback.
+        data: the data directory, in which the meters stay from one run to the next.
+        for_s: after how many seconds it ends by itself; None for not.
+        auto_floor: whether a simulated floorperson validates the wins.
+    """
+
+    tables: int
+    speed: float
+    port: int
+    data: Path
+    for_s: float | None
+    auto_floor: bool
+
+    @property
+    def auto_floor_after_s(self) -> float | None:
+        """How long a win waits for the simulated floorperson, in seconds; None where none comes."""
+        if not self.auto_floor:
+            return None
+        return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.speed)
+
+
+def run_demo(options: DemoOptions) -> bool:
+    """Run a demonstration until it is over, and print what came of it.
+
+    Returns:
+        Whether the ledger balances.
+
+    Raises:
+        UserError: the data directory or the port is in use, or the service failed.
+    """
+    with _alone_in(options.data), _logging_to(options.data / "logs" / "tables.log"):
+        floor_file, floor = write_demo_floor(options.data, options.tables, options.port)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(_Demo(options, floor_file, floor).run())
+
+
+class _Demo:
+    """One demonstration, from start to summary."""
+
+    def __init__(self, options: DemoOptions, floor_file: Path, floor: Floor) -> None:
+        self._options = options
+        self._floor_file = floor_file
+        self._floor = floor
+        self._console = Console(soft_wrap=True)
+        self._books = Books()
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> bool:
+        """Play until it is over; whether the ledger balances."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop)
+        options = self._options
+        log = options.data / "logs" / "service.log"
+        async with demo_service(
+            self._floor_file, log, options.port, auto_floor_after_s=options.auto_floor_after_s
+        ) as service:
+            if not await self._start(service):
+                return True
+            await self._play(service)
+        report = await audit(self._floor_file)
+        show_summary(self._console, self._books, report)
+        return report.balanced
+
+    def _stop(self) -> None:
+        """Stop in good order; asked once more, at once."""
+        if self._stopping.is_set():
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+            os.kill(os.getpid(), signal.SIGINT)
+        self._stopping.set()
+
+    async def _start(self, service: DemoService) -> bool:
+        """Wait until the service is ready, and say so; False where all is over before."""
+        ready = asyncio.create_task(service.become_ready())
+        stopped = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({ready, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not ready.done():
+                return False
+            ready.result()
+        finally:
+            await _cancel([ready, stopped])
+        options = self._options
+        show_addresses(
+            self._console, service.base_url, tables=options.tables, stack_every=STACK_EVERY
+        )
+        key_file = str(options.data / "floor.key")
+        show_floorperson(self._console, service.base_url, key_file, options.auto_floor_after_s)
+        return True
+
+    async def _play(self, service: DemoService) -> None:
+        """Have every table play until it is time to end, and end their rounds.
+
+        Raises:
+            UserError: the service ended.
+        """
+        async with AsyncExitStack() as stack:
+            agents = [await stack.enter_async_context(agent) for agent in self._agents()]
+            bots = [asyncio.create_task(self._play_table(agent)) for agent in agents]
+            ended = asyncio.create_task(service.ended())
+            stopped = asyncio.create_task(self._stopping.wait())
+            try:
+                async with self._shown(service):
+                    await asyncio.wait(
+                        {*bots, ended, stopped},
+                        timeout=self._options.for_s,
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
+                    self._stopping.set()
+                    await self._end_rounds(agents, bots, ended)
+                for task in (ended, *bots):
+                    if task.done():
+                        task.result()
+            finally:
+                await _cancel([*bots, ended, stopped])
+
+    def _agents(self) -> Iterator[BookedAgent]:
+        broker_url = broker_of(self._floor)
+        numbered = sorted(
+            (table.id, link, table) for link in self._floor.link for table in link.table
+        )
+        for table_id, link, table in numbered[: self._options.tables]:
+            path = outbox_path(self._floor, table_id)
+            yield BookedAgent(link, table, broker_url, path, self._books)
+
+    async def _play_table(self, agent: BookedAgent) -> None:
+        await run_bot(
+            agent,
+            random.Random(),  # noqa: S311  (a simulation)
+            round_s=ROUND_S / self._options.speed,
+            stack_every=STACK_EVERY,
+            stopping=self._stopping,
+        )
+
+    async def _end_rounds(
+        self,
+        agents: Sequence[BookedAgent],
+        bots: Sequence["asyncio.Task[None]"],
+        ended: "asyncio.Task[None]",
+    ) -> None:
+        """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
+        while not ended.done() and loop.time() < end_s:
+            playing = {
+                bot
+                for agent, bot in zip(agents, bots, strict=True)
+                if not bot.done() and agent.table_state.phase is not Phase.HELD
+            }
+            if not playing:
+                return
+            await asyncio.wait({*playing, ended}, timeout=_LOOK_EVERY_S)
+
+    @asynccontextmanager
+    async def _shown(self, service: DemoService) -> AsyncIterator[None]:
+        """Show how it goes meanwhile: live on a terminal, a line now and then elsewhere."""
+        task = asyncio.create_task(self._show(service))
+        try:
+            yield
+        finally:
+            await _cancel([task])
+
+    async def _show(self, service: DemoService) -> None:
+        loop = asyncio.get_running_loop()
+        begun_s = loop.time()
+        if not self._console.is_terminal:
+            while True:
+                await asyncio.sleep(_LINE_EVERY_S)
+                meters = await service.meters()
+                line = progress_line(loop.time() - begun_s, self._books, meters)
+                self._console.print(line, highlight=False)
+        with Live(console=self._console, auto_refresh=False) as live:
+            while True:
+                meters = await service.meters()
+                live.update(progress_view(loop.time() - begun_s, self._books, meters), refresh=True)
+                await asyncio.sleep(_SHOW_EVERY_S)
+
+
+async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
+    """End tasks, and wait until they have; their own errors were looked at before."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def _alone_in(data: Path) -> Iterator[None]:
+    """Keep other demonstrations out of a data directory."""
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        lock = (data / "demo.lock").open("ab")
+    except OSError as error:
+        raise UserError(f"the data directory {data} cannot be used: {error}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"a demonstration runs on {data} already: end it, or give another with --data"
+            ) from None
+        yield
+
+
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """Have the tables' logs in a file, begun anew: the terminal is for the demonstration."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", buffering=1, encoding="utf-8") as file:
+        handler = logging.StreamHandler(file)
+        logging.getLogger().addHandler(handler)
+        structlog.configure(
+            processors=[
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(),
+            ],
+            wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+            logger_factory=structlog.WriteLoggerFactory(file),
+        )
+        try:
+            yield
+        finally:
+            structlog.reset_defaults()
+            logging.getLogger().removeHandler(handler)

@@ -1,0 +1,115 @@
+"""The floor of the demonstration: two links with all four meters each, their tables between them.
+
+A table, once there, stays on its link in every later run on the same data directory: its entries
+stand in the ledger for ever.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.wire.floor import Floor, parse_floor, read_floor
+
+FLOOR_FILE: Final = "demo-floor.toml"
+"""The floor file of the demonstration, under its data directory."""
+
+TABLES_MAX: Final = 99
+
+_HEAD: Final = """\
+# The floor of `pitlink demo`, written anew at each start.
+
+[facility]
+name = "Keystone Casino (simulated floor)"
+timezone = "America/New_York"
+
+[service]
+http = "127.0.0.1:{port}"
+data = {data}
+"""
+
+_LINK: Final = """
+[[link]]
+id = "{id}"
+name = "{name}"
+
+[[link.meter]]
+kind = "progressive"
+wager = {wager_cents}
+paytable = "{paytable}"
+
+[[link.meter]]
+kind = "five_card_progressive"
+wager = {wager_cents}
+
+[[link.meter]]
+kind = "five_of_six_progressive"
+wager = {wager_cents}
+
+[[link.meter]]
+kind = "five_card_hand_bonus"
+wager = {wager_cents}
+magic_card_every = 100
+lucky_every = 40
+"""
+
+_TABLE: Final = """
+[[link.table]]
+id = "TCP-{number:02d}"
+asset = "{asset}"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"]
+"""
+
+_FIRST_ASSET: Final = 104_201
+
+
+def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
+    """Write the floor file of a demonstration.
+
+    Args:
+        data: the data directory.
+        tables: how many tables there are to be at least; there are more if there ever were.
+        port: the port of the service's pages.
+
+    Returns:
+        The file, and the floor that it describes.
+
+    Raises:
+        UserError: the directory cannot be written to, or its floor file cannot be read.
+    """
+    path = data / FLOOR_FILE
+    if path.exists():
+        tables = max(tables, sum(len(link.table) for link in read_floor(path).link))
+    text = demo_floor_text(data, tables, port)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error}") from None
+    return path, parse_floor(text, str(path))
+
+
+def demo_floor_text(data: Path, tables: int, port: int) -> str:
+    """The floor file: odd tables on the one-dollar link, even ones on the five-dollar link."""
+    return "".join(
+        (
+            _HEAD.format(port=port, data=_quoted(str(data.absolute()))),
+            _LINK.format(id="tcp-one", name="One Dollar Jackpot", wager_cents=100, paytable="A"),
+            *(_table(number) for number in range(1, tables + 1, 2)),
+            _LINK.format(id="tcp-five", name="Five Dollar Jackpot", wager_cents=500, paytable="B"),
+            *(_table(number) for number in range(2, tables + 1, 2)),
+        )
+    )
+
+
+def _table(number: int) -> str:
+    return _TABLE.format(number=number, asset=_FIRST_ASSET + number - 1)
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string."""
+    escaped = "".join(
+        f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\U{ord(char):08x}"
+        for char in text
+    )
+    return f'"{escaped}"'

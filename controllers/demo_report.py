@@ -1,0 +1,130 @@
+"""What a demonstration shows: its addresses, how it goes, and what came of it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from controllers.demo_books import Books
+from controllers.demo_service import AuditReport, MeterShown
+
+_MICROS_PER_CENT: Final = 10_000
+
+
+def show_addresses(console: Console, base_url: str, *, tables: int, stack_every: int) -> None:
+    """Say what runs, that it is simulated, and where to look."""
+    console.print(
+        Panel(
+            f"[bold]{base_url}/signage[/bold]\n{base_url}/api/v1/meters",
+            title="Signage",
+            title_align="left",
+            expand=False,
+            padding=(1, 4),
+        )
+    )
+    console.print(
+        f"A simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
+        f" in {stack_every} is stacked, so that jackpots can be seen.",
+        highlight=False,
+    )
+
+
+def show_floorperson(
+    console: Console, base_url: str, key_file: str, auto_floor_after_s: float | None
+) -> None:
+    """Say who validates the wins."""
+    if auto_floor_after_s is not None:
+        console.print(
+            f"A simulated floorperson validates and pays each win after {auto_floor_after_s:.0f} s"
+            " (--no-auto-floor leaves it to you). Ctrl-C ends it all.\n",
+            highlight=False,
+        )
+        return
+    console.print(
+        f"Wins wait for you: GET {base_url}/api/v1/claims lists them, POST …/CLAIM/validate and"
+        f" …/CLAIM/pay decide, with the key of {key_file} as bearer. A table with a hand pay is"
+        " held until then. Ctrl-C ends it all.\n",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def progress_line(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> str:
+    """How it goes, on one line."""
+    highest = max(meters, key=lambda meter: meter.amount, default=None)
+    top = f"; {highest.name} at {dollars(highest.amount)}" if highest else ""
+    return (
+        f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
+        f" {books.wins:,} wins{top}"
+    )
+
+
+def progress_view(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> RenderableType:
+    """How it goes, for a terminal: a line, and every meter."""
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for meter in meters:
+        state = "" if meter.state == "open" else meter.state
+        table.add_row(meter.link, meter.name, Text(dollars(meter.amount), justify="right"), state)
+    line = (
+        f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
+        f" {books.wins:,} wins"
+    )
+    return Group(Text(line), table)
+
+
+def show_summary(console: Console, books: Books, report: AuditReport) -> None:
+    """Say what came of it, beside what the ledger has, and whether that balances."""
+    ledger = report.totals
+    table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row("rounds", f"{books.rounds:,}", f"{ledger.rounds:,}")
+    table.add_row("wagers", f"{books.wagers:,}", f"{ledger.wagers:,}")
+    table.add_row("wagered", dollars(books.wagered_cents), dollars(ledger.wagered_cents))
+    table.add_row(
+        "contributions",
+        exact_dollars(books.contributions_micros),
+        exact_dollars(ledger.contributions_micros),
+    )
+    table.add_row("wins", f"{books.wins:,}", f"{ledger.wins:,}")
+    table.add_row("won", dollars(books.won_cents), dollars(ledger.won_cents))
+    console.print(table)
+    if report.balanced:
+        console.print(
+            f"The ledger balances to the micro: {report.entries:,} entries replayed.",
+            style="green",
+            highlight=False,
+        )
+        return
+    console.print("The ledger DOES NOT BALANCE:", style="bold red", highlight=False)
+    for problem in report.problems:
+        console.print(f"  {problem}", highlight=False, soft_wrap=True)
+
+
+def dollars(cents: int) -> str:
+    """Cents as dollars.
+
+    >>> dollars(112362)
+    '$1,123.62'
+    """
+    sign = "-" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+
+
+def exact_dollars(micros: int) -> str:
+    """Micros as dollars, with what there is of a cent's fraction.
+
+    >>> exact_dollars(11_236_212_300)
+    '$11,236.2123'
+    """
+    cents, fraction = divmod(abs(micros), _MICROS_PER_CENT)
+    digits = f"{fraction:04d}".rstrip("0")
+    return f"{'-' if micros < 0 else ''}{dollars(cents)}{digits}"
+
+
+def _clock(elapsed_s: float) -> str:
+    minutes, seconds = divmod(int(elapsed_s), 60)
+    return f"{minutes:02d}:{seconds:02d}"

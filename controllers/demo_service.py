@@ -1,0 +1,221 @@
+"""The service of a demonstration: `pitlink serve` as a process beside the tables'."""
+
+import asyncio
+import contextlib
+import errno
+import shutil
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bonus.errors import UserError
+
+LOOPBACK: Final = "127.0.0.1"
+
+_READY_WITHIN_S: Final = 90.0
+_STOP_WITHIN_S: Final = 45.0
+_AUDIT_WITHIN_S: Final = 600.0
+_ANSWER_WITHIN_S: Final = 3.0
+_LOOK_EVERY_S: Final = 0.1
+_LOG_LINES: Final = 8
+_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+
+
+class MeterShown(msgspec.Struct, frozen=True):
+    """A meter as ``/api/v1/meters`` shows it; the amount is in cents."""
+
+    link: str
+    meter: str
+    name: str
+    amount: int
+    state: str
+
+
+class LedgerTotals(msgspec.Struct, frozen=True):
+    """What the ledger counts since it was opened, voided rounds taken off again."""
+
+    rounds: int
+    wagers: int
+    wagered_cents: int
+    contributions_micros: int
+    wins: int
+    won_cents: int
+
+
+class AuditReport(msgspec.Struct, frozen=True):
+    """What `pitlink audit --json` found, as far as the demonstration tells it."""
+
+    balanced: bool
+    entries: int
+    totals: LedgerTotals
+    problems: tuple[str, ...] = ()
+
+
+_METERS: Final = msgspec.json.Decoder(tuple[MeterShown, ...])
+_AUDIT: Final = msgspec.json.Decoder(AuditReport)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoService:
+    """The running service.
+
+    Attributes:
+        process: its process.
+        base_url: where its pages are.
+        log: the file that has what it wrote.
+    """
+
+    process: asyncio.subprocess.Process
+    base_url: str
+    log: Path
+
+    async def ended(self) -> None:
+        """Wait until the service has ended, which nobody asked it to.
+
+        Raises:
+            UserError: always; the message has its last words.
+        """
+        status = await self.process.wait()
+        raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
+
+    async def meters(self) -> tuple[MeterShown, ...]:
+        """What the meters show, or nothing where that cannot be had just now."""
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
+        return ()
+
+    async def become_ready(self) -> None:
+        """Wait until every link is operable.
+
+        Raises:
+            UserError: the service ended, or the wait became too long.
+        """
+        last = "no answer"
+        try:
+            async with asyncio.timeout(_READY_WITHIN_S):
+                while True:
+                    if self.process.returncode is not None:
+                        await self.ended()
+                    try:
+                        await asyncio.to_thread(_get, f"{self.base_url}/readyz")
+                    except urllib.error.HTTPError as error:
+                        last = f"{HTTPStatus(error.code).phrase}: {error.read().decode()[:400]}"
+                    except OSError as error:
+                        last = str(error)
+                    else:
+                        return
+                    await asyncio.sleep(_LOOK_EVERY_S)
+        except TimeoutError:
+            raise UserError(
+                f"the service did not become ready: {last}; {last_words(self.log)}"
+            ) from None
+
+
+@asynccontextmanager
+async def demo_service(
+    floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
+) -> AsyncIterator[DemoService]:
+    """Run `pitlink serve`; on exit it is asked to end, and awaited.
+
+    Args:
+        floor_file: the floor file.
+        log: where its output goes; begun anew.
+        port: where its pages will be, for which nobody else may listen.
+        auto_floor_after_s: how many seconds a win waits for the simulated floorperson; None
+            leaves it to people.
+
+    Raises:
+        UserError: the port is in use.
+    """
+    _check_port(port)
+    command = [*_PITLINK, "serve", "--config", str(floor_file)]
+    if auto_floor_after_s is not None:
+        command += ["--auto-floor", "--auto-floor-after", str(auto_floor_after_s)]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            *_ending_with_us(command),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            # Ctrl-C is for the demonstration, which ends the service when its tables are done.
+            start_new_session=True,
+        )
+    try:
+        yield DemoService(process, f"http://{LOOPBACK}:{port}", log)
+    finally:
+        await _end(process)
+
+
+async def audit(floor_file: Path) -> AuditReport:
+    """Replay the ledger by `pitlink audit`.
+
+    Raises:
+        UserError: it could not be done.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *_ending_with_us([*_PITLINK, "audit", "--json", "--config", str(floor_file)]),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(_AUDIT_WITHIN_S):
+            output, errors = await process.communicate()
+        return _AUDIT.decode(output)
+    except TimeoutError:
+        raise UserError(f"the audit took longer than {_AUDIT_WITHIN_S:.0f} s") from None
+    except msgspec.DecodeError:
+        raise UserError(f"the audit failed: {errors.decode(errors='replace').strip()}") from None
+    finally:
+        await _end(process)
+
+
+def last_words(log: Path) -> str:
+    """The end of a log, for a message."""
+    lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    return "\n  ".join([f"the end of {log}:", *lines])
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(_STOP_WITHIN_S):
+            await process.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _check_port(port: int) -> None:
+    try:
+        socket.create_server((LOOPBACK, port)).close()
+    except OSError as error:
+        reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {error}"
+        raise UserError(f"port {port} {reason}; give another with --port") from None
+
+
+def _ending_with_us(command: list[str]) -> list[str]:
+    """The command, so wrapped that the kernel asks it to end should we be killed, where it can."""
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command
+
+
+def _get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=_ANSWER_WITHIN_S) as response:  # noqa: S310  (loopback)
+        body: bytes = response.read()
+        return body

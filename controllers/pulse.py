@@ -1,0 +1,45 @@
+"""Whether the controller lives: a table is unplayable for progressives without it (duty D13)."""
+
+from typing import Final
+
+from controllers.events import Refusal
+from meters.wire.messages import ControllerBeat
+
+SILENCE_S: Final = 3.0
+"""After so many seconds without a beat no new progressive wager is taken."""
+
+
+class Pulse:
+    """The controller's beats as they come in, by the clock of whoever listens.
+
+    The retained copy of a beat tells the controller's state but is no sign of life: it may be of
+    a service that died long ago. Only a further beat, with another number, is.
+
+    Args:
+        silence_s: how long a beat counts as life, in seconds.
+    """
+
+    def __init__(self, silence_s: float = SILENCE_S) -> None:
+        self._silence_s = silence_s
+        self._last: ControllerBeat | None = None
+        self._lived_at_s: float | None = None
+
+    def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> None:
+        """Take in a beat; `now_s` is a monotonic clock's time in seconds."""
+        known = self._last is not None and self._last.beat == beat.beat
+        self._last = beat
+        if not retained and not known:
+            self._lived_at_s = now_s
+
+    def fault(self, now_s: float) -> Refusal | None:
+        """Why no new progressive wager may be taken now, or None."""
+        last, lived_at_s = self._last, self._lived_at_s
+        if last is None or lived_at_s is None:
+            return Refusal("link_down", "the link is down: no beat of the controller has come yet")
+        if now_s - lived_at_s >= self._silence_s:
+            silent_s = int(now_s - lived_at_s)
+            return Refusal("link_down", f"the link is down: no beat for {silent_s} seconds")
+        if last.state != "operable":
+            reason = last.reason or "no reason given"
+            return Refusal(last.state, f"the link is {last.state}: {reason}")
+        return None

@@ -1,0 +1,167 @@
+"""A table as it stands: its layout, its state, and what can be read off them. Pure and frozen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from types import MappingProxyType
+from typing import Final, Self
+
+import msgspec
+
+from bonus.rounds import KEPT_ON_FOLDING
+from bonus.wagers import METER_OF, MeterKind, Wager
+from meters.wire.floor import Link, Table
+
+_CARDS: Final = {"three_card_poker": (3, 3), "three_card_prime": (3, 3), "four_card_prime": (5, 6)}
+"""How many cards a position and the dealer get, by game: 649a.8(d), 679a.8(d), 682a.8(d)."""
+
+COMMUNITY_CARDS: Final = 2  # 649a.8(d)
+
+ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER})
+"""Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
+
+NEED_COMMUNITY: Final = ELECTRONIC | {Wager.FIVE_CARD_PROGRESSIVE}
+"""Wagers for which the two community cards are dealt (649a.8(d))."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a table is: where it stands on the floor, and what can be wagered there.
+
+    Attributes:
+        link: the link's id.
+        table: the table's id.
+        positions: how many betting positions it has.
+        wager_cents: the amount of each progressive meter's wager, for the meters it has.
+        hand_cards: how many cards a position is dealt.
+        dealer_cards: how many cards the dealer is dealt.
+    """
+
+    link: str
+    table: str
+    positions: int
+    wager_cents: Mapping[MeterKind, int]
+    hand_cards: int = 3
+    dealer_cards: int = 3
+
+    @classmethod
+    def of(cls, link: Link, table: Table) -> Self:
+        """The layout of a table in the floor file."""
+        hand_cards, dealer_cards = _CARDS[table.game]
+        amounts = {kind: meter.wager for kind, meter in link.meters_of(table).items()}
+        return cls(
+            link.id,
+            table.id,
+            table.positions,
+            MappingProxyType(amounts),
+            hand_cards,
+            dealer_cards,
+        )
+
+    def amount_cents(self, wager: Wager) -> int | None:
+        """The amount of a wager here, or None where the table has no meter for it."""
+        kind = METER_OF.get(wager)
+        return None if kind is None else self.wager_cents.get(kind)
+
+
+class Phase(StrEnum):
+    """Where a table is in its round.
+
+    Attributes:
+        OPEN: wagers are taken.
+        LOCKED: betting is locked; the value chips are to be counted.
+        DEALT: the count was right; hands are entered.
+        SETTLING: the result is with the service.
+        HELD: a hand pay waits for its documents, and the cards stay (649a.11(c)(5)(iv)).
+        LOCKED_OUT: the table and the service do not agree on the round; a floorperson voids it.
+    """
+
+    OPEN = auto()
+    LOCKED = auto()
+    DEALT = auto()
+    SETTLING = auto()
+    HELD = auto()
+    LOCKED_OUT = auto()
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the parts of a table's state share."""
+
+
+class PlacedWager(_Record, frozen=True):
+    """A wager that was accepted: its light is lit."""
+
+    position: int
+    wager: Wager
+    amount_cents: int
+    patron: str | None = None
+
+
+class Hand(_Record, frozen=True):
+    """The cards of a position."""
+
+    position: int
+    cards: tuple[str, ...]
+
+
+class TableState(_Record, frozen=True):
+    """A table's whole state. It goes into the outbox, so that a killed agent is where it was (D11).
+
+    Attributes:
+        phase: where the table is in its round.
+        round: the round's name, once its wagers went to the service; None where none did.
+        wagers: the wagers that stand.
+        returned_chips: the value chips of wagers that the service refused, given back.
+        hands: the hands entered so far.
+        folded: the positions that folded.
+        dealer: the dealer's hand.
+        community: the community cards.
+        held: the claims whose documents are not done.
+        reason: why the table is locked out.
+    """
+
+    phase: Phase = Phase.OPEN
+    round: str | None = None
+    wagers: tuple[PlacedWager, ...] = ()
+    returned_chips: int = 0
+    hands: tuple[Hand, ...] = ()
+    folded: tuple[int, ...] = ()
+    dealer: tuple[str, ...] | None = None
+    community: tuple[str, ...] | None = None
+    held: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def chips_due(self) -> int:
+        """How many value chips the dealer should count (649a.8(b)): one for each chip wager."""
+        return sum(placed.wager not in ELECTRONIC for placed in self.wagers)
+
+    @property
+    def needs_community(self) -> bool:
+        """Whether community cards are dealt (649a.8(d))."""
+        return any(placed.wager in NEED_COMMUNITY for placed in self.wagers)
+
+    def is_lit(self, position: int, wager: str) -> bool:
+        """Whether a wager's light is lit at a position (649a.7(d)(4))."""
+        return any(placed.position == position and placed.wager == wager for placed in self.wagers)
+
+    def patron_at(self, position: int) -> str | None:
+        """Who wagered at a position, as far as it was said."""
+        patrons = (placed.patron for placed in self.wagers if placed.position == position)
+        return next((patron for patron in patrons if patron is not None), None)
+
+    def cards_at(self, position: int) -> tuple[str, ...] | None:
+        """The cards entered for a position, or None."""
+        return next((hand.cards for hand in self.hands if hand.position == position), None)
+
+    def keeps_cards(self, position: int) -> bool:
+        """Whether a hand stays on the table when it is folded (649a.11(c), reading T8)."""
+        return any(
+            placed.position == position and placed.wager in KEPT_ON_FOLDING
+            for placed in self.wagers
+        )
+
+    def cards_seen(self) -> frozenset[str]:
+        """Every card that was entered in this round."""
+        piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
+        return frozenset(card for pile in piles for card in pile)

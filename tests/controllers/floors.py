@@ -1,0 +1,136 @@
+"""A small floor for the table side's tests, and a table played by hand without any service."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from bonus.lines import Line
+from controllers.events import Answer, Refusal, parse_event
+from controllers.play import Stamp, play
+from controllers.reckoning import absorb
+from controllers.table import Layout, TableState
+from meters.wire.floor import Link, Table, parse_floor
+from meters.wire.messages import ClaimOpened, MoneyEvent, Reply
+
+FLOOR: Final = """
+[facility]
+name = "Test House"
+timezone = "America/New_York"
+
+[[link]]
+id = "one"
+name = "One Dollar"
+meter = [
+  { kind = "progressive", wager = 100, paytable = "A" },
+  { kind = "five_card_progressive", wager = 100 },
+  { kind = "five_of_six_progressive", wager = 100 },
+  { kind = "five_card_hand_bonus", wager = 200 },
+]
+
+[[link.table]]
+id = "T-1"
+asset = "1"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"]
+
+[[link.table]]
+id = "T-2"
+asset = "2"
+game = "three_card_poker"
+positions = 5
+meters = ["progressive"]
+
+[[link.table]]
+id = "T-3"
+asset = "3"
+game = "four_card_prime"
+positions = 6
+"""
+
+
+def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
+    """A link and one of its tables."""
+    found = parse_floor(FLOOR).find_table(table_id)
+    assert found is not None
+    return found
+
+
+class HandTable:
+    """A table without agent or service: device events go through the rules alone.
+
+    What would go to the service is kept in `sent`, and accepted at once unless `replies` has one.
+    """
+
+    def __init__(self, table_id: str = "T-1") -> None:
+        self.layout = Layout.of(*link_and_table(table_id))
+        self.state = TableState()
+        self.seq = 0
+        self.sent: list[MoneyEvent] = []
+        self.replies: list[Reply] = []
+        self.fault: Refusal | None = None
+
+    def say(self, event: str, **fields: object) -> Answer:
+        """Let a device say something, as a line of JSON."""
+        return self.say_line(msgspec.json.encode({"event": event, **fields}))
+
+    def say_line(self, line: bytes) -> Answer:
+        """Let a device say a line."""
+        stamp = Stamp(self.seq + 1, "2026-11-20T02:14:07.250Z")
+        step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
+        self.state = step.state
+        if step.send is None:
+            assert step.answer is not None
+            return step.answer
+        self.seq += 1
+        self.sent.append(step.send)
+        reply = self.replies.pop(0) if self.replies else accepted(self.seq)
+        step = absorb(self.state, step.send, reply)
+        self.state = step.state
+        assert step.answer is not None
+        return step.answer
+
+    def say_all(self, text: str) -> Answer:
+        """Let devices say several things in short, such as ``wager 3 progressive; lockout``."""
+        answer = Answer(event=None, ok=False)
+        for part in text.split(";"):
+            answer = self.say_short(part)
+            assert answer.ok, (part, answer)
+        return answer
+
+    def say_short(self, text: str) -> Answer:
+        """Let a device say one thing in short."""
+        return self.say_line(line_of(text))
+
+
+def line_of(text: str) -> bytes:
+    """One device event, in short, as a line of JSON."""
+    return msgspec.json.encode(dict(_fields(text.split())))
+
+
+def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
+    name = words[0]
+    yield "event", name
+    if name in {"wager", "withdraw", "hand", "fold"}:
+        yield "position", int(words[1])
+    match name:
+        case "wager":
+            yield "wager", words[2]
+            usual = 200 if "hand" in words[2] else 100
+            yield "amount", int(words[3]) if len(words) > 3 else usual
+        case "withdraw":
+            yield "wager", words[2]
+        case "hand":
+            yield "cards", words[2:]
+        case "dealer" | "community":
+            yield "cards", words[1:]
+        case "chips":
+            yield "count", int(words[1])
+        case "void":
+            yield "reason", "misdeal"
+
+
+def accepted(seq: int, lines: tuple[Line, ...] = (), claims: tuple[ClaimOpened, ...] = ()) -> Reply:
+    """A reply that accepts."""
+    return Reply(seq=seq, status="accepted", lines=lines, claims=claims)

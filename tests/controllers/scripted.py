@@ -1,0 +1,248 @@
+"""A small meter service for tests: a peer at the protocol's edge, answering as the contract has it.
+
+It keeps one table's books in memory, and can drop, double and delay what it says.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import aiomqtt
+import msgspec
+
+from controllers.agent import Agent
+from controllers.courier import Timing
+from controllers.events import Answer
+from meters.wire import topics
+from tests.controllers.floors import line_of, link_and_table
+from tests.servers import eventually_async
+
+BEAT_EVERY_S: Final = 0.05
+SWIFT: Final = Timing(
+    silence_s=0.6,
+    retry_first_s=0.1,
+    retry_cap_s=0.4,
+    reconnect_first_s=0.05,
+    reconnect_cap_s=0.2,
+    hello_every_s=0.2,
+    watch_every_s=0.02,
+    call_s=2.0,
+)
+LINK, TABLE = "one", "T-1"
+
+
+class ScriptedService:
+    """The service of one table.
+
+    Attributes:
+        heard: every event with a number, its bytes, each time it came.
+        last_seq: the last number that was used up.
+        open_round: the round that is open.
+        hellos: how many hellos came.
+        mute: replies to so many of the next events are dropped after they have been applied.
+        answering: whether events are answered, and applied, at all.
+        twice: whether every reply is sent twice.
+        beating: whether the beat goes out.
+        state: the controller's state.
+        refuse: the code with which the next event is refused.
+        settlement: the lines and claims of the next result.
+        finals: jackpot events that every hello brings again.
+        statuses: the table's retained status, each time it changed.
+    """
+
+    def __init__(self, url: str) -> None:
+        address = urlsplit(url)
+        self._host, self._port = address.hostname or "", address.port or 0
+        self._client: aiomqtt.Client | None = None
+        self._beat = 0
+        self.replies: dict[int, tuple[bytes, bytes]] = {}
+        self.heard: list[tuple[int, bytes]] = []
+        self.statuses: list[dict[str, object]] = []
+        self.last_seq = 0
+        self.open_round: str | None = None
+        self.hellos = 0
+        self.mute = 0
+        self.answering = True
+        self.twice = False
+        self.beating = True
+        self.state = "operable"
+        self.reason = ""
+        self.refuse: str | None = None
+        self.settlement: dict[str, object] = {"lines": [], "claims": []}
+        self.finals: list[dict[str, object]] = []
+
+    @property
+    def applied(self) -> list[dict[str, object]]:
+        """Every event that was applied, once, in order."""
+        found = {seq: msgspec.json.decode(payload) for seq, payload in self.heard}
+        return [found[seq] for seq in sorted(found) if seq in self.replies]
+
+    async def serve(self) -> None:
+        """Serve until cancelled, through any loss of the broker."""
+        while True:
+            with contextlib.suppress(aiomqtt.MqttError):
+                async with aiomqtt.Client(self._host, self._port, timeout=2) as client:
+                    await client.subscribe(topics.table_out(LINK, TABLE), qos=1)
+                    await client.subscribe(topics.table_status(LINK, TABLE), qos=1)
+                    self._client = client
+                    async for message in client.messages:
+                        await self._take(message)
+            self._client = None
+            await asyncio.sleep(0.02)
+
+    async def say(self, topic: str, message: object, *, retain: bool = False) -> None:
+        """Publish something, if the broker is there."""
+        payload = message if isinstance(message, bytes) else msgspec.json.encode(message)
+        if self._client is not None:
+            with contextlib.suppress(aiomqtt.MqttError):
+                await self._client.publish(topic, payload, qos=1, retain=retain)
+
+    async def jackpot(self, claim: str, event: str, table: str = TABLE) -> None:
+        """Tell what became of a claim."""
+        await self.say(topics.jackpot(LINK), self.final(claim, event, table))
+
+    def final(self, claim: str, event: str, table: str = TABLE) -> dict[str, object]:
+        """The jackpot event of a claim."""
+        return {
+            "event": event,
+            "claim": claim,
+            "meter": "progressive",
+            "table": table,
+            "position": 3,
+            "item": "progressive",
+            "hand": "mini_royal_spades",
+            "amount": 5000,
+            "meter_after": 100_000,
+            "at": "2026-11-20T02:14:07Z",
+        }
+
+    async def beat(self) -> None:
+        """Beat until cancelled."""
+        while True:
+            if self.beating:
+                self._beat += 1
+                beat = {
+                    "state": self.state,
+                    "reason": self.reason,
+                    "beat": self._beat,
+                    "at": "2026-11-20T02:14:07Z",
+                }
+                await self.say(topics.controller(LINK), beat, retain=True)
+            await asyncio.sleep(BEAT_EVERY_S)
+
+    async def _take(self, message: aiomqtt.Message) -> None:
+        assert isinstance(message.payload, bytes)
+        if str(message.topic) == topics.table_status(LINK, TABLE):
+            self.statuses.append(msgspec.json.decode(message.payload))
+            return
+        event = msgspec.json.decode(message.payload)
+        if event["type"] == "hello":
+            self.hellos += 1
+            if self.answering:
+                await self._say_in(
+                    {"type": "hello", "last_seq": self.last_seq, "open_round": self.open_round}
+                )
+                for final in self.finals:
+                    await self.say(topics.jackpot(LINK), final)
+            return
+        self.heard.append((event["seq"], message.payload))
+        if not self.answering:
+            return
+        reply = self._reply(event, message.payload)
+        if self.mute:
+            self.mute -= 1
+            return
+        for _ in range(2 if self.twice else 1):
+            await self._say_in(reply)
+
+    async def _say_in(self, message: object) -> None:
+        await self.say(topics.table_in(LINK, TABLE), message)
+
+    def _reply(self, event: dict[str, object], payload: bytes) -> object:
+        seq = event["seq"]
+        assert isinstance(seq, int)
+        if seq in self.replies:
+            first, reply = self.replies[seq]
+            assert first == payload, "a repeat is the same bytes"
+            return reply
+        if seq != self.last_seq + 1:
+            return {"seq": seq, "status": "out_of_order", "expected": self.last_seq + 1}
+        reply = msgspec.json.encode(self._apply(event, seq))
+        self.replies[seq] = (payload, reply)
+        self.last_seq = seq
+        return reply
+
+    def _apply(self, event: dict[str, object], seq: int) -> dict[str, object]:
+        if self.refuse is not None:
+            code, self.refuse = self.refuse, None
+            error = {"code": code, "message": "refused by the test"}
+            return {"seq": seq, "status": "refused", "error": error}
+        reply: dict[str, object] = {"seq": seq, "status": "accepted"}
+        if event["type"] == "wagers":
+            assert isinstance(event["round"], str)
+            self.open_round = event["round"]
+            return {**reply, "draw": None}
+        assert event["round"] == self.open_round
+        self.open_round = None
+        return {**reply, **self.settlement} if event["type"] == "result" else reply
+
+
+@contextlib.asynccontextmanager
+async def running(service: ScriptedService) -> AsyncIterator[ScriptedService]:
+    """The service at work, from entry to exit."""
+    tasks = {asyncio.create_task(service.serve()), asyncio.create_task(service.beat())}
+    try:
+        yield service
+    finally:
+        # Again and again: before Python 3.12 `wait_for`, in the client, may lose a cancel.
+        while alive := {task for task in tasks if not task.done()}:
+            for task in alive:
+                task.cancel()
+            await asyncio.wait(alive, timeout=0.5)
+        for task in tasks:
+            if not task.cancelled():
+                task.result()
+
+
+@contextlib.asynccontextmanager
+async def live_agent(url: str, outbox: Path, timing: Timing = SWIFT) -> AsyncIterator[Agent]:
+    """An agent that can take wagers."""
+    async with Agent(*link_and_table(TABLE), url, outbox, timing=timing) as agent:
+        assert await agent.wait_live(20)
+        yield agent
+
+
+async def say(agent: Agent, text: str) -> Answer:
+    """Say one thing in short, as `HandTable.say_short` has it."""
+    async with asyncio.timeout(30):
+        return await agent.handle(line_of(text))
+
+
+async def say_all(agent: Agent, text: str) -> Answer:
+    """Say several things in short; each must be taken."""
+    answer = Answer(event=None, ok=False)
+    for part in text.split(";"):
+        answer = await say(agent, part)
+        assert answer.ok, (part, answer)
+    return answer
+
+
+async def code_of(agent: Agent, text: str) -> str | None:
+    """Say one thing and give the code with which it is refused, or None."""
+    answer = await say(agent, text)
+    return None if answer.ok else getattr(answer.error, "code", "")
+
+
+async def until_code(agent: Agent, text: str, code: str | None) -> None:
+    """Say one thing until it is answered so."""
+
+    async def asked() -> bool:
+        found = await code_of(agent, text)
+        if found is None and code is not None:
+            await say(agent, text.replace("wager", "withdraw", 1))
+        return found == code
+
+    await eventually_async(asked, what=f"{text} answered with {code}")

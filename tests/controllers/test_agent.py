@@ -1,0 +1,406 @@
+"""The agent against a real broker and a service that loses, doubles and delays what it says."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from controllers.agent import Agent
+from controllers.broker import embedded_broker_url
+from controllers.courier import Courier
+from controllers.outbox import OutboxError
+from controllers.table import Phase
+from meters.wire import topics
+from tests.controllers.floors import line_of, link_and_table
+from tests.controllers.scripted import (
+    LINK,
+    SWIFT,
+    TABLE,
+    ScriptedService,
+    code_of,
+    live_agent,
+    running,
+    say,
+    say_all,
+    until_code,
+)
+from tests.servers import Mosquitto, eventually_async
+
+ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle"
+HAND_PAY: Final[dict[str, object]] = {
+    "lines": [
+        {
+            "position": 3,
+            "item": "progressive",
+            "outcome": "paid",
+            "hand": "mini_royal_spades",
+            "wagered": 100,
+            "paid": 5000,
+            "returned": 0,
+            "paid_from": "hand_pay",
+            "percent": 100,
+            "rule": "649a.12(e)(1)",
+        }
+    ],
+    "claims": [{"claim": "C1", "position": 3, "item": "progressive", "amount": 5000}],
+}
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Path:
+    return tmp_path / "T-1.sqlite"
+
+
+@pytest.fixture
+async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
+    async with running(ScriptedService(mosquitto.url)) as service:
+        yield service
+
+
+@pytest.fixture
+async def agent(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> AsyncIterator[Agent]:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        yield agent
+
+
+def types_of(service: ScriptedService) -> list[object]:
+    return [event["type"] for event in service.applied]
+
+
+async def test_a_round_is_played_and_its_events_arrive_once(
+    agent: Agent, service: ScriptedService
+) -> None:
+    for _ in range(3):
+        await say_all(agent, ROUND)
+    await say_all(agent, "wager 1 progressive; lockout; void")
+    assert types_of(service) == ["wagers", "result"] * 3 + ["wagers", "void"]
+    assert service.applied[0]["round"] == "R1"
+    assert service.applied[6]["round"] == "R7"
+    assert b"null" not in b"".join(payload for _, payload in service.heard)
+
+
+async def test_an_unanswered_event_is_repeated_byte_for_byte(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.mute = 3
+    await say_all(agent, "wager 3 progressive; lockout")
+    assert len(service.heard) >= 4
+    assert len(set(service.heard)) == 1
+    assert service.last_seq == 1
+
+
+async def test_replies_that_come_twice_or_to_others_change_nothing(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.twice = True
+    await service.say(topics.table_in(LINK, TABLE), {"seq": 1, "status": "accepted", "draw": None})
+    await service.say(topics.table_in(LINK, TABLE), {"seq": 9, "status": "accepted"})
+    await service.say(topics.table_in(LINK, TABLE), b"not JSON")
+    await service.say(topics.table_in(LINK, TABLE), {"type": "hello", "last_seq": "x"})
+    service.refuse = "link_closed"
+    await say_all(agent, "wager 3 progressive")
+    assert await code_of(agent, "lockout") == "link_closed"
+    await say_all(agent, f"chips 0; hand 3 As Ks Qs; dealer 2c 3c 4c; settle; {ROUND}")
+    assert [seq for seq, _ in dict.fromkeys(service.heard)] == [1, 2, 3]
+
+
+async def test_it_goes_on_after_the_broker_was_killed(
+    agent: Agent, service: ScriptedService, mosquitto: Mosquitto
+) -> None:
+    await say_all(agent, "wager 3 progressive")
+    mosquitto.kill()
+    locking = asyncio.create_task(say(agent, "lockout"))
+    await eventually_async(lambda: agent.table_state.phase is Phase.LOCKED)
+    assert not locking.done()
+    mosquitto.start()
+    assert (await locking).ok
+    assert await agent.wait_live(10)
+    await say_all(agent, f"chips 1; fold 3; dealer 2c 3c 4c; settle; {ROUND}")
+    assert types_of(service) == ["wagers", "result"] * 2
+
+
+async def test_it_goes_on_after_the_service_was_gone(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.answering = service.beating = False
+    await say_all(agent, "wager 3 progressive")
+    locking = asyncio.create_task(say(agent, "lockout"))
+    await eventually_async(lambda: len(service.heard) > 3)
+    assert not locking.done()
+    service.answering = service.beating = True
+    assert (await locking).ok
+    assert types_of(service) == ["wagers"]
+
+
+async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, "wager 3 progressive")
+    service.beating = False
+    await until_code(agent, "wager 4 progressive", "link_down")
+    assert agent.state == "locked_out"
+    await eventually_async(lambda: service.statuses[-1]["state"] == "locked_out")
+    await say_all(agent, "lockout; chips 1; fold 3; dealer 2c 3c 4c; settle")
+    service.beating = True
+    await until_code(agent, "wager 4 progressive", None)
+    await eventually_async(lambda: service.statuses[-1]["state"] == "open")
+
+
+async def test_duty_d13_an_inoperable_controller_locks_new_wagers_out_with_its_reason(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.state, service.reason = "inoperable", "the store is full"
+    await until_code(agent, "wager 4 progressive", "inoperable")
+    answer = await say(agent, "wager 4 progressive")
+    assert "the store is full" in str(answer.error)
+    service.state = "closed"
+    await until_code(agent, "wager 4 progressive", "closed")
+    service.state = "operable"
+    await until_code(agent, "wager 4 progressive", None)
+
+
+async def test_a_retained_beat_of_a_dead_service_is_no_life(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    async with live_agent(mosquitto.url, outbox):
+        service.beating = False
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
+        await eventually_async(lambda: service.hellos > 1)
+        await eventually_async(lambda: agent._acquainted)
+        assert not await agent.wait_live(0.3)
+        assert await code_of(agent, "wager 4 progressive") == "link_down"
+        service.beating = True
+        assert await agent.wait_live(10)
+
+
+async def test_duty_d11_a_killed_agent_is_back_where_it_was(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """The event was written and not published: it goes out after the restart, as it was."""
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, "wager 3 progressive; wager 4 five_of_six_progressive")
+        service.answering = False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await agent.handle(line_of("lockout"))
+    service.answering = True
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.phase is Phase.LOCKED
+        assert len(set(service.heard)) == 1
+        repeated = await say(agent, "lockout")
+        assert (repeated.ok, repeated.round) == (True, "R1")
+        await say_all(agent, "chips 2; hand 3 As Ks Qs")
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert (await say(agent, "hand 3 As Ks Qs")).ok, "said again after a restart"
+        assert await code_of(agent, "hand 3 As Ks Qs") == "hand_twice"
+        await say_all(agent, "hand 4 Ad Kd Qd; dealer 2c 3c 4c; settle")
+    assert types_of(service) == ["wagers", "result"]
+
+
+async def test_a_caller_that_gives_up_does_not_undo_the_event(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, "wager 3 progressive")
+    service.answering = False
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await agent.handle(line_of("lockout"))
+    service.answering = True
+    await say_all(agent, "chips 1; fold 3; dealer 2c 3c 4c; settle")
+    assert types_of(service) == ["wagers", "result"]
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+@pytest.mark.parametrize("final", ["paid", "rejected"])
+async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
+    agent: Agent, service: ScriptedService, final: str
+) -> None:
+    service.settlement = HAND_PAY
+    settled = await say_all(agent, ROUND)
+    assert settled.held == ("C1",)
+    await eventually_async(lambda: service.statuses[-1]["state"] == "held")
+    waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
+    await service.jackpot("C1", "validated")
+    await service.jackpot("C2", final)
+    await service.jackpot("C1", final, table="T-9")
+    before = service.hellos
+    await eventually_async(lambda: service.hellos > before + 1)
+    assert not waiting.done()
+    await service.jackpot("C1", final)
+    assert (await waiting).ok
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_held_table_is_released_by_a_hello_after_a_lost_message(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.settlement = HAND_PAY
+    await say_all(agent, ROUND)
+    waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
+    before = service.hellos
+    await eventually_async(lambda: service.hellos > before)
+    assert not waiting.done()
+    service.finals = [service.final("C1", "paid")]
+    assert (await waiting).ok
+
+
+async def test_duty_d11_a_held_table_is_held_after_a_restart(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.settlement = HAND_PAY
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND)
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
+        assert agent.state == "held"
+        waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
+        before = service.hellos
+        await eventually_async(lambda: service.hellos > before)
+        assert not waiting.done()
+        service.finals = [service.final("C1", "rejected")]
+        await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
+        await waiting
+
+
+async def test_a_lost_outbox_goes_on_from_the_services_number(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    service.last_seq = 41
+    async with live_agent(mosquitto.url, tmp_path / "new.sqlite") as agent:
+        await say_all(agent, ROUND)
+    assert [event["seq"] for event in service.applied] == [42, 43]
+    assert service.applied[0]["round"] == "R42"
+
+
+async def test_an_outbox_lost_in_mid_round_is_locked_out_until_the_round_is_void(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    service.last_seq, service.open_round = 41, "R41"
+    async with live_agent(mosquitto.url, tmp_path / "new.sqlite") as agent:
+        assert agent.state == "locked_out"
+        assert await code_of(agent, "wager 3 progressive") == "locked_out"
+        await say_all(agent, f"void; {ROUND}")
+    assert types_of(service) == ["void", "wagers", "result"]
+    assert service.applied[0]["round"] == "R41"
+
+
+async def test_a_service_that_lost_events_locks_the_table_out(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND)
+    service.last_seq = 1
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
+        await until_code(agent, "wager 3 progressive", "events_lost")
+        service.last_seq = 2
+        await until_code(agent, "wager 3 progressive", None)
+
+
+async def test_a_service_that_lost_events_meanwhile_leaves_the_round_waiting(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, f"{ROUND}; wager 3 progressive")
+    service.last_seq = 1
+    locking = asyncio.create_task(say(agent, "lockout"))
+    await eventually_async(lambda: [seq for seq, _ in service.heard].count(3) > 2)
+    fault = agent.fault()
+    assert fault is not None
+    assert fault.code == "events_lost"
+    assert not locking.done()
+    service.last_seq = 2
+    assert (await locking).ok
+
+
+async def test_a_number_that_was_used_up_by_another_agent_is_refused(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, "wager 3 progressive")
+    service.last_seq = 7
+    assert await code_of(agent, "lockout") == "seq_reused"
+    await say_all(agent, "chips 0; fold 3; dealer 2c 3c 4c; settle")
+    await eventually_async(lambda: agent._clerk.last_seq == 7)
+    await say_all(agent, ROUND)
+    assert [event["seq"] for event in service.applied] == [8, 9]
+
+
+async def test_the_status_is_retained_and_ends_with_the_agent(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    async with live_agent(mosquitto.url, outbox):
+        await eventually_async(
+            lambda: (
+                (service.statuses[-1]["online"], service.statuses[-1]["state"]) == (True, "open")
+            )
+        )
+    await eventually_async(lambda: service.statuses[-1]["online"] is False)
+
+
+async def test_a_second_agent_of_the_table_is_refused(agent: Agent, outbox: Path) -> None:
+    with pytest.raises(OutboxError, match="another agent has it open"):
+        async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
+            pass
+    assert agent.fault() is None
+
+
+async def test_without_a_broker_it_starts_waits_and_ends(outbox: Path) -> None:
+    async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox, timing=SWIFT) as agent:
+        assert not await agent.wait_live(0.3)
+        assert await code_of(agent, "wager 3 progressive") == "link_down"
+        await say_all(agent, "lockout; chips 0; fold 3; dealer 2c 3c 4c; settle")
+
+
+async def test_the_embedded_brokers_address_is_read_anew_before_each_connection(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, tmp_path: Path
+) -> None:
+    url = tmp_path / "broker.url"
+    url.write_text("mqtt://127.0.0.1:1\n")
+    broker = lambda: embedded_broker_url(tmp_path)  # noqa: E731
+    async with Agent(*link_and_table(), broker, outbox, timing=SWIFT) as agent:
+        assert not await agent.wait_live(0.2)
+        url.unlink()
+        assert not await agent.wait_live(0.2)
+        url.write_text(f"{mosquitto.url}\n")
+        assert await agent.wait_live(10)
+
+
+async def test_an_outbox_that_cannot_be_written_refuses_and_nothing_is_published(
+    agent: Agent, service: ScriptedService
+) -> None:
+    async def may_be_written(*, may: bool) -> None:
+        statement = f"PRAGMA query_only = {not may}"
+        connection = agent._clerk._open_outbox._connection
+        await agent._clerk._on_disk(lambda: connection.execute(statement).fetchone())
+
+    await say_all(agent, "wager 3 progressive")
+    await may_be_written(may=False)
+    before = agent.table_state
+    assert await code_of(agent, "wager 4 progressive") == "outbox_failed"
+    assert await code_of(agent, "lockout") == "outbox_failed"
+    assert (agent.table_state, service.heard) == (before, [])
+    await may_be_written(may=True)
+    await say_all(agent, "lockout; chips 1")
+    assert types_of(service) == ["wagers"]
+
+
+async def test_it_ends_though_a_cancel_is_lost_once(
+    outbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `asyncio.wait_for` loses it before Python 3.12, under the MQTT client."""
+    lost: list[str] = []
+
+    async def stubborn(_courier: Courier) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            lost.append("one")
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(Courier, "stay_connected", stubborn)
+    async with asyncio.timeout(20):
+        async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
+            await asyncio.sleep(0)
+    assert lost == ["one"]

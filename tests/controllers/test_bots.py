@@ -1,0 +1,141 @@
+"""Dealer bots, played by the rules alone: the deal, the strategy, whole rounds."""
+
+import itertools
+import random
+from collections import Counter
+
+import pytest
+
+from bonus.cards import DECK, card_name, parse_card
+from bonus.hands import three_card_strength
+from bonus.wagers import Wager
+from controllers.bots import DealerBot, RoundPlayed
+from controllers.dealer import JACKPOTS, Jackpot, deal, shuffle, stack
+from controllers.events import encode_event
+from controllers.strategy import plays
+from controllers.table import Phase
+from meters.wire.messages import Result, Void, Wagers
+from tests.controllers.floors import HandTable
+
+
+@pytest.mark.parametrize(
+    ("cards", "worth"),
+    [
+        ("Qs 6h 4d", True),
+        ("Qs 6h 3d", False),
+        ("Qs 5h 4d", False),
+        ("Qs 6h 5d", True),
+        ("Qs 7h 2d", True),
+        ("Js Th 8d", False),
+        ("Ks 3h 2d", True),
+        ("2s 2h 3d", True),
+        ("2s 3s 5s", True),
+        ("As 2h 3d", True),
+        ("Jh Ts 9d", True),
+    ],
+)
+def test_queen_six_four_is_the_least_hand_that_plays(cards: str, *, worth: bool) -> None:
+    for order in itertools.permutations(cards.split()):
+        assert plays([parse_card(name) for name in order]) is worth
+
+
+def test_a_third_of_all_hands_folds() -> None:
+    """Known of the strategy: 22,100 hands, of which 7,200 rank below queen-six-four."""
+    hands = list(itertools.combinations(DECK, 3))
+    least = three_card_strength([parse_card(name) for name in ("Qs", "6h", "4d")])
+    folded = sum(not plays(cards) for cards in hands)
+    assert folded == sum(three_card_strength(cards) < least for cards in hands)
+    assert 0.32 < folded / len(hands) < 0.33
+
+
+@pytest.mark.section("649a.8(d)")
+def test_cards_are_dealt_one_at_a_time_from_position_1_the_dealer_last_then_the_community() -> None:
+    dealt = deal(DECK, [5, 2, 7], community=True)
+    assert dict(dealt.hands) == {2: (0, 4, 8), 5: (1, 5, 9), 7: (2, 6, 10)}
+    assert dealt.dealer == (3, 7, 11)
+    assert dealt.community == (12, 13)
+    assert deal(DECK, [2], community=False).community is None
+
+
+def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:
+    assert sorted(shuffle(random.Random(1))) == list(DECK)
+    assert shuffle(random.Random(1)) == shuffle(random.Random(1))
+    assert shuffle(random.Random(1)) != shuffle(random.Random(2))
+
+
+@pytest.mark.parametrize("jackpot", JACKPOTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: Jackpot, seed: int) -> None:
+    positions = [1, 3, 4, 7]
+    deck = stack(random.Random(seed), jackpot, positions, 4)
+    assert sorted(deck) == list(DECK)
+    dealt = deal(deck, positions, community=True)
+    assert dealt.hands[4] == jackpot.hand
+    assert dealt.dealer[: len(jackpot.dealer)] == jackpot.dealer
+    assert dealt.community is not None
+    assert dealt.community[: len(jackpot.community)] == jackpot.community
+
+
+def played_out(table: HandTable, bot: DealerBot) -> RoundPlayed:
+    play = bot.play_round()
+    event = next(play)
+    while True:
+        answer = table.say_line(encode_event(event))
+        assert answer.ok, (event, answer)
+        try:
+            event = play.send(answer)
+        except StopIteration as end:
+            played: RoundPlayed = end.value
+            return played
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_rounds_are_taken_event_by_event(seed: int) -> None:
+    table = HandTable()
+    bot = DealerBot(table.layout, random.Random(seed), stack_every=10)
+    rounds = [played_out(table, bot) for _ in range(300)]
+    assert table.state.phase is Phase.OPEN
+    sent = Counter(type(event) for event in table.sent)
+    assert sent[Wagers] == sent[Result] + sent[Void]
+    wagers = [event for event in table.sent if isinstance(event, Wagers)]
+    counted = Counter(wager for event in wagers for at in event.positions for wager in at.wagers)
+    assert sum(counted.values()) == sum(played.wagers for played in rounds)
+    assert all(counted[wager] > 50 for wager in (Wager.PROGRESSIVE, *list(Wager)[3:6]))
+    assert any(
+        dealt.folded and dealt.cards is None
+        for event in table.sent
+        if isinstance(event, Result)
+        for dealt in event.positions
+    )
+
+
+def test_a_bot_repeats_itself_from_its_seed() -> None:
+    def sent_by(seed: int) -> list[object]:
+        table = HandTable()
+        bot = DealerBot(table.layout, random.Random(seed))
+        for _ in range(20):
+            played_out(table, bot)
+        return list(table.sent)
+
+    assert sent_by(3) == sent_by(3)
+    assert sent_by(3) != sent_by(4)
+
+
+def test_a_stacked_round_brings_a_jackpot_hand_to_a_player_who_wagered() -> None:
+    table = HandTable()
+    bot = DealerBot(table.layout, random.Random(9), stack_every=1)
+    hands = {frozenset(card_name(card) for card in jackpot.hand) for jackpot in JACKPOTS}
+    for _ in range(30):
+        played_out(table, bot)
+        if not isinstance(table.sent[-1], Result):
+            continue
+        shown = [frozenset(dealt.cards) for dealt in table.sent[-1].positions if dealt.cards]
+        assert hands & set(shown)
+
+
+def test_a_table_without_meters_is_dealt_too() -> None:
+    table = HandTable("T-3")
+    bot = DealerBot(table.layout, random.Random(1))
+    for _ in range(20):
+        played_out(table, bot)
+    assert table.sent == []

@@ -1,0 +1,230 @@
+"""`pitlink table`, as its users run it."""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bonus.errors import UserError
+from controllers.broker import parse_broker_url
+from tests.controllers.floors import FLOOR, line_of
+from tests.controllers.scripted import ScriptedService, running
+from tests.servers import Mosquitto, eventually_async, pitlink_command, run_pitlink
+
+ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle"
+
+
+def floor_file(home: Path, broker: str) -> Path:
+    path = home / "floor.toml"
+    path.write_text(f'{FLOOR}\n[service]\nbroker = "{broker}"\ndata = "{home}/data"\n')
+    return path
+
+
+def lines(text: str) -> bytes:
+    return b"".join(line_of(part) + b"\n" for part in text.split(";"))
+
+
+@pytest.fixture
+async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
+    async with running(ScriptedService(mosquitto.url)) as service:
+        yield service
+
+
+class Station:
+    """A `pitlink table` process that is spoken to line by line."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    def write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+
+    async def answer(self) -> dict[str, object]:
+        assert self.process.stdout is not None
+        async with asyncio.timeout(40):
+            found = json.loads(await self.process.stdout.readline())
+        assert isinstance(found, dict)
+        return found
+
+    async def ask(self, text: str) -> dict[str, object]:
+        self.write(line_of(text) + b"\n")
+        return await self.answer()
+
+    async def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        async with asyncio.timeout(20):
+            return await self.process.wait()
+
+
+@contextlib.asynccontextmanager
+async def station(config: Path, *arguments: str) -> AsyncIterator[Station]:
+    command = pitlink_command("table", "T-1", "--config", str(config), "--events", *arguments)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    errors = asyncio.create_task(process.stderr.read())  # type: ignore[union-attr]
+    try:
+        yield Station(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        await errors
+
+
+async def test_each_line_is_answered_by_one_line_and_the_end_of_input_ends_it(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    config = floor_file(tmp_path, mosquitto.url)
+    done = await asyncio.to_thread(
+        run_pitlink, "table", "T-1", "--config", str(config), "--events", stdin=lines(ROUND)
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["event"] for answer in answers] == [
+        "wager",
+        "lockout",
+        "chips",
+        "hand",
+        "dealer",
+        "settle",
+    ]
+    assert all(answer["ok"] for answer in answers)
+    assert answers[0]["light"] is True
+    assert answers[1]["draw"] is None
+    assert (answers[5]["lines"], answers[5]["claims"]) == ([], [])
+    assert [event["type"] for event in service.applied] == ["wagers", "result"]
+    assert (tmp_path / "data" / "tables" / "T-1.sqlite").exists()
+
+
+async def test_a_file_as_input_and_a_refused_line_end_with_status_1(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    config = floor_file(tmp_path, mosquitto.url)
+    source = tmp_path / "events.jsonl"
+    source.write_bytes(b"nonsense\n" + lines(ROUND) + b'{"event": "dance"}')
+    command = pitlink_command("table", "T-1", "--config", str(config), "--events")
+
+    def run() -> subprocess.CompletedProcess[bytes]:
+        with source.open("rb") as events:
+            return subprocess.run(
+                command, stdin=events, capture_output=True, timeout=60, check=False
+            )
+
+    done = await asyncio.to_thread(run)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert (answers[0]["event"], answers[0]["error"]["code"]) == (None, "not_json")
+    assert (answers[-1]["event"], answers[-1]["error"]["code"]) == ("dance", "bad_event")
+    assert [answer["ok"] for answer in answers] == [False, *[True] * 6, False]
+    assert [event["type"] for event in service.applied] == ["wagers", "result"]
+
+
+async def test_duty_d11_killed_in_mid_round_it_goes_on_where_it_was(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    config = floor_file(tmp_path, mosquitto.url)
+    async with station(config) as first:
+        assert (await first.ask("wager 3 progressive"))["ok"]
+        service.answering = False
+        first.write(line_of("lockout") + b"\n")
+        await eventually_async(lambda: service.heard, within_s=20)
+        first.process.kill()
+        await first.process.wait()
+    service.answering = True
+    async with station(config) as second:
+        assert (await second.ask("lockout"))["round"] == "R1"
+        for text in ROUND.split(";")[2:]:
+            assert (await second.ask(text))["ok"]
+        assert await second.end() == 0
+    assert len({payload for seq, payload in service.heard if seq == 1}) == 1
+    assert [event["type"] for event in service.applied] == ["wagers", "result"]
+
+
+async def test_told_to_stop_it_ends_in_good_order_though_its_input_is_open(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    async with station(floor_file(tmp_path, mosquitto.url)) as table:
+        assert (await table.ask("wager 3 progressive"))["ok"]
+        table.process.terminate()
+        async with asyncio.timeout(20):
+            assert await table.process.wait() == 0
+    assert service.statuses[-1]["online"] is False
+
+
+async def test_a_second_agent_of_the_table_is_refused_plainly(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    config = floor_file(tmp_path, mosquitto.url)
+    async with station(config) as table:
+        assert (await table.ask("wager 3 progressive"))["ok"]
+        done = await asyncio.to_thread(
+            run_pitlink, "table", "T-1", "--config", str(config), "--events"
+        )
+        assert done.returncode == 1
+        assert "another agent has it open" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert service.hellos
+
+
+def refused(*arguments: str) -> tuple[int, str]:
+    done = run_pitlink("table", *arguments, timeout_s=60)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+def test_mistakes_of_its_user_are_told_plainly(tmp_path: Path) -> None:
+    config = str(floor_file(tmp_path, "mqtt://user:secret@127.0.0.1:1/path"))
+    status, errors = refused("T-9", "--config", config, "--events")
+    assert (status, "no table T-9" in errors) == (1, True)
+    status, errors = refused("T-1", "--config", config)
+    assert (status, "--events" in errors) == (2, True)
+    status, errors = refused("T-1", "--events")
+    assert (status, "--config" in errors) == (2, True)
+    status, errors = refused("T-1", "--config", config, "--events")
+    assert (status, "no broker" in errors, "secret" in errors) == (1, True, False)
+    status, errors = refused("T-1", "--config", str(tmp_path / "none.toml"), "--events")
+    assert (status, "none.toml" in errors) == (1, True)
+
+
+def test_without_an_embedded_broker_it_says_what_to_start(tmp_path: Path) -> None:
+    config = str(floor_file(tmp_path, "embedded"))
+    status, errors = refused("T-1", "--config", config, "--events")
+    assert (status, "pitlink serve" in errors) == (1, True)
+
+
+def test_a_damaged_outbox_is_told_plainly(tmp_path: Path) -> None:
+    config = str(floor_file(tmp_path, "mqtt://127.0.0.1:1"))
+    outbox = tmp_path / "torn.sqlite"
+    outbox.write_bytes(b"SQLite format 3\x00" + b"\x07" * 5000)
+    status, errors = refused("T-1", "--config", config, "--events", "--outbox", str(outbox))
+    assert (status, "torn.sqlite" in errors) == (1, True)
+
+
+def test_a_brokers_address_is_read_whole() -> None:
+    address = parse_broker_url("mqtts://pit:p%40ss%2Fword@broker.example:9000")
+    assert (address.host, address.port) == ("broker.example", 9000)
+    assert (address.username, address.password) == ("pit", "p@ss/word")
+    assert address.tls_context() is not None
+    plain = parse_broker_url("mqtt://10.0.0.7")
+    assert (plain.port, plain.username, plain.tls_context()) == (1883, None, None)
+    assert parse_broker_url("mqtts://10.0.0.7").port == 8883
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://host", "mqtt://", "mqtt://host:port", "mqtt://host:99999", "mqtt://host/x", "host"],
+)
+def test_what_is_no_brokers_address_is_refused(url: str) -> None:
+    with pytest.raises(UserError):
+        parse_broker_url(url)

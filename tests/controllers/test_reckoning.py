@@ -1,0 +1,151 @@
+"""What the service's replies and hellos do to a table, by hand."""
+
+import pytest
+
+from bonus.lines import Item, Line, Outcome
+from bonus.wagers import PaidFrom
+from controllers.reckoning import Standing, compare, reconcile, release
+from controllers.table import Phase, TableState
+from meters.wire.messages import ClaimOpened, DrawMade, HelloReply, Reply, Void
+from tests.controllers.floors import HandTable, accepted
+
+TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
+
+
+def won(position: int, item: Item, paid_from: PaidFrom, paid_cents: int = 5000) -> Line:
+    return Line(
+        position=position,
+        item=item,
+        outcome=Outcome.PAID,
+        wagered=100,
+        paid=paid_cents,
+        returned=0,
+        paid_from=paid_from,
+        rule="649a.12(e)(1)",
+    )
+
+
+def settled(lines: tuple[Line, ...], claims: tuple[ClaimOpened, ...]) -> HandTable:
+    table = HandTable()
+    table.say_all(TO_SETTLE)
+    table.replies.append(accepted(2, lines, claims))
+    assert table.say_short("settle").ok
+    return table
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+def test_a_hand_pay_holds_the_table_until_every_document_is_done() -> None:
+    lines = (
+        won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),
+        won(3, Item.FIVE_CARD_PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
+        won(2, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
+        won(1, Item.FIVE_CARD_HAND_BONUS, PaidFrom.HAND_PAY),
+    )
+    claims = tuple(
+        ClaimOpened(claim=f"C{number}", position=line.position, item=line.item, amount=line.paid)
+        for number, line in enumerate(lines)
+    )
+    table = settled(lines, claims)
+    assert table.state == TableState(phase=Phase.HELD, held=("C0", "C3"))
+    state = release(table.state, "C1")
+    assert state == table.state
+    state = release(state, "C3")
+    assert state == TableState(phase=Phase.HELD, held=("C0",))
+    assert release(state, "C0") == TableState()
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+@pytest.mark.parametrize("paid_from", [PaidFrom.TABLE_INVENTORY, PaidFrom.GAME_ACCOUNT])
+def test_a_win_that_is_no_hand_pay_does_not_hold_the_table(paid_from: PaidFrom) -> None:
+    line = won(3, Item.PROGRESSIVE, paid_from)
+    claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
+    table = settled((line,), (claim,))
+    assert table.state == TableState()
+    table.say_all("wager 1 progressive")
+
+
+def test_a_held_table_takes_no_event() -> None:
+    claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
+    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),), (claim,))
+    for event in ("wager 1 progressive", "lockout", "chips 0", "settle", "void"):
+        assert not table.say_short(event).ok, event
+    assert table.state.held == ("C1",)
+
+
+@pytest.mark.parametrize(
+    ("service", "last_seq", "pending", "standing"),
+    [
+        (0, 0, False, Standing.AGREED),
+        (41, 41, False, Standing.AGREED),
+        (40, 41, True, Standing.AGREED),
+        (41, 41, True, Standing.AGREED),
+        (40, 41, False, Standing.BEHIND),
+        (39, 41, True, Standing.BEHIND),
+        (0, 1, False, Standing.BEHIND),
+        (41, 0, False, Standing.AHEAD),
+        (42, 41, True, Standing.AHEAD),
+    ],
+)
+def test_the_service_and_the_outbox_compared(
+    service: int, last_seq: int, standing: Standing, *, pending: bool
+) -> None:
+    hello = HelloReply(last_seq=service, open_round=None)
+    assert compare(hello, last_seq=last_seq, pending=pending) is standing
+
+
+def test_a_round_that_both_know_goes_on() -> None:
+    table = HandTable()
+    table.say_all(TO_SETTLE)
+    assert reconcile(table.state, "R1") == table.state
+    assert reconcile(TableState(), None) == TableState()
+
+
+def test_a_round_that_only_the_service_knows_is_locked_out_until_it_is_void() -> None:
+    table = HandTable()
+    table.state = reconcile(TableState(), "R41")
+    assert table.state.phase is Phase.LOCKED_OUT
+    assert "R41" in table.state.reason
+    for event in ("wager 1 progressive", "lockout", "chips 0", "settle"):
+        answer = table.say_short(event)
+        assert not answer.ok
+    assert reconcile(table.state, "R41") == table.state
+    assert table.say_short("void").ok
+    assert [(type(event), event.round) for event in table.sent] == [(Void, "R41")]
+    assert table.state == TableState()
+
+
+def test_a_round_that_the_service_no_longer_knows_is_locked_out_until_it_is_void() -> None:
+    table = HandTable()
+    table.say_all(TO_SETTLE)
+    table.state = reconcile(table.state, None)
+    assert table.state.phase is Phase.LOCKED_OUT
+    assert reconcile(table.state, None) == table.state
+    assert not table.say_short("settle").ok
+    assert table.say_short("void").ok
+    assert len(table.sent) == 1, "there is nothing to void at the service"
+    assert table.state == TableState()
+
+
+def test_a_round_without_progressives_is_nothing_to_the_service() -> None:
+    table = HandTable()
+    table.say_all("lockout; chips 0; hand 1 As Ks Qs")
+    assert reconcile(table.state, None) == table.state
+
+
+def test_a_round_that_was_closed_elsewhere_opens_the_table() -> None:
+    locked = reconcile(TableState(), "R41")
+    assert reconcile(locked, None) == TableState()
+    assert reconcile(locked, "R43").round == "R43"
+
+
+@pytest.mark.section("649a.12(i)(3)")
+def test_the_answers_carry_the_draw_the_lines_and_the_claims() -> None:
+    table = HandTable()
+    draw = DrawMade(magic_card="Ts", lucky_position="dealer")
+    table.replies.append(Reply(seq=1, status="accepted", draw=draw))
+    assert table.say_all("wager 3 progressive; lockout").draw == draw
+    line = won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY)
+    claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
+    table.replies.append(accepted(2, (line,), (claim,)))
+    answer = table.say_all("chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle")
+    assert (answer.lines, answer.claims) == ((line,), (claim,))
