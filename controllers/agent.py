@@ -8,9 +8,8 @@ from typing import Final, Self
 
 import structlog
 
-from controllers.broker import BrokerUrl
 from controllers.clerk import Clerk
-from controllers.courier import Courier, Timing
+from controllers.courier import BrokerUrl, Courier, Timing
 from controllers.events import Answer, Refusal
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState

@@ -11,7 +11,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 import msgspec
 import structlog
 
-from controllers.courier import Delivered, encode_money_event, now_text
+from controllers.courier import Delivered, encode_money_event
 from controllers.events import (
     Answer,
     Refusal,
@@ -25,6 +25,7 @@ from controllers.outbox import Outbox, OutboxError, Place, Sent
 from controllers.play import Stamp, Step, play
 from controllers.reckoning import absorb, reconcile, release
 from controllers.table import Layout, Phase, TableState
+from meters.wire.clock import now_text
 from meters.wire.messages import TABLE_EVENT, Hello, HelloReply, MoneyEvent, TableEvent
 
 _log: Final = structlog.get_logger(__name__)

@@ -8,8 +8,8 @@ import asyncio
 import contextlib
 import secrets
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import aiomqtt
@@ -17,9 +17,10 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
-from controllers.broker import BrokerUrl, parse_broker_url
 from controllers.pulse import SILENCE_S, Pulse
 from meters.wire import topics
+from meters.wire.address import parse_broker_url
+from meters.wire.clock import now_text
 from meters.wire.messages import (
     CONTROLLER_BEAT,
     HELLO_REPLY,
@@ -37,6 +38,10 @@ _log: Final = structlog.get_logger(__name__)
 _jitter: Final = secrets.SystemRandom()
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
+
+
+BrokerUrl = str | Callable[[], str]
+"""A broker's address, or what tells it anew before each connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +287,6 @@ def _without_none(value: object) -> object:
     if isinstance(value, list):
         return [_without_none(each) for each in value]
     return value
-
-
-def now_text() -> str:
-    """This moment as RFC 3339 has it, to the millisecond, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def _jittered(delay_s: float) -> float:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from bonus.wagers import METER_OF
 from controllers.agent import Agent
-from controllers.broker import BrokerUrl
+from controllers.courier import BrokerUrl
 from controllers.events import Answer
 from controllers.table import PlacedWager
 from meters.wire.floor import Link, Table

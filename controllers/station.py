@@ -12,8 +12,9 @@ import uvloop
 
 from bonus.errors import UserError
 from controllers.agent import Agent
-from controllers.broker import BrokerUrl, embedded_broker_url, parse_broker_url
+from controllers.courier import BrokerUrl
 from controllers.devices import answer_lines
+from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.floor import Floor, Link, Table, read_floor
 
 LIVE_WITHIN_S: Final = 30.0

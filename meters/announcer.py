@@ -7,10 +7,10 @@ from typing import Final, Protocol
 import msgspec
 
 from meters.board import Board, MeterRow
-from meters.clock import now_text
 from meters.metrics import Metrics
 from meters.store import LinkStore, MeterState
 from meters.wire import topics
+from meters.wire.clock import now_text
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 

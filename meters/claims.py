@@ -8,11 +8,11 @@ import msgspec
 import structlog
 from redis.exceptions import RedisError
 
-from meters.clock import now_text
 from meters.judge import ClaimRecord, OpenedClaim
 from meters.steps import PaidDue
 from meters.store import Act, Decided, LinkStore, TermsError, WrongStateError
 from meters.web.doors import ClaimError, ClaimRow, ClaimState
+from meters.wire.clock import now_text
 from meters.wire.messages import Jackpot
 
 log = structlog.get_logger()

@@ -18,9 +18,7 @@ from meters.broker import LOOPBACK, broker_answers, broker_command, choose_port,
 from meters.keeper import try_lock
 from meters.kept import Kept, PartFailedError
 from meters.redis_server import redis_answers, redis_command, retire_redis, socket_path
-
-BROKER_URL_FILE: Final = "broker.url"
-"""Under the data directory: where table agents find the embedded broker."""
+from meters.wire.address import BROKER_URL_FILE
 
 _PORT_TRIES: Final = 3
 

@@ -48,6 +48,7 @@ _RECONNECT_S: Final = (0.1, 5.0)
 _REDIS_ANSWER_WITHIN_S: Final = 30
 _REDIS_CONNECT_WITHIN_S: Final = 5
 _REDIS_CONNECTIONS: Final = 16
+_CANCEL_AGAIN_S: Final = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +277,19 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
-            serving.cancel()
-            await _ended(serving)
+            await _end(serving)
     log.info("stopped")
 
 
-async def _ended(serving: "asyncio.Task[None]") -> None:
-    """Await the end, and show a user's mistake as itself rather than as a group of one."""
+async def _end(serving: "asyncio.Task[None]") -> None:
+    """End the service, and show a user's mistake as itself rather than as a group of one.
+
+    A cancellation can be lost where it meets an answer inside the client library, so it is given
+    again until it is heeded.
+    """
+    while not serving.done():
+        serving.cancel()
+        await asyncio.wait({serving}, timeout=_CANCEL_AGAIN_S)
     try:
         await serving
     except asyncio.CancelledError:

@@ -8,11 +8,11 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.accounts import MICROS_PER_CENT, meter_account
-from meters.clock import now_text
 from meters.keys import LinkKeys
 from meters.lua import load_script
 from meters.steps import Answer, PaidDue, Status, Step
 from meters.terms import LinkTerms
+from meters.wire.clock import now_text
 from meters.wire.floor import Link
 
 REPLIES_KEPT: Final = 32

@@ -3,12 +3,15 @@
 import re
 import ssl
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from bonus.errors import UserError
 
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
+BROKER_URL_FILE: Final = "broker.url"
+"""Under the data directory: where the service writes the address of its embedded broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,18 @@ def parse_broker_url(url: str) -> BrokerAddress:
         None if parts.password is None else unquote(parts.password),
         parts.scheme == "mqtts",
     )
+
+
+def embedded_broker_url(data: Path) -> str:
+    """The address of the broker that `pitlink serve` started beside itself.
+
+    Raises:
+        UserError: there is none just now.
+    """
+    place = data / BROKER_URL_FILE
+    try:
+        return place.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise UserError(
+            f"no embedded broker runs here: {place} is not there; start `pitlink serve` first"
+        ) from None

@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 
 from controllers.agent import Agent
-from controllers.broker import embedded_broker_url
 from controllers.courier import Courier
 from controllers.outbox import OutboxError
 from controllers.table import Phase
 from meters.wire import topics
+from meters.wire.address import embedded_broker_url
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import (
     LINK,

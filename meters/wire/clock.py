@@ -1,4 +1,4 @@
-"""The service's time, told in UTC."""
+"""Moments as they stand on the wire, told in UTC."""
 
 from datetime import UTC, datetime
 
