@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Final
 
 import msgspec
 from redis.exceptions import RedisError
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -18,6 +20,8 @@ from meters.ledger import Totals
 from meters.service import open_redis
 from meters.store import LinkStore
 from meters.wire.floor import Floor
+
+_COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 async def run_audit(floor: Floor, *, as_json: bool) -> bool:
@@ -82,25 +86,20 @@ def _json(findings: Sequence[Finding]) -> str:
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    console = Console()
-    table = Table("Link", "Meter", "Meter holds", "Reserve", "Overflow", title="Meters")
+    console = Console(highlight=False)
     for finding in findings:
+        table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
         for meter, held in finding.meters.items():
-            table.add_row(
-                finding.link,
-                meter,
-                _dollars(held["amount_micros"]),
-                _dollars(held["reserve_micros"]),
-                _dollars(held["overflow_micros"]),
-            )
-    for column in table.columns[2:]:
-        column.justify = "right"
-    console.print(table)
-    for finding in findings:
+            table.add_row(meter, *(_dollars(held[name]) for name in _COLUMNS))
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for column in table.columns:
+            column.overflow = "fold"
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
         console.print(f"{finding.link}: {finding.entries} ledger entries, {verdict}")
         for problem in finding.problems:
-            console.print(f"  {problem}")
+            console.print(f"  {problem}", markup=False)
+        console.print(table)
 
 
 def _dollars(micros: int) -> str:

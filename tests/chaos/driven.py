@@ -1,0 +1,87 @@
+"""A table agent fed by a thread: it may be killed, and goes on with its first unanswered line."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+from tests.servers import Pitlink, eventually
+
+ANSWER_WITHIN_S = 60.0
+
+
+class DrivenTable:
+    """`pitlink table TABLE --events`, given a line when the one before it is answered.
+
+    Attributes:
+        answers: what was answered, a line each, in the order of the lines.
+    """
+
+    def __init__(self, config: Path, table: str, lines: list[bytes]) -> None:
+        self.table = table
+        self.answers: list[dict[str, Any]] = []
+        self._config = config
+        self._lines = lines
+        self._failed: BaseException | None = None
+        self._kill = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=table)
+
+    @property
+    def done(self) -> bool:
+        """Whether every line has its answer; what stopped the thread is raised here."""
+        if self._failed is not None:
+            raise RuntimeError(f"{self.table}: {self._failed}") from self._failed
+        return len(self.answers) == len(self._lines)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def kill(self) -> None:
+        """Have the agent killed with SIGKILL, in the middle of whatever it does, and restarted."""
+        self._kill.set()
+
+    def join(self) -> None:
+        """Wait for the thread's end."""
+        self._thread.join(ANSWER_WITHIN_S)
+
+    def _run(self) -> None:
+        try:
+            while len(self.answers) < len(self._lines):
+                self._kill.clear()
+                self._feed_one_agent()
+        except BaseException as error:
+            self._failed = error
+
+    def _feed_one_agent(self) -> None:
+        """Feed one process until the lines end or it is to be killed."""
+        with Pitlink(
+            "table", self.table, "--config", str(self._config), "--events", stdin=True
+        ) as agent:
+            heard = 0
+            while len(self.answers) < len(self._lines) and not self._kill.is_set():
+                agent.write_line(self._lines[len(self.answers)])
+                eventually(
+                    lambda heard=heard: (  # type: ignore[misc]
+                        self._kill.is_set() or agent.output.count("\n") > heard
+                    ),
+                    within_s=ANSWER_WITHIN_S,
+                    what=f"the answer to line {len(self.answers)} of {self.table}",
+                )
+                if agent.output.count("\n") > heard:
+                    self._note(agent.output.splitlines()[heard])
+                    heard += 1
+            agent.kill()
+            # What it had still answered before it died counts: the driver may have heard it.
+            for line in agent.output.split("\n")[heard:-1]:
+                self._note(line)
+
+    def _note(self, line: str) -> None:
+        """Take an answer; a wager refused for want of a link is tried again, as a patron would."""
+        answer: dict[str, Any] = json.loads(line)
+        code = answer.get("error", {}).get("code")
+        if code in {"link_down", "inoperable"}:
+            return
+        if not answer["ok"]:
+            raise AssertionError(f"line {len(self.answers)} was answered {line}")
+        self.answers.append(answer)

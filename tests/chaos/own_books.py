@@ -1,0 +1,86 @@
+"""An independent sum of what the meters must hold, in micros, from what the tables were told.
+
+Of the ledger it takes the order of events only (duty D7): which table's wagers, result or void
+came when. What each was worth it works out from the device events and the rates of the law.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+CENT: Final = 10_000
+SEED_FOR_1: Final = {
+    "progressive": 1_000,
+    "five_card_progressive": 10_000,
+    "five_of_six_progressive": 10_000,
+    "five_card_hand_bonus": 10_000,
+}
+RATE_BPS: Final = {
+    "five_card_progressive": 2_100,
+    "five_of_six_progressive": 2_800,
+    "five_card_hand_bonus": 2_100,
+}
+RESERVE_BPS: Final = 800
+METER: Final = {"five_card_hand_bonus_dealer": "five_card_hand_bonus"}
+
+
+@dataclass
+class OwnBooks:
+    """The four meters of one link, as this test alone reckons them."""
+
+    wager_cents: int
+    progressive_bps: int
+    meters: dict[str, int] = field(default_factory=dict)
+    reserve: int = 0
+    cycles: Counter[str] = field(default_factory=Counter)
+    _open: dict[str, tuple[Mapping[str, int], dict[str, int]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.meters = {kind: times * self.wager_cents * CENT for kind, times in SEED_FOR_1.items()}
+
+    def wagers(self, table: str, wagered: Mapping[str, int]) -> None:
+        """A table's accepted wagers, cents by wager."""
+        for wager, cents in wagered.items():
+            kind = METER.get(wager, wager)
+            self.meters[kind] += cents * RATE_BPS.get(kind, self.progressive_bps)
+            if kind == "five_card_hand_bonus":
+                self.reserve += cents * RESERVE_BPS
+        self._open[table] = (wagered, dict(self.cycles))
+
+    def void(self, table: str) -> None:
+        """The round goes back, save on a meter that was won meanwhile."""
+        wagered, cycles = self._open.pop(table)
+        for wager, cents in wagered.items():
+            kind = METER.get(wager, wager)
+            if self.cycles[kind] != cycles.get(kind, 0):
+                continue
+            self.meters[kind] -= cents * RATE_BPS.get(kind, self.progressive_bps)
+            if kind == "five_card_hand_bonus":
+                self.reserve -= cents * RESERVE_BPS
+
+    def result(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Take the percentages off, one after the other, as the lines name them."""
+        self._open.pop(table)
+        shares = Counter(
+            line["item"] for line in lines if line.get("percent") and line["item"] in METER
+        )
+        told: set[str] = set()
+        for line in lines:
+            percent, item = line.get("percent"), line["item"]
+            if not percent or item in told:
+                continue
+            kind, parts = METER.get(item, item), 1
+            if item in METER:
+                told.add(item)
+                parts = shares[item]
+            each = self.meters[kind] // CENT * percent // 100 // parts
+            assert line["paid"] == each, (table, line, each)
+            self.meters[kind] -= each * parts * CENT
+            if percent == 100:
+                self.cycles[kind] += 1
+                if kind == "five_card_hand_bonus":
+                    self.meters[kind] += self.reserve
+                    self.reserve = 0
+                else:
+                    self.meters[kind] += SEED_FOR_1[kind] * self.wager_cents * CENT

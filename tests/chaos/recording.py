@@ -1,0 +1,53 @@
+"""The recorded shift as these tests play it: its floor with real parts in it, its lines a table."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any, Final
+
+SHIFT: Final = Path(__file__).parent.parent / "shift"
+TABLES: Final = tuple(f"TCP-0{number}" for number in range(1, 9))
+
+
+def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
+    """The recorded floor, with the parts that a test has started."""
+    path = home / "floor.toml"
+    service = {
+        "broker": broker,
+        "redis": redis,
+        "http": f"127.0.0.1:{port}",
+        "data": str(home / "data"),
+    }
+    lines = ["", "[service]", *(f"{key} = {json.dumps(value)}" for key, value in service.items())]
+    path.write_text((SHIFT / "floor.toml").read_text() + "\n".join(lines) + "\n")
+    return path
+
+
+def lines_of(table: str, rounds: int | None = None) -> list[bytes]:
+    """A table's device events, a line each; only the first so many rounds where that is given."""
+    lines = gzip.decompress((SHIFT / "tables" / f"{table}.jsonl.gz").read_bytes()).splitlines()
+    if rounds is None:
+        return lines
+    ends = [n for n, line in enumerate(lines) if json.loads(line)["event"] in {"settle", "void"}]
+    return lines[: ends[rounds - 1] + 1]
+
+
+def rounds_of(lines: list[bytes]) -> list[dict[str, int]]:
+    """What each round that wagered anything had wagered at lock-out: cents by wager."""
+    found: list[dict[str, int]] = []
+    wagers: dict[tuple[int, str], int] = {}
+    for line in lines:
+        event: dict[str, Any] = json.loads(line)
+        match event["event"]:
+            case "wager":
+                wagers[event["position"], event["wager"]] = event["amount"]
+            case "withdraw":
+                del wagers[event["position"], event["wager"]]
+            case "lockout":
+                sums: dict[str, int] = {}
+                for (_, wager), cents in wagers.items():
+                    sums[wager] = sums.get(wager, 0) + cents
+                if sums:
+                    found.append(sums)
+                wagers = {}
+    return found

@@ -1,0 +1,35 @@
+"""Fixtures that more than one room of the tests uses."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers import Mosquitto, RedisServer
+
+
+@pytest.fixture
+def redis_server() -> Iterator[RedisServer]:
+    """A redis-server for this test alone: it may be killed and started again."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def mosquitto() -> Iterator[Mosquitto]:
+    """A mosquitto for this test alone: it may be killed and started again."""
+    with Mosquitto() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_redis_server() -> Iterator[RedisServer]:
+    """A redis-server for all tests of one worker: use keys of your own, and leave it running."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_mosquitto() -> Iterator[Mosquitto]:
+    """A mosquitto for all tests of one worker: use topics of your own, and leave it running."""
+    with Mosquitto() as server:
+        yield server

@@ -1,0 +1,235 @@
+"""A whole floor on real parts: redis-server, mosquitto, `pitlink serve`, and what asks them."""
+
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx
+import redis
+
+from tests.mqtt.events import Event, encode
+from tests.mqtt.floors import floor_text
+from tests.mqtt.stranger import Ear, Heard, publish
+from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port, run_pitlink
+
+READY_WITHIN_S: Final = 30.0
+METERS: Final = 5
+LINKS: Final = ("main", "other")
+_SAMPLE: Final = re.compile(r"^(\w+)\{([^}]*)\} ([0-9.e+]+)$", re.MULTILINE)
+
+
+def shown(meters: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
+    """The version of every meter on the pages."""
+    return {(row["link"], row["meter"]): row["version"] for row in meters}
+
+
+def held(books: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """The version of every meter in the store."""
+    return {
+        (link, name.decode().removeprefix("version:")): int(value)
+        for link, of in books.items()
+        for name, value in of["meters"].items()
+        if name.startswith(b"version:")
+    }
+
+
+class Service:
+    """`pitlink serve` on a floor file: it can be killed, and started again."""
+
+    def __init__(self, config: Path, port: int, *options: str) -> None:
+        self.config = config
+        self.url = f"http://127.0.0.1:{port}"
+        self._options = options
+        self._process: Pitlink | None = None
+        self._http = httpx.Client(base_url=self.url, timeout=5)
+
+    @property
+    def process(self) -> Pitlink:
+        """The running process."""
+        assert self._process is not None, "the service was never started"
+        return self._process
+
+    def start(self) -> None:
+        """Start it; returns when it says that it is ready."""
+        self.launch()
+        self.process.until(self.ready, within_s=READY_WITHIN_S, what="the service ready")
+
+    def launch(self) -> None:
+        """Start it without waiting for anything."""
+        if self._process is not None:
+            self._process.__exit__(None, None, None)
+        self._process = Pitlink("serve", "--config", str(self.config), *self._options)
+
+    def ready(self) -> bool:
+        """Whether every link operates."""
+        try:
+            return self._http.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def meters(self) -> list[dict[str, Any]]:
+        """What `GET /api/v1/meters` says."""
+        answer = self._http.get("/api/v1/meters")
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    def meter(self, link: str, meter: str) -> dict[str, Any]:
+        """What it says of one meter."""
+        rows = [row for row in self.meters() if (row["link"], row["meter"]) == (link, meter)]
+        assert len(rows) == 1, rows
+        return rows[0]
+
+    def claims(self) -> list[dict[str, Any]]:
+        """What `GET /api/v1/claims` says."""
+        answer = self._http.get("/api/v1/claims")
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    def counted(self, metric: str, **labels: str) -> float:
+        """A counter's sum over all its label sets that have these labels; 0 where it has none."""
+        text = self._http.get("/metrics").text
+        wanted = {f'{name}="{value}"' for name, value in labels.items()}
+        return sum(
+            float(value)
+            for name, found, value in _SAMPLE.findall(text)
+            if name == metric and wanted <= set(found.split(","))
+        )
+
+    def audit(self) -> dict[str, Any]:
+        """What `pitlink audit --json` prints."""
+        done = run_pitlink("audit", "--config", str(self.config), "--json")
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert done.returncode == (0 if found["balanced"] else 1), done.stderr
+        return found
+
+    def close(self) -> None:
+        """End it at once, if it runs."""
+        self._http.close()
+        if self._process is not None:
+            self._process.__exit__(None, None, None)
+            self._process = None
+
+
+class Asker:
+    """One table as a stranger plays it, with its own count of replies."""
+
+    def __init__(self, stand: "Stand", link: str, table: str) -> None:
+        self.stand = stand
+        self.link = link
+        self.table = table
+        self.out = f"pitlink/v1/{link}/table/{table}/out"
+        self.into = f"pitlink/v1/{link}/table/{table}/in"
+
+    def ask(self, event: Event | bytes, *, retain: bool = False) -> dict[str, Any]:
+        """Publish an event, and give the next reply."""
+        found: dict[str, Any] = self.hear(event, retain=retain).json
+        return found
+
+    def hear(self, event: Event | bytes, *, retain: bool = False) -> Heard:
+        """Publish an event, and give the next message to the table as it came."""
+        before = len(self.stand.ear.on(self.into))
+        self.tell(event, retain=retain)
+        return self.stand.ear.next_on(self.into, before)
+
+    def tell(self, event: Event | bytes, *, retain: bool = False) -> None:
+        """Publish an event without waiting for anything."""
+        payload = event if isinstance(event, bytes) else encode(event)
+        publish(self.stand.mosquitto.port, self.out, payload, retain=retain)
+
+    def accept(self, *events: Event) -> None:
+        """Publish events, each of which must be accepted."""
+        for event in events:
+            reply = self.ask(event)
+            assert reply["status"] == "accepted", reply
+
+    def hello(self) -> tuple[int, str | None]:
+        """What the service says of this table: its last seq, and its open round."""
+        reply = self.ask({"type": "hello"})
+        assert reply["type"] == "hello", reply
+        return reply["last_seq"], reply["open_round"]
+
+
+class Stand:
+    """Real parts and a service between them, up from entry to exit."""
+
+    def __init__(self, home: Path, *, options: Sequence[str] = (), draws: str = "") -> None:
+        self._draws = draws
+        self._options = options
+        self._home = home
+        self._numbers = itertools.count(1)
+        self._up = ExitStack()
+        self.redis = RedisServer()
+        self.mosquitto = Mosquitto()
+        self.service: Service
+        self.ear: Ear
+
+    def table(self) -> Asker:
+        """A table of the link `main` that nobody has used yet."""
+        return self.at("main", f"T-{next(self._numbers)}")
+
+    def books(self) -> dict[str, Any]:
+        """Every account, count and ledger entry of both links, as the store has them now.
+
+        It is given once the pages show the versions that the store has.
+        """
+
+        def read() -> dict[str, Any]:
+            with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
+                return {
+                    link: {
+                        "accounts": store.hgetall(f"pitlink:{{{link}}}:accounts"),
+                        "tallies": store.hgetall(f"pitlink:{{{link}}}:tallies"),
+                        "meters": store.hgetall(f"pitlink:{{{link}}}:meters"),
+                        "entries": store.xlen(f"pitlink:{{{link}}}:ledger"),
+                    }
+                    for link in LINKS
+                }
+
+        found = read()
+        eventually(lambda: shown(self.service.meters()) == held(found), what="pages up to date")
+        return found
+
+    def at(self, link: str, table: str) -> Asker:
+        """A table by its name, whether the floor has it or not."""
+        return Asker(self, link, table)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._build(stack)
+            self._up = stack.pop_all()
+        return self
+
+    def _build(self, stack: ExitStack) -> None:
+        stack.enter_context(self.redis)
+        stack.enter_context(self.mosquitto)
+        port = free_port()
+        config = self._home / "floor.toml"
+        config.write_text(
+            floor_text(
+                broker=self.mosquitto.url,
+                redis=self.redis.url,
+                port=port,
+                data=str(self._home / "data"),
+                draws=self._draws,
+            )
+        )
+        self.ear = stack.enter_context(Ear(self.mosquitto.port, "pitlink/v1/#"))
+        self.service = Service(config, port, *self._options)
+        stack.callback(self.service.close)
+        self.service.start()
+        eventually(lambda: len(self.service.meters()) == METERS, what="all meters known")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._up.close()

@@ -1,0 +1,117 @@
+"""A client that is not ours: mosquitto_pub and mosquitto_sub as processes."""
+
+import json
+import subprocess
+import tempfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tests.servers import eventually, require
+from tests.waiting import dies_with_us
+
+PUBLISH_WITHIN_S: Final = 20.0
+_MARK: Final = "HEARD "
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message as mosquitto_sub had it delivered."""
+
+    topic: str
+    qos: int
+    retained: bool
+    payload: bytes
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401  (a test looks into it as it likes)
+        """The payload, decoded."""
+        return json.loads(self.payload)
+
+
+class Ear:
+    """A mosquitto_sub that writes down all it hears under some topics, gone on exit.
+
+    Entered, it is subscribed: what is published from then on is heard.
+    """
+
+    def __init__(self, port: int, *topics: str) -> None:
+        self._home = tempfile.TemporaryDirectory(prefix="plt-")
+        self._path = Path(self._home.name) / "heard"
+        self._port = port
+        self._probe = f"probe/{uuid.uuid4().hex}"
+        wanted = [part for topic in (*topics, self._probe) for part in ("-t", topic)]
+        self._command = [
+            *(require("mosquitto_sub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
+            *("-F", f"{_MARK}%q %r %x %t"),
+            *wanted,
+        ]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def messages(self) -> list[Heard]:
+        """All that was heard so far, in order."""
+        found = []
+        text = self._path.read_text(errors="replace")
+        for line in text[: text.rfind("\n") + 1].splitlines():
+            if line.startswith(_MARK):
+                qos, retained, payload, topic = line.removeprefix(_MARK).split(" ", 3)
+                found.append(Heard(topic, int(qos), retained == "1", bytes.fromhex(payload)))
+        return found
+
+    def on(self, topic: str) -> list[Heard]:
+        """What was heard on one topic so far."""
+        return [heard for heard in self.messages if heard.topic == topic]
+
+    def next_on(self, topic: str, after: int = 0, *, within_s: float = 20.0) -> Heard:
+        """The message on a topic that follows the first `after` ones; waits for it."""
+        what = f"message {after + 1} on {topic}"
+        return eventually(lambda: self.on(topic)[after:], within_s=within_s, what=what)[0]
+
+    def __enter__(self) -> Self:
+        with self._path.open("wb") as out:
+            self._process = subprocess.Popen(
+                dies_with_us(self._command),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            eventually(self._hears, within_s=20, what="a subscription")
+        except AssertionError:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _hears(self) -> bool:
+        """Whether a message of our own has come: its output tells of nothing before that."""
+        publish(self._port, self._probe, b"?")
+        return bool(self.on(self._probe))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._home.cleanup()
+
+
+def publish(port: int, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    """Publish bytes, whatever they are, with QoS 1; returns when the broker has them."""
+    subprocess.run(
+        [
+            *(require("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
+            *("-t", topic, "-s" if payload else "-n"),
+            *(["-r"] if retain else []),
+        ],
+        input=payload,
+        timeout=PUBLISH_WITHIN_S,
+        check=True,
+        capture_output=True,
+    )

@@ -1,0 +1,269 @@
+"""Bad input from a table: refused with its code, nothing changes, and the service stays up."""
+
+from typing import Any
+
+import pytest
+
+from tests.mqtt.bad_events import BAD, Bad, opening
+from tests.mqtt.events import encode, result, void, wagers
+from tests.mqtt.stand import Asker, Stand
+from tests.servers import eventually
+
+PLAIN_AT_LEAST = 8
+
+
+def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
+    """A refusal as the contract has it: its number, its code, a message for people, the place."""
+    assert reply.keys() == {"seq", "status", "error"}, reply
+    assert (reply["status"], reply["error"]["code"]) == ("refused", bad.code), reply
+    assert reply["seq"] == (seq if bad.used else None), reply
+    error = reply["error"]
+    assert error.keys() <= {"code", "message", "field"}
+    assert len(error["message"]) > PLAIN_AT_LEAST
+    assert "Traceback" not in error["message"]
+    assert error.get("field") == bad.field, error
+
+
+@pytest.fixture(scope="module")
+def idle(stand: Stand) -> Asker:
+    """A table without an open round; a refused event leaves it so."""
+    return stand.table()
+
+
+@pytest.fixture(scope="module")
+def opened(stand: Stand) -> Asker:
+    """A table with round R1 open; a refused event leaves it so."""
+    table = stand.table()
+    table.accept(opening(1))
+    return table
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
+def test_bad_event_is_refused_and_changes_nothing(
+    stand: Stand, idle: Asker, opened: Asker, bad: Bad
+) -> None:
+    """It has its code, is counted, leaves every meter alone, and uses up its seq if it has one."""
+    table = opened if bad.opened else idle
+    before = stand.books()
+    last_seq, open_round = table.hello()
+    refused = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
+    event = bad.make(last_seq + 1)
+
+    heard = table.hear(event)
+    check_refused(heard.json, bad, last_seq + 1)
+    assert (heard.qos, heard.retained) == (1, False)
+    counted = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
+    assert counted == refused + 1
+    assert table.hello() == (last_seq + bad.used, open_round)
+    assert stand.books() == before
+    assert table.hear(event).payload == heard.payload
+    assert stand.service.process.running
+
+
+def test_the_books_are_the_same_after_every_kind(stand: Stand, table: Asker) -> None:
+    """The ledger has not one entry more, and every balance is what it was to the micro."""
+    table.accept(opening(1))
+    before = stand.service.audit()
+    assert before["balanced"]
+    for bad in BAD:
+        last_seq, _ = table.hello()
+        if bad.opened or not bad.name.endswith("unknown round"):
+            reply = table.ask(bad.make(last_seq + 1))
+            assert reply["status"] == "refused", (bad.name, reply)
+    assert stand.service.audit() == before
+
+
+def test_every_code_of_the_refusals_is_met_here() -> None:
+    """What the table of cases leaves out is the two that only a full book brings, and the seqs'."""
+    assert {bad.code for bad in BAD} == {
+        "after_lockout", "bad_card", "bad_field", "card_twice", "cards_missing",
+        "community_missing", "not_json", "patron_differs", "position_missing", "position_twice",
+        "round_open", "too_long", "unknown_field", "unknown_meter", "unknown_position",
+        "unknown_round", "unknown_wager", "wrong_amount", "wrong_cards",
+    }  # fmt: skip
+
+
+class TestRoundOver:
+    def test_after_a_result(self, stand: Stand, table: Asker) -> None:
+        """Neither wagers nor a result nor a void for a round that has its result."""
+        table.accept(wagers(1), result(2))
+        before = stand.books()
+        for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
+            reply = table.ask(event)
+            assert (reply["seq"], reply["error"]["code"]) == (seq, "round_over")
+        assert stand.books() == before
+        assert table.hello() == (5, None)
+
+    def test_after_a_void(self, stand: Stand, table: Asker) -> None:
+        """Nor for one that is void."""
+        table.accept(wagers(1), void(2))
+        before = stand.books()
+        for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
+            assert table.ask(event)["error"]["code"] == "round_over", seq
+        assert stand.books() == before
+
+
+class TestSeq:
+    def test_reused_for_another_event(self, stand: Stand, table: Asker) -> None:
+        """The same seq with another content changes nothing, and the first reply is still kept."""
+        first = table.hear(wagers(1))
+        before = stand.books()
+        refused = stand.service.counted("pitlink_refusals_total", code="seq_reused")
+        for event in (wagers(1, "R2"), void(1), encode(wagers(1)) + b" "):
+            reply = table.ask(event)
+            assert (reply["seq"], reply["error"]["code"]) == (1, "seq_reused")
+        assert stand.service.counted("pitlink_refusals_total", code="seq_reused") == refused + 3
+        assert stand.books() == before
+        assert table.hear(wagers(1)).payload == first.payload
+        assert table.hello() == (1, "R1")
+
+    def test_reused_by_a_bad_event(self, stand: Stand, table: Asker) -> None:
+        """Even what could not be read is held against the seq that it bears."""
+        table.accept(wagers(1))
+        before = stand.books()
+        reply = table.ask(wagers(1, tip=5))
+        assert (reply["seq"], reply["error"]["code"]) == (1, "seq_reused")
+        assert stand.books() == before
+
+    def test_ahead_is_out_of_order_and_not_used_up(self, stand: Stand, table: Asker) -> None:
+        """It is told which is expected, and taken once that has come."""
+        before = stand.books()
+        assert table.ask(wagers(2)) == {"seq": 2, "status": "out_of_order", "expected": 1}
+        assert table.ask(wagers(2**53 - 1))["expected"] == 1
+        assert table.hello() == (0, None)
+        assert stand.books() == before
+        table.accept(wagers(1), void(2))
+
+    def test_a_bad_event_ahead_is_out_of_order_too(self, table: Asker) -> None:
+        """Its turn has not come, so its number is not used up either."""
+        assert table.ask(wagers(5, tip=1)) == {"seq": 5, "status": "out_of_order", "expected": 1}
+        assert table.hello() == (0, None)
+
+    def test_passed_long_ago(self, stand: Stand, table: Asker) -> None:
+        """A reply is not kept for ever; an event of long ago is refused and not counted again."""
+        for seq in range(1, 36):
+            assert table.ask(void(seq))["error"]["code"] == "unknown_round"
+        before = stand.books()
+        reply = table.ask(void(1))
+        assert (reply["seq"], reply["error"]["code"]) == (1, "seq_passed")
+        assert table.hello() == (35, None)
+        assert stand.books() == before
+
+
+class TestStrangers:
+    @pytest.mark.parametrize(
+        ("link", "table_id"),
+        [("main", "T-9999"), ("other", "T-1"), ("nowhere", "T-1"), ("main", "X-1")],
+    )
+    def test_a_table_that_the_floor_has_not(
+        self, stand: Stand, link: str, table_id: str
+    ) -> None:
+        """A table is known on its own link alone; its seq is not kept, so none is used up."""
+        stranger = stand.at(link, table_id)
+        before = stand.books()
+        refused = stand.service.counted("pitlink_refusals_total", code="unknown_table")
+        for event in (wagers(1), wagers(1), {"type": "hello"}, b"nonsense"):
+            reply = stranger.ask(event)
+            assert reply["error"]["code"] == "unknown_table", reply
+            assert table_id in reply["error"]["message"]
+            assert reply["seq"] == (1 if isinstance(event, dict) and "seq" in event else None)
+        assert stand.service.counted("pitlink_refusals_total", code="unknown_table") == refused + 4
+        assert stand.books() == before
+
+    @pytest.mark.parametrize("name", ["T_1", "T 1", "T" * 33, "T-1/x", "é"])
+    def test_a_topic_that_names_no_table_is_not_answered(
+        self, stand: Stand, table: Asker, name: str
+    ) -> None:
+        """Nothing is said to it, and the table that comes after it is."""
+        stranger = stand.at("main", name)
+        before = stand.books()
+        stranger.tell(wagers(1))
+        table.hello()
+        assert stand.ear.on(stranger.into) == []
+        assert stand.books() == before
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            pytest.param(b'{"x":' + b"[" * 9_000, id="deep"),
+            pytest.param(b'{"seq":1,"x":"\xff\xff"}', id="not UTF-8"),
+            pytest.param(b"", id="empty"),
+            pytest.param(b'{"seq":' + b"9" * 5_000 + b"}", id="huge number"),
+        ],
+    )
+    def test_junk_from_a_stranger_is_refused(self, stand: Stand, payload: bytes) -> None:
+        """What cannot be read is refused like what can, where the table is unknown."""
+        assert stand.at("main", "T-9999").ask(payload)["error"]["code"] == "unknown_table"
+        assert stand.service.ready()
+
+
+class TestStatus:
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            pytest.param(b"junk", id="junk"),
+            pytest.param(b"\xff\xfe", id="not UTF-8"),
+            pytest.param(
+                b'{"online":true,"state":"\xff","at":"2026-11-20T02:14:07Z"}', id="not UTF-8 inside"
+            ),
+            pytest.param(b'{"online":' + b"[" * 9_000, id="deep"),
+            pytest.param(b'{"x":' + b"[" * 9_000, id="deep in an unknown field"),
+            pytest.param(b'{"online":1,"state":"open","at":"2026-11-20T02:14:07Z"}', id="1"),
+        ],
+    )
+    def test_a_junk_status_does_no_harm(
+        self, stand: Stand, table: Asker, payload: bytes
+    ) -> None:
+        """A table's state that cannot be read counts nobody in, and stops nothing."""
+        before = stand.service.counted("pitlink_tables_online", link="main")
+        status = stand.at("main", "S-1")
+        status.out = "pitlink/v1/main/table/S-1/status"
+        status.tell(payload, retain=True)
+        assert table.hello() == (0, None)
+        assert stand.service.counted("pitlink_tables_online", link="main") == before
+        status.tell(b"", retain=True)
+
+
+def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: Asker) -> None:
+    """What somebody retained on a table's topic is refused once, and again by a new service."""
+    before = stand.books()
+    assert table.ask(b"junk", retain=True)["error"]["code"] == "not_json"
+    status = stand.at("main", table.table)
+    status.out = f"pitlink/v1/main/table/{table.table}/status"
+    status.tell(b'{"online":true,"state":"\xff","at":"x"}', retain=True)
+    stand.service.process.kill()
+    stand.service.start()
+    eventually(lambda: stand.books() == before, what="the meters as they were")
+    table.accept(wagers(1))
+    for topic in (table, status):
+        topic.tell(b"", retain=True)
+
+
+def test_a_name_twice_in_an_object_counts_once_by_its_last_value(
+    stand: Stand, table: Asker
+) -> None:
+    """JSON leaves it open (RFC 8259, 4); here the last one stands, and nothing counts twice."""
+    event = encode(
+        wagers(1, positions=[{"position": 3, "wagers": {"progressive": 100}}])
+    ).replace(b'"progressive": 100', b'"progressive": 999, "progressive": 100')
+    before = stand.service.meter("main", "progressive")
+    assert table.ask(event)["status"] == "accepted"
+    eventually(
+        lambda: stand.service.meter("main", "progressive")["version"] == before["version"] + 1,
+        what="the meter has risen once",
+    )
+    last = event.replace(b'"seq": 1', b'"seq": 2').replace(b"R1", b"R2")
+    swapped = last.replace(b"999", b"000").replace(b"100", b"999").replace(b"000", b"100")
+    assert table.ask(void(2))["status"] == "accepted"
+    reply = table.ask(swapped.replace(b'"seq": 2', b'"seq": 3'))
+    assert reply["error"]["code"] == "wrong_amount"
+
+
+def test_bad_input_beside_good_holds_nobody_up(stand: Stand) -> None:
+    """While one table sends junk without end, another is answered as ever."""
+    bad, good = stand.table(), stand.table()
+    for _ in range(20):
+        bad.tell(b'{"x":' + b"[" * 9_000)
+        bad.tell(b"\xff" * 100)
+    good.accept(wagers(1), result(2))
+    assert stand.service.ready()

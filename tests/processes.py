@@ -1,0 +1,158 @@
+"""Real `pitlink` processes for the tests, gone when the test is."""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+import pytest
+
+from tests.waiting import Found, dies_with_us, eventually
+
+STOP_WITHIN_S: Final = 15.0
+
+
+def pitlink_command(*arguments: str) -> list[str]:
+    """The command line of `pitlink` in the environment that runs the tests."""
+    script = Path(sys.executable).with_name("pitlink")
+    if script.exists():
+        return [str(script), *arguments]
+    return [sys.executable, "-c", "from bonus.main import run; run()", *arguments]
+
+
+def run_pitlink(
+    *arguments: str,
+    stdin: str | bytes | None = None,
+    timeout_s: float = 60.0,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run `pitlink` to its end and give its status, output and errors as text."""
+    done = subprocess.run(
+        dies_with_us(pitlink_command(*arguments)),
+        input=stdin.encode() if isinstance(stdin, str) else (stdin or b""),
+        capture_output=True,
+        timeout=timeout_s,
+        env=dict(env) if env is not None else None,
+        cwd=cwd,
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+class Pitlink:
+    """A running `pitlink`, its output kept in files; gone on exit.
+
+    Attributes:
+        process: the process, its standard input open where `stdin` was asked for.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        stdin: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="plt-"))
+        with self._open("out") as out, self._open("err") as err:
+            self.process = subprocess.Popen(
+                dies_with_us(pitlink_command(*arguments)),
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=dict(env) if env is not None else None,
+                cwd=cwd,
+            )
+
+    def _open(self, name: str) -> IO[bytes]:
+        return (self._home / name).open("wb")
+
+    @property
+    def output(self) -> str:
+        """Its standard output so far."""
+        return (self._home / "out").read_text(errors="replace")
+
+    @property
+    def errors(self) -> str:
+        """Its standard error so far."""
+        return (self._home / "err").read_text(errors="replace")
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def write_line(self, line: str | bytes) -> None:
+        """Give it one line on its standard input."""
+        assert self.process.stdin is not None, "started without stdin=True"
+        data = line.encode() if isinstance(line, str) else line
+        self.process.stdin.write(data.rstrip(b"\n") + b"\n")
+        self.process.stdin.flush()
+
+    def close_input(self) -> None:
+        """End its standard input."""
+        assert self.process.stdin is not None, "started without stdin=True"
+        self.process.stdin.close()
+
+    def wait(self, *, within_s: float = 60.0) -> int:
+        """Wait for its end and give its exit status.
+
+        Raises:
+            AssertionError: it did not end in time.
+        """
+        try:
+            return self.process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(
+                f"pitlink did not end within {within_s} s\n{self.output[-2000:]}\n"
+                f"{self.errors[-4000:]}"
+            ) from None
+
+    def until(
+        self, check: Callable[[], Found], *, within_s: float = 20.0, what: str = "the condition"
+    ) -> Found:
+        """As `eventually`, but a process that ends meanwhile fails at once, with its errors."""
+
+        def look() -> Found:
+            found = check()
+            if not found and not self.running:
+                status = self.process.returncode
+                pytest.fail(f"pitlink ended with {status}:\n{self.output}\n{self.errors}")
+            return found
+
+        return eventually(look, within_s=within_s, what=what)
+
+    def stop(self, *, within_s: float = STOP_WITHIN_S) -> int:
+        """End it in good order, by SIGTERM, and give its exit status."""
+        if self.running:
+            self.process.terminate()
+        return self.wait(within_s=within_s)
+
+    def kill(self) -> None:
+        """End it at once, by SIGKILL; without effect where it has ended."""
+        if self.running:
+            self.process.kill()
+        self.process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+        shutil.rmtree(self._home, ignore_errors=True)

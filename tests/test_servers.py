@@ -1,0 +1,84 @@
+"""The servers that the tests start: real, private, and the same again after a kill."""
+
+import time
+from pathlib import Path
+
+import aiomqtt
+import pytest
+import redis
+
+from tests import waiting
+from tests.servers import Mosquitto, RedisServer, eventually, eventually_async, run_pitlink
+
+
+def test_redis_keeps_what_it_acknowledged_when_it_is_killed(redis_server: RedisServer) -> None:
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.set("kept", "yes")
+    redis_server.kill()
+    assert not redis_server.running
+    redis_server.start()
+    with redis.Redis.from_url(redis_server.url) as client:
+        assert client.get("kept") == b"yes"
+        assert client.config_get("appendfsync") == {"appendfsync": "always"}
+        assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+
+
+def test_redis_over_tcp_answers_on_its_own_port() -> None:
+    with RedisServer(tcp=True, options={"maxmemory": "8mb"}) as server:
+        assert server.url.startswith("redis://127.0.0.1:")
+        with redis.Redis.from_url(server.url) as client:
+            assert client.config_get("maxmemory") == {"maxmemory": str(8 * 1024 * 1024)}
+
+
+async def test_mosquitto_is_back_on_its_port_when_it_is_killed(mosquitto: Mosquitto) -> None:
+    port = mosquitto.port
+    mosquitto.kill()
+    mosquitto.start()
+    assert mosquitto.port == port
+    async with aiomqtt.Client("127.0.0.1", port) as client:
+        await client.subscribe("a", qos=1)
+        await client.publish("a", b"x", qos=1)
+        async for message in client.messages:
+            assert message.payload == b"x"
+            break
+
+
+def test_server_leaves_no_directory_behind() -> None:
+    with RedisServer() as server:
+        home = server.home
+        assert home.is_dir()
+    assert not home.exists()
+    assert not server.running
+
+
+def test_missing_program_skips_here_and_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception):
+        waiting.require("no-such-program")
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(pytest.fail.Exception):
+        waiting.require("no-such-program")
+
+
+def test_eventually_returns_what_came_and_fails_when_it_does_not() -> None:
+    answers = iter([0, 0, 7])
+    assert eventually(lambda: next(answers)) == 7
+    begun = time.monotonic()
+    with pytest.raises(AssertionError, match="the tide"):
+        eventually(lambda: False, within_s=0.05, what="the tide")
+    assert time.monotonic() - begun < 5
+
+
+async def test_eventually_async_takes_plain_and_awaitable_checks() -> None:
+    async def yes() -> str:
+        return "yes"
+
+    assert await eventually_async(yes) == "yes"
+    with pytest.raises(AssertionError, match="the tide"):
+        await eventually_async(lambda: False, within_s=0.05, what="the tide")
+
+
+def test_run_pitlink_gives_status_and_text(tmp_path: Path) -> None:
+    done = run_pitlink("--version", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("pitlink ")

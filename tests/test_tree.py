@@ -1,0 +1,323 @@
+"""House lint: what the tree itself must hold to, read from its files."""
+
+import ast
+import functools
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+ROOMS: Final = ("bonus", "meters", "controllers")
+TOP_LEVEL: Final = {
+    "bonus", "meters", "controllers", "deploy", "tests", "pyproject.toml", "README.md", "LICENSE",
+}  # fmt: skip
+LINES_MAX: Final = 400
+TEST_LINES_MAX: Final = 500
+CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
+
+MAY_IMPORT: Final = {"bonus": {"bonus"}, "meters": {"bonus", "meters"}}
+"""What of the house each room may import; the table side has a rule of its own."""
+
+LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")
+ELSEWHERE: Final = re.compile(r"(?<![\w.])/(tmp|work|home|root|Users)/")
+
+SECTION: Final = re.compile(r"\b(649a|679a|682a)\.(\d+)((?:\([a-zA-Z0-9]+\))*)")
+NAMED_READING: Final = re.compile(r"\breading ([GTPF]\d{1,2})\b")
+COVERED_CHAPTER: Final = "649a"
+PROCEDURE: Final = frozenset({"6", "8", "9", "10", "11", "12", "13"})
+"""The sections of the chapter that are carried out: rankings, deal, wagers, payouts, voids."""
+
+
+@functools.cache
+def files() -> tuple[Path, ...]:
+    """Every file of the tree that is, or is about to be, under version control."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+            cwd=ROOT, capture_output=True, check=True, text=True,
+        ).stdout.split("\0")  # fmt: skip
+        found = [ROOT / name for name in listed if name]
+    else:
+        found = [path for room in TOP_LEVEL for path in (ROOT / room).rglob("*")]
+    return tuple(sorted(path for path in found if path.is_file()))
+
+
+def of_room(*rooms: str, suffix: str = ".py") -> Iterator[Path]:
+    """The files of some rooms with a suffix."""
+    for path in files():
+        if path.relative_to(ROOT).parts[0] in rooms and path.suffix == suffix:
+            yield path
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """A Python file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Every module that a file imports, anywhere in it, by line."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield node.lineno, name.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            assert node.module is not None
+            for name in node.names:
+                yield node.lineno, f"{node.module}.{name.name}"
+
+
+def may_import(room: str, module: str) -> bool:
+    """Whether a file of a room may import a module: bonus <- meters, controllers."""
+    top = module.split(".", maxsplit=1)[0]
+    if top not in {*ROOMS, "tests"}:
+        return True
+    if room == "controllers":
+        return top in {"bonus", "controllers"} or f"{module}.".startswith("meters.wire.")
+    return top in MAY_IMPORT[room]
+
+
+def marks(name: str) -> frozenset[str]:
+    """What all tests carry in the marks of one name."""
+    found: set[str] = set()
+    for path in of_room("tests"):
+        for node in ast.walk(parsed(path)):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == name
+                and isinstance(node.func.value, ast.Attribute)
+                and node.func.value.attr == "mark"
+            ):
+                found.update(
+                    arg.value
+                    for arg in node.args
+                    if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+                )
+    return frozenset(found)
+
+
+def cited_sections() -> dict[str, list[str]]:
+    """The subsections that the rooms' docstrings and comments name, each with its places."""
+    found: dict[str, list[str]] = {}
+    for path in of_room(*ROOMS):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            for chapter, section, rest in SECTION.findall(line):
+                if chapter == COVERED_CHAPTER and section in PROCEDURE:
+                    place = f"{path.relative_to(ROOT)}:{number}"
+                    found.setdefault(f"{chapter}.{section}{rest}", []).append(place)
+    return found
+
+
+def is_carried(section: str, carried: frozenset[str]) -> bool:
+    """Whether tests carry a section: itself, a part of it, or the subsection that it is in.
+
+    A whole section such as 649a.11 does not stand for each of its subsections.
+    """
+    if any(one == section or one.startswith(f"{section}(") for one in carried):
+        return True
+    parts = section.split("(")
+    return any("(".join(parts[:depth]) in carried for depth in range(2, len(parts)))
+
+
+def test_top_level_has_the_agreed_names_and_nothing_else() -> None:
+    names = {path.relative_to(ROOT).parts[0] for path in files()}
+    assert {name for name in names if not name.startswith(".")} <= TOP_LEVEL
+
+
+def test_imports_run_one_way() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in of_room(*ROOMS)
+        for line, module in imports(path)
+        if not may_import(path.relative_to(ROOT).parts[0], module)
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("room", "module", "allowed"),
+    [
+        ("bonus", "bonus.hands.best_five_of", True),
+        ("bonus", "meters.wire.topics", False),
+        ("bonus", "controllers.table", False),
+        ("meters", "bonus.cards", True),
+        ("meters", "controllers.agent", False),
+        ("controllers", "meters.wire.messages.Reply", True),
+        ("controllers", "meters.wire", True),
+        ("controllers", "meters.wired.other", False),
+        ("controllers", "meters.ledger", False),
+        ("controllers", "tests.servers", False),
+        ("controllers", "metersmith", True),
+    ],
+)
+def test_import_rule(room: str, module: str, *, allowed: bool) -> None:
+    assert may_import(room, module) is allowed
+
+
+def test_rules_have_no_clock_socket_or_chance() -> None:
+    """The ground floor is pure; its commands alone read standard input."""
+    forbidden = {"asyncio", "random", "secrets", "socket", "time", "datetime", "threading"}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in of_room("bonus")
+        for line, module in imports(path)
+        if module.split(".")[0] in forbidden
+    ]
+    assert not wrong
+
+
+def test_draws_come_from_the_secure_source() -> None:
+    """In the service a random number is money, save for the jitter of a wait.
+
+    The benchmark's tables are a simulation, which is seeded to be repeated.
+    """
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in of_room("meters")
+        if path.parent.name != "bench"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "random"
+        and node.attr != "uniform"
+    ]
+    assert not wrong
+
+
+def test_money_is_never_checked_by_assert() -> None:
+    """Python drops assertions under -O."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in of_room(*ROOMS)
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Assert)
+    ]
+    assert not wrong
+
+
+def test_files_fit_a_few_screens() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}: {lines} lines"
+        for path in files()
+        if path.suffix in CODE
+        and (lines := path.read_text(encoding="utf-8").count("\n")) > longest(path)
+    ]
+    assert not long
+
+
+def longest(path: Path) -> int:
+    """How many lines a file may have: a table of cases runs longer than code."""
+    return TEST_LINES_MAX if path.relative_to(ROOT).parts[0] == "tests" else LINES_MAX
+
+
+def test_nothing_is_left_undone_and_no_machine_is_named() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for path in files()
+        if path.suffix in CODE and path != Path(__file__).resolve()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if ELSEWHERE.search(line)
+        or (path.relative_to(ROOT).parts[0] != "tests" and LEFT_UNDONE.search(line))
+    ]
+    assert not wrong
+
+
+def test_every_module_says_what_it_holds() -> None:
+    silent = [str(path.relative_to(ROOT)) for path in of_room(*ROOMS) if not says_what(path)]
+    assert not silent
+
+
+def says_what(path: Path) -> bool:
+    """Whether a module has a docstring."""
+    return bool(ast.get_docstring(parsed(path)))
+
+
+def test_every_test_checks_something() -> None:
+    """By an assertion, an expected error, or a helper of the tests that has one."""
+    functions = [
+        (path, node)
+        for path in of_room("tests")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    checking = {"raises", "fail", "timeout", "expect", "run_state_machine", "testmod"}
+    while True:
+        more = {node.name for _, node in functions if checks(node, checking)} - checking
+        if not more:
+            break
+        checking |= more
+    empty = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path, node in functions
+        if node.name.startswith("test_") and not checks(node, checking)
+    ]
+    assert not empty
+
+
+def checks(function: ast.AST, checking: set[str]) -> bool:
+    """Whether a function asserts, or calls one that is known to, or that is named for it."""
+    return any(
+        isinstance(node, ast.Assert)
+        or (isinstance(node, ast.Name) and node.id == "AssertionError")
+        or (isinstance(node, ast.Call) and called(node) in checking)
+        or (isinstance(node, ast.Call) and called(node).startswith(("check_", "verify_")))
+        for node in ast.walk(function)
+    )
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what a call calls."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def test_every_section_that_the_code_cites_is_carried_by_a_test() -> None:
+    carried = marks("section")
+    missing = {
+        section: places
+        for section, places in sorted(cited_sections().items())
+        if not is_carried(section, carried)
+    }
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("section", "carried", "expected"),
+    [
+        ("649a.12(e)(4)", {"649a.12(e)(4)"}, True),
+        ("649a.12(e)", {"649a.12(e)(4)"}, True),
+        ("649a.12(e)(4)", {"649a.12(e)"}, True),
+        ("649a.12(e)(4)", {"649a.12"}, False),
+        ("649a.12(e)", {"649a.12(h)"}, False),
+        ("649a.1", {"649a.12(e)"}, False),
+        ("649a.12", {"649a.12(e)"}, True),
+    ],
+)
+def test_section_rule(section: str, carried: set[str], *, expected: bool) -> None:
+    assert is_carried(section, frozenset(carried)) is expected
+
+
+def test_every_reading_that_the_code_cites_is_carried_by_a_test() -> None:
+    carried = marks("reading")
+    missing = {
+        f"{path.relative_to(ROOT)}: reading {name}"
+        for path in of_room(*ROOMS)
+        for name in NAMED_READING.findall(path.read_text(encoding="utf-8"))
+        if name not in carried
+    }
+    assert not missing
+
+
+def test_shell_scripts_stop_at_the_first_error() -> None:
+    for name in ("deploy/demo", "deploy/test", ".ci/run"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert text.startswith("#!/usr/bin/env bash\n")
+        assert "set -euo pipefail" in text
+        assert (ROOT / name).stat().st_mode & 0o111, f"{name} can be run"

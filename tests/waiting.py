@@ -1,0 +1,121 @@
+"""What every test of real processes needs: programs, free ports, and waiting for a condition."""
+
+import asyncio
+import inspect
+import os
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar, overload
+
+import pytest
+
+Found = TypeVar("Found")
+
+_FIRST_PAUSE_S: Final = 0.005
+_LONGEST_PAUSE_S: Final = 0.1
+_DAEMON_PLACES: Final = ("/usr/local/sbin", "/usr/sbin", "/opt/homebrew/sbin")
+
+
+def require(program: str) -> str:
+    """The path of the system's own program that a test needs.
+
+    Without it the test is skipped, and fails in CI. The environment that runs the tests does not
+    count: the wheel of an older Redis puts its redis-server there. The places for daemons do, even
+    where they are not on PATH.
+    """
+    ours = Path(sys.executable).parent
+    places = [place for place in os.get_exec_path() if Path(place) != ours]
+    path = shutil.which(program, path=os.pathsep.join([*places, *_DAEMON_PLACES]))
+    if path is None:
+        message = f"{program} is not installed"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+def free_port() -> int:
+    """A loopback TCP port that nobody uses just now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def eventually(
+    check: Callable[[], Found], *, within_s: float = 10.0, what: str = "the condition"
+) -> Found:
+    """Wait until `check` gives something true, and return it.
+
+    Args:
+        check: looked at again and again; an AssertionError or OSError of its own counts as no.
+        within_s: the longest wait, in seconds.
+        what: said when it does not come.
+
+    Raises:
+        AssertionError: it was not so in time.
+    """
+    end = time.monotonic() + within_s
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        last: object = None
+        try:
+            found = check()
+        except (AssertionError, OSError) as error:
+            last = error
+        else:
+            if found:
+                return found
+            last = found
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+
+@overload
+async def eventually_async(
+    check: Callable[[], Awaitable[Found]], *, within_s: float = ..., what: str = ...
+) -> Found: ...
+@overload
+async def eventually_async(
+    check: Callable[[], Found], *, within_s: float = ..., what: str = ...
+) -> Found: ...
+async def eventually_async(
+    check: Callable[[], Found | Awaitable[Found]],
+    *,
+    within_s: float = 10.0,
+    what: str = "the condition",
+) -> Found:
+    """Wait on the event loop until `check`, plain or async, gives something true; return it.
+
+    Raises:
+        AssertionError: it was not so in time.
+    """
+    end = time.monotonic() + within_s
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        last: object = None
+        try:
+            answer = check()
+            found = await answer if inspect.isawaitable(answer) else answer
+        except (AssertionError, OSError) as error:
+            last = error
+        else:
+            if found:
+                return found
+            last = found
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+
+def dies_with_us(arguments: Sequence[str]) -> list[str]:
+    """The command, so wrapped that the kernel ends the process when the test run is killed."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL", *arguments] if setpriv else list(arguments)
