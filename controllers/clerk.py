@@ -25,7 +25,7 @@ from controllers.outbox import Outbox, OutboxError, Place, Sent
 from controllers.play import Stamp, Step, play
 from controllers.reckoning import absorb, reconcile, release
 from controllers.table import Layout, Phase, TableState
-from meters.wire.clock import now_text
+from meters.wire.clock import now
 from meters.wire.messages import TABLE_EVENT, Hello, HelloReply, MoneyEvent, TableEvent
 
 _log: Final = structlog.get_logger(__name__)
@@ -124,7 +124,7 @@ class Clerk:
             self._layout,
             self.state,
             event,
-            Stamp(self.last_seq + 1, now_text()),
+            Stamp(self.last_seq + 1, now()),
             fault(),
         )
         if step.answer is not None and not step.answer.ok:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -51,10 +52,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What marks an event that goes to the service: its number, and the time, RFC 3339."""
+    """What marks an event that goes to the service: its number, and the time, in UTC."""
 
     seq: int
-    at: str
+    at: datetime
 
 
 def play(

@@ -68,21 +68,39 @@ async def broker_answers(port: int) -> bool:
         return False
 
 
-def choose_port(home: Path) -> int:
-    """The port of last time, else the usual one, else any that is free."""
+def choose_port(home: Path) -> socket.socket:
+    """Take the port of last time, else the usual one, else any that is free.
+
+    Returns:
+        A UDP socket of the same number, which keeps other services off the port until it is
+        closed: two that start at once would both find it free, and one take the other's broker
+        for its own.
+    """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):
         wishes.insert(0, int((home / "port").read_text(encoding="ascii")))
     for port in wishes:
+        if (claim := _claim(port)) is not None:
+            return claim
+    while True:
+        with socket.create_server((LOOPBACK, 0)) as listener:
+            port = listener.getsockname()[1]
+        if (claim := _claim(port)) is not None:
+            return claim
+
+
+def _claim(port: int) -> socket.socket | None:
+    claim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with contextlib.suppress(OSError, OverflowError):
+        claim.bind((LOOPBACK, port))
         if port_is_free(port):
-            return port
-    with socket.create_server((LOOPBACK, 0)) as listener:
-        chosen: int = listener.getsockname()[1]
-        return chosen
+            return claim
+    claim.close()
+    return None
 
 
 def port_is_free(port: int) -> bool:
-    """Whether nobody listens on a loopback port."""
+    """Whether nobody listens on a loopback TCP port."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except (OSError, OverflowError):

@@ -74,6 +74,35 @@ def check(config: ConfigOption) -> None:
         raise typer.Exit(1)
 
 
+def bench(
+    *,
+    tables: Annotated[
+        int, typer.Option(min=2, help="Tables that send at once; later ten times as many.")
+    ] = 2_000,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="How long each phase is timed in each pass.")
+    ] = 5.0,
+    passes: Annotated[
+        int, typer.Option(min=1, help="How often the phases are gone through; medians are taken.")
+    ] = 3,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few seconds in all, to see that it works.")
+    ] = False,
+) -> None:
+    """Measure the meter service on parts of its own, and print the figures as one JSON object.
+
+    It starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`, plays many
+    tables from another process, and compares the books at the end. Exit status 1 where anything
+    was lost.
+    """
+    from meters.bench.run import QUICK, Plan, run_bench, write_report
+
+    report = asyncio.run(run_bench(QUICK if quick else Plan(tables, seconds, passes)))
+    write_report(report)
+    if not report.nothing_lost:
+        raise typer.Exit(1)
+
+
 def _log_to_stderr() -> None:
     """Log to standard error: readable on a terminal, JSON elsewhere."""
     readable = sys.stderr.isatty()

@@ -43,6 +43,8 @@ class BrokerConnection(aiomqtt.Client):
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             queue_type=cast("type[Queue]", _giving(self._arrived)),
         )
+        # paho would put together two log lines for each message, only to drop them.
+        self._client.disable_logger()
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
         """Wait for a message, then take all that have arrived, up to `size_max`.

@@ -91,7 +91,8 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack) -> int:
     """Start the broker, to be ended by the stack; returns its port."""
     for tries_left in reversed(range(_PORT_TRIES)):
-        port = choose_port(home)
+        claim = stack.enter_context(choose_port(home))
+        port: int = claim.getsockname()[1]
         kept = Kept(
             home,
             _log_path(data, "broker"),
@@ -102,7 +103,7 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
         try:
             await stack.enter_async_context(kept.used())
         except PartFailedError:
-            # Another program may have taken the port since it was chosen; else it is the broker.
+            # A program of another kind may have taken the port just now; else it is the broker.
             if not tries_left or port_is_free(port):
                 raise
         else:

@@ -4,6 +4,7 @@ Cards travel as their two characters, money as integer cents. Every decoder is s
 quotes, a boolean for a number or a field that the contract does not know is an error.
 """
 
+from datetime import datetime
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -19,13 +20,14 @@ CardName = str
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
-RoundId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
+RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)]
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Instant = Annotated[
-    str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$")
-]
-"""A moment as RFC 3339 has it, such as ``2026-11-20T02:14:07.250Z``."""
+Instant = str
+"""A moment as we write it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
+
+Told = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A moment as a table tells it: RFC 3339 with its offset."""
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -53,7 +55,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     """The wagers that feed a meter, sent once betting is locked, before a card is dealt."""
 
     seq: Seq
-    at: Instant
+    at: Told
     round: RoundId
     positions: Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
 
@@ -62,7 +64,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result"):
     """Every position that was dealt a hand, the dealer's hand and the community cards."""
 
     seq: Seq
-    at: Instant
+    at: Told
     round: RoundId
     positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
@@ -73,7 +75,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void"):
     """A round that is void before it has a result (649a.13): all wagers go back."""
 
     seq: Seq
-    at: Instant
+    at: Told
     round: RoundId
     reason: Reason
 
@@ -81,7 +83,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void"):
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
     """What an agent says first: the service answers where the table stands."""
 
-    at: Instant | None = None
+    at: Told | None = None
 
 
 TableEvent = Wagers | Result | Void | Hello

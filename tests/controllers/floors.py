@@ -1,6 +1,7 @@
 """A small floor for the table side's tests, and a table played by hand without any service."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -77,7 +78,7 @@ class HandTable:
 
     def say_line(self, line: bytes) -> Answer:
         """Let a device say a line."""
-        stamp = Stamp(self.seq + 1, "2026-11-20T02:14:07.250Z")
+        stamp = Stamp(self.seq + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))
         step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
         self.state = step.state
         if step.send is None:

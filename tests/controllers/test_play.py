@@ -166,7 +166,7 @@ def test_what_was_accepted_goes_out_at_lock_out_by_position() -> None:
     assert msgspec.to_builtins(table.sent[0]) == {
         "type": "wagers",
         "seq": 1,
-        "at": "2026-11-20T02:14:07.250Z",
+        "at": "2026-11-20T02:14:07Z",
         "round": "R1",
         "positions": [
             {

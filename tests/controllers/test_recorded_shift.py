@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 from controllers.events import parse_event
@@ -20,7 +21,7 @@ def play_table(layout: Layout, lines: list[bytes]) -> list[MoneyEvent]:
     """Play a table's lines, each of which must be taken; gives what went to the service."""
     state, sent = TableState(), list[MoneyEvent]()
     for number, line in enumerate(lines):
-        stamp = Stamp(len(sent) + 1, "2026-11-20T02:14:07.250Z")
+        stamp = Stamp(len(sent) + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))
         step = play(layout, state, parse_event(line), stamp)
         state = step.state
         if step.send is not None:
