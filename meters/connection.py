@@ -6,11 +6,13 @@ a connection is made good by the table's repeat, or by the next beat.
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final, Self, cast
 
 import aiomqtt
 
+from meters.buffered_socket import BufferedSocket
 from meters.wire.address import BrokerAddress
 
 _INFLIGHT_MAX: Final = 0
@@ -45,6 +47,19 @@ class BrokerConnection(aiomqtt.Client):
         )
         # paho would put together two log lines for each message, only to drop them.
         self._client.disable_logger()
+
+    async def __aenter__(self) -> Self:
+        """Connect.
+
+        Raises:
+            aiomqtt.MqttError: the broker is not reached, or refuses.
+        """
+        await super().__aenter__()
+        inner = self._client.socket()
+        if isinstance(inner, socket.socket) and not isinstance(inner, ssl.SSLSocket):
+            # paho has no option for its socket; it needs nothing of it but what ours has too.
+            self._client._sock = BufferedSocket(inner)  # type: ignore[assignment] # noqa: SLF001
+        return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
         """Wait for a message, then take all that have arrived, up to `size_max`.

@@ -7,8 +7,7 @@ from meters.steps import Contribution, DueStep
 class BatchCounts:
     """The counts of one link's batch."""
 
-    def __init__(self, link: str) -> None:
-        self._link = link
+    def __init__(self) -> None:
         self._events: dict[tuple[str, str], int] = {}
         self._refusals: dict[str, int] = {}
         self._wagers: dict[str, list[int]] = {}
@@ -34,15 +33,15 @@ class BatchCounts:
         """Something was won."""
         self._dues.append(due)
 
-    def write(self, metrics: Metrics) -> None:
-        """Add all that was gathered."""
+    def write(self, link: str, metrics: Metrics) -> None:
+        """Add all that was gathered to a link's metrics."""
         for (event_type, status), events in self._events.items():
-            metrics.count_event(self._link, event_type, status, events)
+            metrics.count_event(link, event_type, status, events)
         for code, refusals in self._refusals.items():
-            metrics.count_refusal(self._link, code, refusals)
+            metrics.count_refusal(link, code, refusals)
         for meter, (wagers, cents, micros) in self._wagers.items():
             metrics.count_wagers(
-                self._link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
+                link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
             )
         for due in self._dues:
-            metrics.count_win(self._link, due.meter, "percent" if due.take else "odds")
+            metrics.count_win(link, due.meter, "percent" if due.take else "odds")

@@ -52,6 +52,7 @@ class Outcome:
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
     hits: list[tuple[OpenedClaim, PaidDue]] = field(default_factory=list)
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
+    counts: BatchCounts = field(default_factory=BatchCounts)
     changed: bool = False
 
     def add(self, other: "Outcome") -> None:
@@ -84,7 +85,6 @@ class LinkIntake:
         self._store = store
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
-        self._counts = BatchCounts(store.link.id)
 
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Judge, apply and answer a batch, one event a table.
@@ -95,7 +95,6 @@ class LinkIntake:
                 repeat their events, and get the kept replies if it was.
         """
         outcome = Outcome()
-        self._counts = BatchCounts(self._store.link.id)
         events: list[tuple[KnownTable, bytes, MoneyEvent | Refusal, int]] = []
         hellos: list[KnownTable] = []
         for arrival in arrivals:
@@ -108,10 +107,10 @@ class LinkIntake:
                 events.append((arrival.known, arrival.payload, event, seq))
         await self._look_up([(known, event) for known, _, event, _ in events])
         if events:
-            await self._apply([self._judge(*event) for event in events], outcome)
+            await self._apply([self._judge(*event, outcome) for event in events], outcome)
         if hellos:
             await self._greet(hellos, outcome)
-        self._counts.write(self._metrics)
+        outcome.counts.write(self._store.link.id, self._metrics)
         return outcome
 
     def forget(self) -> None:
@@ -124,7 +123,7 @@ class LinkIntake:
         if isinstance(event, Refusal):
             reply = refused(None, event.code, event.message, event.field)
             outcome.replies.append((_address(known), reply))
-            self._count_refusal(known, event.code, None)
+            self._count_refusal(known, event.code, None, outcome)
 
     async def _look_up(self, events: Sequence[tuple[KnownTable, MoneyEvent | Refusal]]) -> None:
         """Read the open rounds of results that came to another worker, or before a restart."""
@@ -158,7 +157,12 @@ class LinkIntake:
         self._rounds[table] = opened
 
     def _judge(
-        self, known: KnownTable, payload: bytes, event: MoneyEvent | Refusal, seq: int
+        self,
+        known: KnownTable,
+        payload: bytes,
+        event: MoneyEvent | Refusal,
+        seq: int,
+        outcome: Outcome,
     ) -> _Judged:
         make = _StepMaker(known.table.id, seq, payload)
         try:
@@ -181,7 +185,7 @@ class LinkIntake:
             basis = self._basis(known) if isinstance(event, Result) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
             step = make.step(Kind.REFUSED, "", basis, ReplyWork(reply))
-            self._count_refusal(known, refusal.code, seq)
+            self._count_refusal(known, refusal.code, seq, outcome)
             return _Judged(known, _type_of(event), step)
 
     def _judge_result(self, known: KnownTable, event: Result, make: "_StepMaker") -> _Judged:
@@ -242,8 +246,8 @@ class LinkIntake:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
                 reply, counted = refused_by_script(seq, status), "refused"
-                self._count_refusal(known, status.value, seq)
-        self._counts.event(one.event_type, counted)
+                self._count_refusal(known, status.value, seq, outcome)
+        outcome.counts.event(one.event_type, counted)
         outcome.replies.append((_address(known), reply))
 
     def _note_accepted(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
@@ -252,12 +256,12 @@ class LinkIntake:
             self._remember(table, one.opened)
             if isinstance(one.step.work, WagersWork):
                 for added in one.step.work.contributions:
-                    self._counts.wagers(added)
+                    outcome.counts.wagers(added)
             return
         self._rounds.pop(table, None)
         if one.result is not None:
             for due in one.result.work.dues:
-                self._counts.win(due)
+                outcome.counts.win(due)
             outcome.hits += [(claim, answer.paid[claim.due]) for claim in one.result.claims]
 
     async def _greet(self, hellos: Sequence[KnownTable], outcome: Outcome) -> None:
@@ -266,10 +270,11 @@ class LinkIntake:
             reply = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
             outcome.replies.append((_address(known), msgspec.json.encode(reply)))
             outcome.hellos.append((_address(known), state.claims))
-            self._counts.event("hello", "accepted")
+            outcome.counts.event("hello", "accepted")
 
-    def _count_refusal(self, known: KnownTable, code: str, seq: int | None) -> None:
-        self._counts.refusal(code)
+    @staticmethod
+    def _count_refusal(known: KnownTable, code: str, seq: int | None, outcome: Outcome) -> None:
+        outcome.counts.refusal(code)
         log.warning("refused", link=known.link, table=known.table.id, seq=seq, code=code)
 
 

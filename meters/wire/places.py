@@ -1,59 +1,135 @@
 """Which line of a TOML text a value stands on, so that a mistake is shown where it is."""
 
 import re
+from bisect import bisect_left
+from itertools import count
 from typing import Final
 
 Path = tuple[str | int, ...]
 
-_HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([A-Za-z0-9_.\-\"]+)\s*\]\]?")
-_KEY: Final = re.compile(r"^\s*\"?([A-Za-z0-9_\-]+)\"?\s*=")
+_BLANK: Final = re.compile(r"(?:\s|#[^\n]*)+")
+_OPEN: Final = re.compile(r"\[\[?")
+_CLOSE: Final = re.compile(r"[ \t]*\]\]?")
+_TEXT: Final = re.compile(
+    r'"""(?:\\.|[^\\])*?"""(?:"{0,2})' r"|'''.*?'''(?:'{0,2})"
+    r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'", re.DOTALL,
+)  # fmt: skip
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+_DOT: Final = re.compile(r"[ \t]*\.[ \t]*")
+_EQUALS: Final = re.compile(r"[ \t]*=[ \t]*")
+_BARE: Final = re.compile(r"[^,\]}#\n]+")
 _VALIDATION: Final = re.compile(r"^(?P<reason>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP: Final = re.compile(r"\.([A-Za-z0-9_\-]+)|\[(\d+)\]|\[\.\.\.\]")
-_NAMED: Final = re.compile(r"field `([^`]+)`")
 
 
 class Places:
-    r"""The lines of a TOML text's tables and keys.
+    r"""The lines of a TOML text's tables, keys and list items.
 
-    >>> Places('[a]\nx = 1\n[[b.c]]\ny = 2').line_of(("a", "x"), "")
-    2
+    The text must be TOML: what is not is passed over.
+
+    >>> Places('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
+    5
     """
 
     def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._line_ends = [end.start() for end in re.finditer("\n", text)]
         self._lines: dict[Path, int] = {(): 1}
-        counts: dict[Path, int] = {}
-        here: Path = ()
-        for number, line in enumerate(text.splitlines(), start=1):
-            if header := _HEADER.match(line):
-                here = self._enter(header[2].replace('"', ""), header[1] == "[[", counts)
-                self._lines[here] = number
-            elif key := _KEY.match(line):
-                self._lines[(*here, key[1])] = number
+        self._counts: dict[Path, int] = {}
+        self._read_document()
 
-    @staticmethod
-    def _enter(name: str, repeated: bool, counts: dict[Path, int]) -> Path:  # noqa: FBT001
-        path: Path = ()
-        *parents, last = name.split(".")
-        for parent in parents:
-            path = (*path, parent)
-            if path in counts:
-                path = (*path, counts[path] - 1)
-        path = (*path, last)
-        if repeated:
-            counts[path] = counts.get(path, 0) + 1
-            path = (*path, counts[path] - 1)
-        return path
-
-    def line_of(self, path: Path, reason: str) -> int:
-        """The line of a value, or of the nearest thing around it that has one.
-
-        An unknown key is named in the reason alone: its line is looked for too.
-        """
-        if (named := _NAMED.search(reason)) and (*path, named[1]) in self._lines:
-            return self._lines[(*path, named[1])]
+    def line_of(self, path: Path) -> int:
+        """The line of a value, or of the nearest thing around it that has one."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        """What is next, if it is of this kind; else nothing."""
+        found = pattern.match(self._text, self._at)
+        if found is None:
+            return ""
+        self._at = found.end()
+        return found[0]
+
+    def _take_mark(self, mark: str) -> bool:
+        if not self._text.startswith(mark, self._at):
+            return False
+        self._at += len(mark)
+        return True
+
+    def _line(self) -> int:
+        return bisect_left(self._line_ends, self._at) + 1
+
+    def _read_document(self) -> None:
+        here: Path = ()
+        while True:
+            self._take(_BLANK)
+            line = self._line()
+            if opening := self._take(_OPEN):
+                here = self._enter(self._key(), repeated=opening == "[[")
+                self._lines[here] = line
+                self._take(_CLOSE)
+            elif not self._pair(here):
+                return
+
+    def _enter(self, name: Path, *, repeated: bool) -> Path:
+        """The path of a table's header; of a repeated one the number is added."""
+        path: Path = ()
+        for step in name:
+            if path in self._counts:
+                path = (*path, self._counts[path] - 1)
+            path = (*path, step)
+        if repeated:
+            self._counts[path] = self._counts.get(path, 0) + 1
+            path = (*path, self._counts[path] - 1)
+        return path
+
+    def _key(self) -> Path:
+        """A key, of several steps where it is dotted."""
+        self._take(_BLANK)
+        steps: list[str] = []
+        while step := self._take(_TEXT).strip("\"'") or self._take(_BARE_KEY):
+            steps.append(step)
+            if not self._take(_DOT):
+                break
+        return tuple(steps)
+
+    def _pair(self, here: Path) -> bool:
+        line = self._line()
+        path = (*here, *self._key())
+        if not self._take(_EQUALS):
+            return False
+        for depth in range(len(here) + 1, len(path) + 1):
+            self._lines.setdefault(path[:depth], line)
+        self._value(path)
+        return True
+
+    def _value(self, path: Path) -> None:
+        if self._take_mark("["):
+            self._list(path)
+        elif self._take_mark("{"):
+            self._take(_BLANK)
+            while not self._take_mark("}") and self._pair(path):
+                self._take(_BLANK)
+                self._take_mark(",")
+                self._take(_BLANK)
+        elif not self._take(_TEXT):
+            self._take(_BARE)
+
+    def _list(self, path: Path) -> None:
+        for index in count():
+            self._take(_BLANK)
+            began = self._at
+            if self._take_mark("]"):
+                return
+            self._lines[(*path, index)] = self._line()
+            self._value((*path, index))
+            self._take(_BLANK)
+            self._take_mark(",")
+            if self._at == began:
+                return
 
 
 def field_path(error: str) -> tuple[str, Path]:

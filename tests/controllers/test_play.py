@@ -130,6 +130,8 @@ def test_duty_d13_a_wager_may_be_withdrawn_without_a_live_link() -> None:
 
 
 @pytest.mark.section("649a.8(b)")
+@pytest.mark.section("649a.9(a)(3)")
+@pytest.mark.section("649a.10(a)(2)")
 def test_the_chips_counted_are_the_chip_wagers_accepted() -> None:
     """Five Card Hand Bonus wagers are electronic, and are no chips."""
     table = HandTable()

@@ -1,0 +1,1 @@
+"""The embedded parts and the demonstration."""

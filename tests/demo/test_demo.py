@@ -1,0 +1,190 @@
+"""The demonstration as a user runs it: real processes, the embedded parts, real pages."""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from meters.keeper import KEEPER_LOCK, try_lock
+from tests.processes import Pitlink, run_pitlink
+from tests.waiting import eventually, free_port
+
+NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
+"""An environment without redis-server and mosquitto: the parts carried along serve."""
+
+ROW: Final = re.compile(r"^[│|]\s*([a-z]+)\s*[│|]\s*(\S+)\s*[│|]\s*(\S+)\s*[│|]$", re.MULTILINE)
+
+pytestmark = pytest.mark.slow
+
+
+def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """The summary's two columns by row: this run, and the ledger; dollars in micros."""
+    found = ROW.findall(output)
+    assert [row for row, _, _ in found] == [
+        "rounds", "wagers", "wagered", "contributions", "wins", "won",
+    ]  # fmt: skip
+    return (
+        {row: amount(run) for row, run, _ in found},
+        {row: amount(ledger) for row, _, ledger in found},
+    )
+
+
+def amount(text: str) -> int:
+    """A count, or dollars in micros."""
+    if not text.startswith("$"):
+        return int(text.replace(",", ""))
+    whole, fraction = text[1:].replace(",", "").split(".")
+    return int(whole) * 1_000_000 + int(fraction.ljust(6, "0"))
+
+
+def in_use(data: Path) -> bool:
+    """Whether a keeper still runs for a data directory."""
+    for part in ("redis", "broker"):
+        lock = try_lock(data / part / KEEPER_LOCK, fcntl.LOCK_SH)
+        if lock is None:
+            return True
+        lock.close()
+    return False
+
+
+def ready(demo: Pitlink, port: int) -> None:
+    """Wait until a demonstration has told its address and its signage is served."""
+    demo.until(lambda: "/signage" in demo.output, within_s=60, what="the address")
+    assert httpx.get(f"http://127.0.0.1:{port}/signage").status_code == 200
+
+
+def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The tables' own books and the ledger agree, over two runs on the same data."""
+    data = tmp_path / "data"
+    runs = []
+    for tables in (4, 2):
+        port = free_port()
+        done = run_pitlink(
+            "demo", "--for", "10", "--speed", "40", "--tables", str(tables),
+            "--port", str(port), "--data", str(data),
+            env=NOWHERE, cwd=tmp_path, timeout_s=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "The ledger balances to the micro" in done.stdout
+        assert f"http://127.0.0.1:{port}/signage" in done.stdout
+        assert "simulated" in done.stdout
+        runs.append(summary(done.stdout))
+        assert not in_use(data)
+    assert "Redis version=6.2" in (data / "logs" / "redis.log").read_text()
+    assert not (data / "broker" / "mosquitto.conf").exists()
+    (first, ledger_first), (second, ledger_second) = runs
+    assert first["rounds"] > 10
+    assert first["wagers"] > first["rounds"]
+    assert first == ledger_first
+    assert ledger_second == {row: first[row] + second[row] for row in first}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_demo_ends_cleanly_when_told_to(tmp_path: Path, how: signal.Signals) -> None:
+    data = tmp_path / "data"
+    port = free_port()
+    with Pitlink(
+        "demo", "--tables", "3", "--speed", "40", "--port", str(port), "--data", str(data)
+    ) as demo:
+        ready(demo, port)
+        demo.process.send_signal(how)
+        assert demo.wait() == 0, demo.output + demo.errors
+        assert "The ledger balances to the micro" in demo.output
+        assert demo.errors == ""
+    assert not in_use(data)
+    assert not (data / "broker.url").exists()
+
+
+def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    port = free_port()
+    with Pitlink("demo", "--tables", "2", "--port", str(port), "--data", str(data)) as demo:
+        ready(demo, port)
+        pid = demo.process.pid
+        (service,) = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        os.kill(service, signal.SIGKILL)
+        assert demo.wait() == 1
+        assert "the service ended with status -9" in demo.errors
+        assert "service.log" in demo.errors
+        assert "Traceback" not in demo.errors
+    eventually(lambda: not in_use(data), what="the parts ending")
+
+
+def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    port = free_port()
+    with Pitlink("demo", "--tables", "2", "--port", str(port), "--data", str(data)) as demo:
+        ready(demo, port)
+        demo.kill()
+    eventually(lambda: not in_use(data), what="the parts ending")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
+    done = run_pitlink("audit", "--json", "--config", str(data / "demo-floor.toml"))
+    assert json.loads(done.stdout)["balanced"] is True
+
+
+def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
+    """A table with a hand pay is held until somebody with the floor's key has paid it."""
+    data = tmp_path / "data"
+    port = free_port()
+    claims = f"http://127.0.0.1:{port}/api/v1/claims"
+    with Pitlink(
+        "demo", "--no-auto-floor", "--tables", "4", "--speed", "400",
+        "--port", str(port), "--data", str(data),
+    ) as demo:  # fmt: skip
+        ready(demo, port)
+        key = (data / "floor.key").read_text().strip()
+        auth = {"Authorization": f"Bearer {key}"}
+
+        def hand_pays() -> list[dict[str, object]]:
+            waiting = httpx.get(claims, headers=auth).json()
+            return [claim for claim in waiting if claim["paid_from"] == "hand_pay"]
+
+        claim = demo.until(hand_pays, within_s=60, what="a hand pay")[0]
+        assert claim["state"] == "pending"
+        for act, body in (("validate", {}), ("pay", {"slip": "S-1"})):
+            answer = httpx.post(
+                f"{claims}/{claim['claim']}/{act}", headers=auth, json={"actor": "amy", **body}
+            )
+            assert answer.status_code in {200, 201}, answer.text
+        demo.until(
+            lambda: claim["claim"] not in [one["claim"] for one in hand_pays()],
+            what="the claim being done",
+        )
+        assert demo.stop(within_s=60) == 0, demo.output + demo.errors
+        assert "The ledger balances to the micro" in demo.output
+
+
+def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run_pitlink("demo", "--port", str(port), "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == f"pitlink: port {port} is in use; give another with --port\n"
+
+
+def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
+    lock = try_lock(tmp_path / "demo.lock", fcntl.LOCK_EX)
+    assert lock is not None
+    with lock:
+        done = run_pitlink("demo", "--port", str(free_port()), "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert "runs on" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--tables", "0"), ("--speed", "0"), ("--for", "0"), ("--port", "99999")]
+)
+def test_demo_refuses_wrong_usage(tmp_path: Path, arguments: tuple[str, str]) -> None:
+    done = run_pitlink("demo", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert arguments[0] in done.stderr

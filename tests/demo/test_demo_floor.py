@@ -1,0 +1,103 @@
+"""The demonstration's floor and its figures, without a process."""
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bonus.errors import UserError
+from controllers.demo import DemoOptions
+from controllers.demo_books import Books
+from controllers.demo_floor import FLOOR_FILE, demo_floor_text, write_demo_floor
+from controllers.demo_report import dollars, exact_dollars, progress_line, show_summary
+from controllers.demo_service import AuditReport, LedgerTotals, MeterShown
+from meters.wire.floor import parse_floor, read_floor
+
+FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}
+
+
+def places(path: Path) -> dict[str, str]:
+    """The link of every table of a floor file."""
+    return {table.id: link.id for link in read_floor(path).link for table in link.table}
+
+
+def test_floor_has_two_links_with_all_four_meters(tmp_path: Path) -> None:
+    _, floor = write_demo_floor(tmp_path, 12, 8080)
+    assert [link.name for link in floor.link] == ["One Dollar Jackpot", "Five Dollar Jackpot"]
+    for link in floor.link:
+        assert {meter.kind for meter in link.meter} == FOUR
+        assert len(link.table) == 6
+        assert all(set(table.meters) == FOUR for table in link.table)
+    assert floor.service.broker == floor.service.redis == "embedded"
+
+
+def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
+    """The ledger has their entries for ever, and an audit needs their rates."""
+    path, _ = write_demo_floor(tmp_path, 5, 8080)
+    first = places(path)
+    write_demo_floor(tmp_path, 9, 8081)
+    more = places(path)
+    assert first.items() <= more.items()
+    write_demo_floor(tmp_path, 2, 8080)
+    assert places(path) == more
+
+
+def test_one_table_leaves_a_link_without_any(tmp_path: Path) -> None:
+    _, floor = write_demo_floor(tmp_path, 1, 8080)
+    assert [len(link.table) for link in floor.link] == [1, 0]
+
+
+@pytest.mark.parametrize("name", ['a "quoted" one', "back\\slash", "line\nfeed", "naïve ☃"])
+def test_any_data_directory_can_be_written_down(tmp_path: Path, name: str) -> None:
+    data = tmp_path / name
+    floor = parse_floor(demo_floor_text(data, 1, 8080))
+    assert floor.service.data == str(data)
+
+
+def test_floor_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FLOOR_FILE).write_text("nonsense")
+    with pytest.raises(UserError, match=FLOOR_FILE):
+        write_demo_floor(tmp_path, 1, 8080)
+
+
+def test_floorperson_comes_after_seconds_that_can_be_seen() -> None:
+    def after(speed: float, *, auto_floor: bool = True) -> float | None:
+        return DemoOptions(12, speed, 8080, Path(), None, auto_floor).auto_floor_after_s
+
+    assert after(1.0) == 6.0
+    assert after(3.0) == 2.0
+    assert after(100.0) == 1.0
+    assert after(1.0, auto_floor=False) is None
+
+
+@pytest.mark.parametrize(
+    ("cents", "text"), [(0, "$0.00"), (7, "$0.07"), (112362, "$1,123.62"), (-150, "-$1.50")]
+)
+def test_dollars(cents: int, text: str) -> None:
+    assert dollars(cents) == text
+
+
+@pytest.mark.parametrize(
+    ("micros", "text"),
+    [(0, "$0.00"), (1, "$0.000001"), (11_236_212_300, "$11,236.2123"), (-10_000, "-$0.01")],
+)
+def test_exact_dollars(micros: int, text: str) -> None:
+    assert exact_dollars(micros) == text
+
+
+def test_progress_names_the_highest_meter() -> None:
+    low = MeterShown("tcp-one", "progressive", "Progressive", 101_234, "open")
+    high = MeterShown("tcp-one", "five_card_progressive", "Five Card", 1_000_000, "open")
+    line = progress_line(75.2, Books(rounds=1200, wagers=9000, wins=3), [low, high])
+    assert line == "01:15  1,200 rounds, 9,000 wagers, 3 wins; Five Card at $10,000.00"
+    assert progress_line(0, Books(), []) == "00:00  0 rounds, 0 wagers, 0 wins"
+
+
+def test_summary_says_what_does_not_balance(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = LedgerTotals(1, 2, 200, 480_000, 0, 0)
+    report = AuditReport(balanced=False, entries=3, totals=totals, problems=("tcp-one: off by +7",))
+    show_summary(Console(), Books(rounds=1), report)
+    shown = capsys.readouterr().out
+    assert "DOES NOT BALANCE" in shown
+    assert "tcp-one: off by +7" in shown
+    assert "balances to the micro" not in shown

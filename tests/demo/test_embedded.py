@@ -1,0 +1,245 @@
+"""The embedded parts: what is preferred, what is kept, and who ends them."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiomqtt
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from bonus.errors import UserError
+from meters.embedded import embedded_broker, embedded_redis
+from meters.keeper import KEEPER_LOCK, try_lock
+from meters.wire.address import BROKER_URL_FILE
+from tests.waiting import dies_with_us, eventually, eventually_async, require
+
+
+@pytest.fixture
+def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With redis-server and mosquitto on PATH, or with a PATH that leads nowhere."""
+    which: str = request.param
+    if which == "carried along":
+        monkeypatch.setenv("PATH", "")
+    else:
+        places = {str(Path(require(name)).parent) for name in ("redis-server", "mosquitto")}
+        monkeypatch.setenv("PATH", os.pathsep.join(places))
+    return which
+
+
+def keeper_of(home: Path) -> bool:
+    """Whether a keeper holds a part's home."""
+    lock = try_lock(home / KEEPER_LOCK, 1)
+    if lock is None:
+        return True
+    lock.close()
+    return False
+
+
+def parent_of(pid: int) -> int:
+    """The process that started another, as Linux tells it."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+@contextlib.contextmanager
+def user_process(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that uses both parts until its input ends."""
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from meters.embedded import embedded_broker, embedded_redis\n"
+        "async def main(data):\n"
+        "    async with embedded_redis(data), embedded_broker(data):\n"
+        "        print('ready', flush=True)\n"
+        "        await asyncio.to_thread(sys.stdin.read)\n"
+        "asyncio.run(main(Path(sys.argv[1])))\n"
+    )
+    command = dies_with_us([sys.executable, "-c", script, str(data)])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield process
+        if process.poll() is None:
+            process.kill()
+
+
+@pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
+async def test_redis_keeps_its_data_from_one_run_to_the_next(parts: str, tmp_path: Path) -> None:
+    for run in range(2):
+        async with embedded_redis(tmp_path / "data") as url, Redis.from_url(url) as client:
+            assert await client.incr("runs") == run + 1
+            assert await client.config_get("appendfsync") == {"appendfsync": "always"}
+            assert await client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+            assert await client.config_get("port") == {"port": "0"}
+            version = (await client.info("server"))["redis_version"]
+            assert version.startswith("6.2") == (parts == "carried along")
+        assert not keeper_of(tmp_path / "data" / "redis")
+
+
+async def test_redis_in_a_deep_directory_gets_a_short_private_socket(tmp_path: Path) -> None:
+    """A Unix socket's path has 107 bytes at most."""
+    data = tmp_path.joinpath(*["a-long-name-for-a-directory"] * 5)
+    async with embedded_redis(data) as url, Redis.from_url(url) as client:
+        await client.set("here", "yes")
+        path = Path(url.removeprefix("unix://"))
+        assert not path.is_relative_to(data)
+        assert len(os.fsencode(path)) < 104
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    async with embedded_redis(data) as again, Redis.from_url(again) as client:
+        assert again == url
+        assert await client.get("here") == b"yes"
+    shutil.rmtree(path.parent)
+
+
+async def test_redis_is_shared_and_ends_with_its_last_user(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with user_process(data) as other:
+        async with embedded_redis(data) as url, Redis.from_url(url) as client:
+            first = (await client.info("server"))["process_id"]
+            assert other.stdin is not None
+            other.stdin.close()
+            assert await asyncio.to_thread(other.wait, 30) == 0
+            assert (await client.info("server"))["process_id"] == first
+        assert not keeper_of(data / "redis")
+
+
+async def test_parts_end_when_their_user_is_killed(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with user_process(data) as other:
+        port = int((data / BROKER_URL_FILE).read_text().rsplit(":", 1)[1])
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+        eventually(lambda: not keeper_of(data / "redis"), what="Redis ending")
+        eventually(lambda: not keeper_of(data / "broker"), what="the broker ending")
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.1", port), timeout=1)
+    async with embedded_redis(data), embedded_broker(data):
+        pass
+
+
+async def test_redis_that_is_killed_comes_back_with_its_data(tmp_path: Path) -> None:
+    async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+        await client.set("kept", "yes")
+        os.kill((await client.info("server"))["process_id"], signal.SIGKILL)
+
+        async def kept() -> bool:
+            try:
+                return bool(await client.get("kept") == b"yes")
+            except RedisConnectionError:
+                return False
+
+        await eventually_async(kept, what="Redis coming back")
+
+
+async def test_redis_left_by_a_killed_keeper_is_replaced(tmp_path: Path) -> None:
+    """Two of them on the same files would spoil them."""
+    async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+        await client.set("kept", "yes")
+        redis = (await client.info("server"))["process_id"]
+        os.kill(parent_of(redis), signal.SIGKILL)
+        async with embedded_redis(tmp_path) as again, Redis.from_url(again) as second:
+            assert await second.get("kept") == b"yes"
+            assert (await second.info("server"))["process_id"] != redis
+            eventually(lambda: not Path(f"/proc/{redis}").exists(), what="the old one ending")
+
+
+async def test_redis_too_old_for_the_data_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would not see the files of a later one, and every meter would begin anew."""
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / "redis" / "appendonlydir").mkdir(parents=True)
+    with pytest.raises(UserError, match="written by Redis 7"):
+        async with embedded_redis(tmp_path):
+            pytest.fail("it started")
+
+
+async def test_redis_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+        await client.set("kept", "yes")
+    for file in (tmp_path / "redis").rglob("*.aof"):
+        file.write_bytes(b"nonsense\r\n")
+    with pytest.raises(UserError, match=r"(?s)ended at its start.*Bad file format"):
+        async with embedded_redis(tmp_path):
+            pytest.fail("it started")
+    assert not keeper_of(tmp_path / "redis")
+
+
+@pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
+async def test_broker_carries_retained_values_wills_and_qos_1(parts: str, tmp_path: Path) -> None:
+    async with embedded_broker(tmp_path) as url:
+        assert (tmp_path / BROKER_URL_FILE).read_text() == f"{url}\n"
+        port = int(url.rsplit(":", 1)[1])
+        will = aiomqtt.Will("status", b"gone", qos=1, retain=True)
+        dying = aiomqtt.Client("127.0.0.1", port, will=will)
+        await dying.__aenter__()
+        await dying.publish("status", b"here", qos=1, retain=True)
+        no_delay = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+        async with (
+            aiomqtt.Client("127.0.0.1", port, socket_options=no_delay) as client,
+            asyncio.timeout(10),
+        ):
+            await client.subscribe("status", qos=1)
+            messages = aiter(client.messages)
+            first = await anext(messages)
+            assert (first.payload, first.retain) == (b"here", True)
+            connection = dying._client.socket()
+            assert isinstance(connection, socket.socket)
+            connection.shutdown(socket.SHUT_RDWR)
+            last = await anext(messages)
+            assert (last.payload, last.qos) == (b"gone", 1)
+            await client.publish("in", b"ignored", qos=1)
+            await client.subscribe("many/#", qos=1)
+            for number in range(200):
+                await client.publish("many/x", str(number).encode(), qos=1)
+            got = [(await anext(messages)).payload for _ in range(200)]
+            assert got == [str(number).encode() for number in range(200)]
+        with contextlib.suppress(aiomqtt.MqttError):
+            await dying.__aexit__(None, None, None)
+    assert not (tmp_path / BROKER_URL_FILE).exists()
+    assert not keeper_of(tmp_path / "broker")
+
+
+async def test_broker_takes_its_port_again(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        (tmp_path / "broker").mkdir()
+        (tmp_path / "broker" / "port").write_text(f"{taken.getsockname()[1]}\n")
+        async with embedded_broker(tmp_path) as first:
+            assert first != f"mqtt://127.0.0.1:{taken.getsockname()[1]}"
+    async with embedded_broker(tmp_path) as second:
+        assert second == first
+
+
+async def test_brokers_that_start_at_once_get_a_port_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each must answer for itself: the slow start of one falls into the other's being there."""
+    monkeypatch.setenv("PATH", "")
+    async with contextlib.AsyncExitStack() as stack:
+        urls = await asyncio.gather(
+            *(stack.enter_async_context(embedded_broker(tmp_path / name)) for name in "abc")
+        )
+        assert len(set(urls)) == 3
+
+
+async def test_broker_serves_one_service_only(tmp_path: Path) -> None:
+    async with embedded_broker(tmp_path):
+        with pytest.raises(UserError, match="another pitlink service"):
+            async with embedded_broker(tmp_path):
+                pytest.fail("two at once")
+
+
+async def test_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(UserError, match="cannot be used"):
+        async with embedded_redis(tmp_path / "data"):
+            pytest.fail("it started")
