@@ -25,30 +25,23 @@ class LoadClient(asyncio.Protocol):
 
     Args:
         deliver: takes what arrives; it may publish, and what it publishes goes out together.
-        acknowledged: told how many publishes the broker has acknowledged.
+
+    Attributes:
+        lost: why the connection ended, once it has.
     """
 
-    def __init__(self, deliver: Deliver, acknowledged: Callable[[int], None]) -> None:
-        loop = asyncio.get_running_loop()
-        self.lost: asyncio.Future[str] = loop.create_future()
+    def __init__(self, deliver: Deliver) -> None:
+        self.lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._deliver = deliver
-        self._acknowledged = acknowledged
         self._reader = PacketReader()
         self._transport: asyncio.Transport | None = None
-        self._connected: asyncio.Future[None] = loop.create_future()
-        self._subscribed: asyncio.Future[None] = loop.create_future()
+        self._answer: asyncio.Future[None] | None = None
         self._out: list[bytes] = []
         self._packet_id = 0
 
     @classmethod
     async def connect(
-        cls,
-        port: int,
-        client_id: str,
-        *,
-        subscribe: Sequence[str],
-        deliver: Deliver,
-        acknowledged: Callable[[int], None],
+        cls, port: int, client_id: str, *, subscribe: Sequence[str], deliver: Deliver
     ) -> "LoadClient":
         """Connect to a broker on a loopback port and subscribe.
 
@@ -57,29 +50,25 @@ class LoadClient(asyncio.Protocol):
             PacketError: it refused.
         """
         loop = asyncio.get_running_loop()
-        _, client = await loop.create_connection(lambda: cls(deliver, acknowledged), LOOPBACK, port)
+        _, client = await loop.create_connection(lambda: cls(deliver), LOOPBACK, port)
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
-                client.write(connect_packet(client_id))
-                await client.answered(client._connected)
-                if subscribe:
-                    client.write(subscribe_packet(PACKET_IDS, *subscribe))
-                    await client.answered(client._subscribed)
+                await client.ask(connect_packet(client_id))
+                await client.ask(subscribe_packet(PACKET_IDS, *subscribe))
         except BaseException:
             client.close()
             raise
         return client
 
-    async def answered(self, waiting: asyncio.Future[None]) -> None:
-        """Wait for something of this connection, or for its end.
+    async def ask(self, packet: bytes) -> None:
+        """Send a packet that the broker answers, and wait for the answer.
 
         Raises:
-            PacketError: it ended first.
+            PacketError: the connection ended first.
         """
-        await asyncio.wait({waiting, self.lost}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
-            raise PacketError(f"the broker closed the connection: {self.lost.result()}")
-        await waiting
+        self._answer = asyncio.get_running_loop().create_future()
+        self.write(packet)
+        await self._answer
 
     def publish(self, topic: bytes, payload: bytes) -> None:
         """Have a payload published with QoS 1 by the next `flush`."""
@@ -109,24 +98,25 @@ class LoadClient(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Part of asyncio's protocol."""
         self._transport = None
+        self._lose(str(exc or "no reason given"))
+
+    def _lose(self, reason: str) -> None:
         if not self.lost.done():
-            self.lost.set_result(str(exc or "no reason given"))
+            self.lost.set_result(reason)
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(PacketError(f"the broker closed the connection: {reason}"))
 
     def data_received(self, data: bytes) -> None:
         """Take what came, acknowledge it, and send the acknowledgements with what it led to."""
         try:
             received = self._reader.feed(data)
         except PacketError as error:
-            self.lost.set_result(str(error))
+            self._lose(str(error))
             self.close()
             return
         self._out += received.acks
-        if received.connected:
-            self._connected.set_result(None)
-        if received.subscribed:
-            self._subscribed.set_result(None)
-        if received.acknowledged:
-            self._acknowledged(received.acknowledged)
+        if received.answered and self._answer is not None and not self._answer.done():
+            self._answer.set_result(None)
         if received.messages:
             self._deliver(received.messages)
         self.flush()

@@ -13,7 +13,7 @@ import msgspec
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands import three_card_strength
 from meters.bench.floor import METERS, POSITIONS, WAGER_CENTS
-from meters.clock import now_text
+from meters.wire.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
 
 _DEALS: Final = 4_096

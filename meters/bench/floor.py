@@ -20,7 +20,7 @@ WAGERS_AN_EVENT: Final = POSITIONS * len(METERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class FloorParts:
     """Where the parts of the benchmark are, as a floor file names them."""
 
     broker: str
@@ -39,7 +39,7 @@ def table_address(number: int) -> TableAddress:
     return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
 
 
-def floor_text(parts: Parts, tables: int) -> str:
+def floor_text(parts: FloorParts, tables: int) -> str:
     """The floor file for so many tables."""
     head = _HEAD.format(broker=parts.broker, redis=parts.redis, http=parts.http, data=parts.data)
     links = (

@@ -10,13 +10,12 @@ class _Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Start(_Order, frozen=True, kw_only=True, tag="start"):
-    """Connect, have the bare subscriber started, and wait until every link operates.
+    """Connect, and wait until every link operates and the bare subscriber listens.
 
     Attributes:
         port: the broker's that the service listens to.
         bare_port: the broker's that only the bare subscriber listens to.
         tables: how many tables there are.
-        bare_window: how many messages the bare subscriber takes before it says so.
         seed: of the cards.
         pids: whose CPU time is measured, by name.
     """
@@ -24,7 +23,6 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
     port: int
     bare_port: int
     tables: int
-    bare_window: int
     seed: int
     pids: dict[str, int]
 
@@ -121,12 +119,14 @@ class Finished(_Order, frozen=True, kw_only=True, tag="finished"):
         accepted: events answered with `accepted`.
         repeated: events that were sent again because no answer came.
         refusals: how many events were answered otherwise, by what the answer said.
+        interruptions: how often a link was said to be inoperable, by the reason.
     """
 
     sent: int
     accepted: int
     repeated: int
     refusals: dict[str, int]
+    interruptions: dict[str, int]
     links: dict[str, LinkBooks]
 
 

@@ -71,16 +71,12 @@ class Received:
     Attributes:
         messages: topic and payload of each message.
         acks: the acknowledgements of those messages, ready to be sent.
-        acknowledged: how many publishes of ours the broker acknowledged.
-        connected: whether it accepted the connection.
-        subscribed: whether it accepted a subscription.
+        answered: whether the broker accepted the connection or a subscription.
     """
 
     messages: list[tuple[bytes, bytes]] = field(default_factory=list)
     acks: list[bytes] = field(default_factory=list)
-    acknowledged: int = 0
-    connected: bool = False
-    subscribed: bool = False
+    answered: bool = False
 
 
 class PacketReader:
@@ -135,15 +131,14 @@ def _take(head: int, data: bytes, body: int, after: int, received: Received) -> 
             payload += 2
             received.acks.append(_PUBACK_HEAD + data[topic_ends:payload])
         received.messages.append((data[body + 2 : topic_ends], data[payload:after]))
-    elif kind == _PUBACK:
-        received.acknowledged += 1
     elif kind == _CONNACK:
         if data[body + 1] != _ACCEPTED:
             raise PacketError(f"the broker refused the connection: code {data[body + 1]}")
-        received.connected = True
+        received.answered = True
     elif kind == _SUBACK:
         if _FAILURE in data[body + 2 : after]:
             raise PacketError("the broker refused a subscription")
-        received.subscribed = True
-    else:
+        received.answered = True
+    elif kind != _PUBACK:
+        # A publish of ours need not be kept for its acknowledgement: its reply says more.
         raise PacketError(f"the broker sent a packet of kind {kind}")

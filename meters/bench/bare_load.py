@@ -1,0 +1,81 @@
+"""The load for the bare subscriber: the bytes that the service gets, where nobody answers them."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from meters.bench.bare import SUBSCRIBED, WINDOW_TAKEN
+from meters.bench.client import LoadClient
+from meters.bench.events import EventWriter
+from meters.bench.traffic import NoAnswerError, Table
+
+_WITHIN_S: Final = 60.0
+_NS_PER_S: Final = 1e9
+_SLICE: Final = 128
+
+
+class BareLoad:
+    """Publishes windows of events and waits until the bare subscriber has taken each."""
+
+    def __init__(self, writer: EventWriter) -> None:
+        self._writer = writer
+        self._client: LoadClient | None = None
+        self._listens = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._taken_at_s = 0.0
+
+    @contextlib.asynccontextmanager
+    async def connected(self, port: int) -> AsyncIterator[None]:
+        """Be connected to the bare subscriber's broker, once that subscriber listens.
+
+        Raises:
+            PacketError: the broker refused.
+            NoAnswerError: the subscriber does not come.
+        """
+        client = await LoadClient.connect(
+            port, "bench-load", subscribe=[SUBSCRIBED, WINDOW_TAKEN], deliver=self._hear
+        )
+        with contextlib.closing(client):
+            self._client = client
+            await _within(self._listens, "the bare subscriber does not listen")
+            yield
+
+    def _hear(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
+        for topic, payload in messages:
+            if topic == SUBSCRIBED.encode():
+                self._listens.set()
+            else:
+                self._taken_at_s = int(payload) / _NS_PER_S
+                self._taken.set()
+
+    async def window(self, tables: Sequence[Table]) -> tuple[int, float]:
+        """Have each table publish one `wagers`, all at once.
+
+        Returns:
+            How many, and the seconds from the first publish until the last was taken.
+
+        Raises:
+            NoAnswerError: the subscriber did not take them all.
+        """
+        client = self._client
+        if client is None:
+            raise NoAnswerError("there is no connection to the bare subscriber's broker")
+        self._taken.clear()
+        began = time.monotonic()
+        for at in range(0, len(tables), _SLICE):
+            for table in tables[at : at + _SLICE]:
+                client.publish(table.topic, self._writer.wagers(table.seq + 1, table.round + 1))
+            client.flush()
+            await asyncio.sleep(0)
+        await _within(self._taken, "the bare subscriber has not taken all messages")
+        return len(tables), self._taken_at_s - began
+
+
+async def _within(event: asyncio.Event, complaint: str) -> None:
+    try:
+        async with asyncio.timeout(_WITHIN_S):
+            await event.wait()
+    except TimeoutError:
+        raise NoAnswerError(f"{complaint} within {_WITHIN_S:.0f} seconds") from None

@@ -1,0 +1,226 @@
+"""The load: a process of its own that plays the tables, told what to measure by its parent.
+
+Run as ``python -m meters.bench.driver``: one order a line on standard input, one finding a line on
+standard output. It ends with its input.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final
+
+import msgspec
+import uvloop
+
+from meters.bench.bare_load import BareLoad
+from meters.bench.client import LoadClient
+from meters.bench.cpu import cpu_seconds, used_since
+from meters.bench.events import EventWriter
+from meters.bench.floor import LINKS
+from meters.bench.latency import LatencyWatch
+from meters.bench.orders import (
+    ORDER,
+    Failed,
+    Finding,
+    Finish,
+    Finished,
+    MeasureBare,
+    Measured,
+    MeasureLatency,
+    MeasureRounds,
+    MeasureWagers,
+    Order,
+    Ready,
+    Start,
+)
+from meters.bench.packets import PacketError
+from meters.bench.traffic import NoAnswerError, Table, Traffic
+from meters.wire import topics
+from meters.wire.messages import CONTROLLER_BEAT, ControllerBeat
+
+_OPERABLE_WITHIN_S: Final = 60.0
+_LINE_BYTES_MAX: Final = 1 << 20
+_EVERY_REPLY: Final = f"{topics.ROOT}/+/table/+/in"
+
+
+class Load:
+    """What the load does for each order."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._pids = {"load": os.getpid(), **start.pids}
+        self._traffic = Traffic(start.tables, EventWriter(start.seed), self._see)
+        self._bare = BareLoad(EventWriter(start.seed))
+        self._watch: LatencyWatch | None = None
+        self._operable: set[str] = set()
+        self._interruptions: dict[str, int] = {}
+        self._all_operable = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Be connected to both brokers, once all links operate and the bare subscriber listens.
+
+        Raises:
+            PacketError: a broker refused.
+            NoAnswerError: a link does not come into operation.
+        """
+        client = await LoadClient.connect(
+            self._start.port,
+            "bench-load",
+            subscribe=[_EVERY_REPLY, topics.controller("+"), topics.meter("+", "+")],
+            deliver=self._traffic.deliver,
+        )
+        with contextlib.closing(client):
+            self._traffic.use(client)
+            try:
+                async with asyncio.timeout(_OPERABLE_WITHIN_S):
+                    await self._all_operable.wait()
+            except TimeoutError:
+                missing = ", ".join(sorted(set(LINKS) - self._operable))
+                raise NoAnswerError(f"not in operation in time: {missing}") from None
+            async with self._bare.connected(self._start.bare_port):
+                yield
+
+    def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
+        """Take what is no reply: a controller's state, or a meter's value."""
+        if topic.endswith(b"/controller"):
+            self._note_state(topic.decode().split("/")[2], CONTROLLER_BEAT.decode(payload))
+        elif self._watch is not None:
+            self._watch.see(topic, payload, at_s)
+
+    def _note_state(self, link: str, beat: ControllerBeat) -> None:
+        if beat.state == "operable":
+            self._operable.add(link)
+        elif link in self._operable:
+            self._operable.remove(link)
+            self._interruptions[beat.reason] = self._interruptions.get(beat.reason, 0) + 1
+        if len(self._operable) == len(LINKS):
+            self._all_operable.set()
+
+    async def carry_out(self, order: Order) -> Finding:
+        """Measure what an order asks for.
+
+        Raises:
+            NoAnswerError: the service or the bare subscriber does not answer any more.
+            PacketError: a connection was lost.
+        """
+        match order:
+            case MeasureWagers():
+                return await self._wagers(order)
+            case MeasureBare():
+                tables = self._traffic.tables[: order.tables]
+                return await self._windows(order.seconds, lambda: self._bare.window(tables))
+            case MeasureRounds():
+                return await self._rounds(order)
+            case MeasureLatency():
+                self._watch = LatencyWatch(self._traffic)
+                tables = self._traffic.tables[: order.tables]
+                return await self._watch.run(tables, order.rounds_per_s, order.seconds)
+            case Finish():
+                return self._finished()
+            case Start():
+                raise NoAnswerError("started already")
+
+    async def _wagers(self, order: MeasureWagers) -> Measured:
+        """Each window's rounds are voided after it, outside the time measured."""
+        traffic = self._traffic
+        tables = traffic.tables[: order.tables]
+
+        async def window() -> tuple[int, float]:
+            before = traffic.accepted
+            took_s = await traffic.each_sends(tables, traffic.send_wagers)
+            return traffic.accepted - before, took_s
+
+        async def voids() -> None:
+            await traffic.each_sends(tables, traffic.send_void)
+
+        return await self._windows(order.seconds, window, voids)
+
+    async def _windows(
+        self,
+        seconds: float,
+        window: Callable[[], Awaitable[tuple[int, float]]],
+        afterwards: Callable[[], Awaitable[None]] | None = None,
+    ) -> Measured:
+        """Repeat a window, which gives its events and its seconds, until `seconds` were timed."""
+        events, elapsed_s, used_s = 0, 0.0, dict.fromkeys(self._pids, 0.0)
+        while elapsed_s < seconds:
+            before = cpu_seconds(self._pids)
+            window_events, window_s = await window()
+            for name, used in used_since(before, self._pids).items():
+                used_s[name] += used
+            events += window_events
+            elapsed_s += window_s
+            if afterwards is not None:
+                await afterwards()
+        return Measured(events=events, elapsed_s=elapsed_s, cpu_s=used_s)
+
+    async def _rounds(self, order: MeasureRounds) -> Measured:
+        """Every table plays round after round; the time runs until the last round is over."""
+        traffic = self._traffic
+        tables = traffic.tables[: order.tables]
+        before_rounds, before_claims = traffic.counted_rounds()
+        began = time.monotonic()
+        end = began + order.seconds
+
+        def go_on(table: Table, kind: str, at_s: float) -> None:
+            if kind == "wagers":
+                traffic.send_result(table)
+            elif at_s < end:
+                traffic.send_wagers(table)
+
+        cpu_before = cpu_seconds(self._pids)
+        took_s = await traffic.each_sends(tables, traffic.send_wagers, go_on)
+        used_s = used_since(cpu_before, self._pids)
+        rounds, claims = traffic.counted_rounds()
+        return Measured(
+            events=rounds - before_rounds,
+            elapsed_s=took_s,
+            cpu_s=used_s,
+            claims=claims - before_claims,
+        )
+
+    def _finished(self) -> Finished:
+        traffic = self._traffic
+        return Finished(
+            sent=traffic.sent,
+            accepted=traffic.accepted,
+            repeated=traffic.repeated,
+            refusals=traffic.refusals,
+            interruptions=self._interruptions,
+            links={link: tally.books() for link, tally in traffic.tallies.items()},
+        )
+
+
+async def drive() -> None:
+    """Carry out the orders on standard input until it ends."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=_LINE_BYTES_MAX)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    start = ORDER.decode(await reader.readline())
+    if not isinstance(start, Start):
+        sys.exit("the first order must be to start")
+    load = Load(start)
+    try:
+        async with load.connected():
+            _tell(Ready())
+            # What is there now stays: the collector need not look through it again and again.
+            gc.collect()
+            gc.freeze()
+            while line := await reader.readline():
+                _tell(await load.carry_out(ORDER.decode(line)))
+    except (NoAnswerError, PacketError, OSError) as error:
+        _tell(Failed(reason=str(error)))
+
+
+def _tell(finding: Finding) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    uvloop.run(drive())

@@ -1,0 +1,125 @@
+"""A process of the benchmark: started with a log of its own, and ended with the benchmark."""
+
+import asyncio
+import contextlib
+import ctypes
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.broker import LOOPBACK
+
+START_WITHIN_S: Final = 30.0
+
+_STOP_WITHIN_S: Final = 20.0
+_LOOK_EVERY_S: Final = 0.02
+_LOG_LINES: Final = 6
+_PR_SET_PDEATHSIG: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A running process and its log.
+
+    Attributes:
+        name: as it is called to the user.
+        process: the process; its input and output are pipes where they were asked for.
+    """
+
+    name: str
+    process: asyncio.subprocess.Process
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self.process.pid
+
+    def last_words(self) -> str:
+        """The end of its log, to be put after a message."""
+        lines = self.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+        return "".join(f"\n  {line}" for line in lines)
+
+    async def until(self, answers: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until it answers.
+
+        Raises:
+            UserError: it ended first, or does not answer in time.
+        """
+        try:
+            async with asyncio.timeout(START_WITHIN_S):
+                while not await answers():
+                    if self.process.returncode is not None:
+                        raise UserError(f"{self.name} ended at its start{self.last_words()}")
+                    await asyncio.sleep(_LOOK_EVERY_S)
+        except TimeoutError:
+            raise UserError(f"{self.name} does not answer{self.last_words()}") from None
+
+
+@asynccontextmanager
+async def part(
+    name: str, command: Sequence[str], home: Path, *, piped: bool = False
+) -> AsyncIterator[Part]:
+    """Run a process in a directory of its own, and end it on exit.
+
+    Args:
+        name: as it is called to the user.
+        command: what runs it.
+        home: made where it is not there yet; its log stands there.
+        piped: have its standard input and output as pipes.
+    """
+    log = _log_in(home)
+    with log.open("ab") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if piped else errors,
+            stderr=errors,
+            cwd=home,
+            # Ctrl-C is for the benchmark alone, which ends its parts in order.
+            start_new_session=True,
+            preexec_fn=_end_with_parent,
+        )
+    try:
+        yield Part(name, process, log)
+    finally:
+        await _end(process)
+
+
+def _log_in(home: Path) -> Path:
+    home.mkdir(exist_ok=True)
+    return home / "log"
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_WITHIN_S):
+                await process.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end the part should the benchmark be killed; Linux alone can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on just now."""
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,267 @@
+"""The figures of a benchmark, put together from what was measured pass after pass."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+import msgspec
+
+from meters.bench.floor import POSITIONS, WAGERS_AN_EVENT
+from meters.bench.machine import Machine
+from meters.bench.orders import Finished, LatencyMeasured, Measured, Percentiles
+from meters.bench.stand import AuditResult
+
+_US_PER_S: Final = 1e6
+
+METHOD: Final = (
+    "A window of wagers: every table sends one wagers event at once, and the time runs from the"
+    " first publish to the last reply; the rounds are voided after it, untimed. The bare subscriber"
+    " gets the same windows on a broker of its own, timed until it has the last message. Whole"
+    " rounds: every table plays wagers and result in turn, as fast as it is answered. Latency:"
+    " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
+    " seen when the first retained value that covers the wagers arrives (values are published every"
+    " 100 ms at most). Phases alternate; each figure is the median of the passes. Redis syncs"
+    " every write; its append-only file is not rewritten meanwhile."
+)
+
+
+class _Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What all parts of the report share."""
+
+
+class Settings(_Figures, frozen=True, kw_only=True):
+    """How it was run."""
+
+    tables: int
+    positions_a_table: int
+    wagers_an_event: int
+    seconds_a_phase: float
+    passes: int
+
+
+class WagersFigures(_Figures, frozen=True, kw_only=True):
+    """`wagers` events accepted, from publish to reply; and the CPU time of each process."""
+
+    tables: int
+    events_per_s: int
+    wagers_per_s: int
+    events_per_s_by_pass: list[int]
+    cpu_us_per_event: dict[str, float]
+
+
+class BareFigures(_Figures, frozen=True, kw_only=True):
+    """The same bytes, received by an aiomqtt subscriber that does nothing."""
+
+    events_per_s: int
+    events_per_s_by_pass: list[int]
+    cpu_us_per_event: dict[str, float]
+
+
+class RoundsFigures(_Figures, frozen=True, kw_only=True):
+    """Whole rounds: wagers accepted, result settled."""
+
+    rounds_per_s: int
+    rounds_per_s_by_pass: list[int]
+    claims_opened: int
+    cpu_us_per_round: dict[str, float]
+
+
+class LatencyFigures(_Figures, frozen=True, kw_only=True):
+    """From publish to reply, and to the first meter value that covers the wagers."""
+
+    rounds_per_s: float
+    wagers_to_reply: Percentiles
+    result_to_reply: Percentiles
+    wagers_to_meter_seen: Percentiles
+
+
+class Books(_Figures, frozen=True, kw_only=True):
+    """Whether anything was lost: the load's own books against the audit's.
+
+    Attributes:
+        balanced: the audit found every balance equal to its ledger.
+        meters_equal: every meter holds, to the micro, what the replies say it must.
+        counts_equal: the ledger has the wagers and rounds that were accepted.
+        events_sent: each counted once.
+        events_accepted: all of them, unless something is wrong.
+        events_repeated: sent again because no answer came for some time.
+        refusals: by what the answer said.
+        interruptions: how often a link was inoperable meanwhile, by the reason.
+    """
+
+    balanced: bool
+    meters_equal: bool
+    counts_equal: bool
+    events_sent: int
+    events_accepted: int
+    events_repeated: int
+    refusals: dict[str, int]
+    interruptions: dict[str, int]
+    ledger_entries: int
+
+    @property
+    def nothing_lost(self) -> bool:
+        """Whether every event sent was accepted, once."""
+        return (
+            self.balanced
+            and self.meters_equal
+            and self.counts_equal
+            and self.events_sent == self.events_accepted
+        )
+
+
+class Report(_Figures, frozen=True, kw_only=True):
+    """What `pitlink bench` prints."""
+
+    machine: Machine
+    settings: Settings
+    wagers: WagersFigures
+    bare_subscriber: BareFigures
+    wagers_to_bare_ratio: float
+    rounds: RoundsFigures
+    latency: LatencyFigures
+    ten_times_tables: WagersFigures
+    ten_times_to_wagers_ratio: float
+    books: Books
+    nothing_lost: bool
+    duration_s: float
+    method: str = METHOD
+
+
+class Pass(msgspec.Struct, frozen=True, kw_only=True):
+    """What one pass measured; the phases of a pass follow each other closely."""
+
+    wagers: Measured
+    bare: Measured
+    rounds: Measured
+    ten_times: Measured
+    latency: LatencyMeasured
+
+
+def make_report(
+    *,
+    machine: Machine,
+    settings: Settings,
+    passes: Sequence[Pass],
+    finished: Finished,
+    audit: AuditResult,
+    duration_s: float,
+) -> Report:
+    """Put the figures together."""
+    wagers = _wagers(settings.tables, [one.wagers for one in passes])
+    ten_times = _wagers(settings.tables * 10, [one.ten_times for one in passes])
+    rounds = [one.rounds for one in passes]
+    bare = [one.bare for one in passes]
+    books = compare_books(finished, audit)
+    return Report(
+        machine=machine,
+        settings=settings,
+        wagers=wagers,
+        bare_subscriber=BareFigures(
+            events_per_s=_median_rate(bare),
+            events_per_s_by_pass=_rates(bare),
+            cpu_us_per_event=_cpu_us(bare, ("load", "bare_mosquitto", "bare_subscriber")),
+        ),
+        wagers_to_bare_ratio=_ratio([(one.wagers, one.bare) for one in passes]),
+        rounds=RoundsFigures(
+            rounds_per_s=_median_rate(rounds),
+            rounds_per_s_by_pass=_rates(rounds),
+            claims_opened=sum(one.claims for one in rounds),
+            cpu_us_per_round=_cpu_us(rounds),
+        ),
+        latency=_latency([one.latency for one in passes]),
+        ten_times_tables=ten_times,
+        ten_times_to_wagers_ratio=_ratio([(one.ten_times, one.wagers) for one in passes]),
+        books=books,
+        nothing_lost=books.nothing_lost,
+        duration_s=round(duration_s, 1),
+    )
+
+
+def compare_books(finished: Finished, audit: AuditResult) -> Books:
+    """Hold the load's books against the audit's."""
+    links = finished.links
+    meters = {
+        link: {name: meter.amount_micros for name, meter in audited.meters.items()}
+        for link, audited in audit.links.items()
+    }
+    return Books(
+        balanced=audit.balanced,
+        meters_equal=meters == {link: books.meters_micros for link, books in links.items()},
+        counts_equal=audit.totals.wagers == sum(books.wagers for books in links.values())
+        and audit.totals.rounds == sum(books.rounds for books in links.values()),
+        events_sent=finished.sent,
+        events_accepted=finished.accepted,
+        events_repeated=finished.repeated,
+        refusals=finished.refusals,
+        interruptions=finished.interruptions,
+        ledger_entries=audit.entries,
+    )
+
+
+def settings_of(tables: int, seconds: float, passes: int) -> Settings:
+    """The settings with what they come to."""
+    return Settings(
+        tables=tables,
+        positions_a_table=POSITIONS,
+        wagers_an_event=WAGERS_AN_EVENT,
+        seconds_a_phase=seconds,
+        passes=passes,
+    )
+
+
+def _wagers(tables: int, measured: Sequence[Measured]) -> WagersFigures:
+    return WagersFigures(
+        tables=tables,
+        events_per_s=_median_rate(measured),
+        wagers_per_s=round(median(_rate(one) for one in measured) * WAGERS_AN_EVENT),
+        events_per_s_by_pass=_rates(measured),
+        cpu_us_per_event=_cpu_us(measured),
+    )
+
+
+def _rate(one: Measured) -> float:
+    return one.events / one.elapsed_s
+
+
+def _rates(measured: Sequence[Measured]) -> list[int]:
+    return [round(_rate(one)) for one in measured]
+
+
+def _median_rate(measured: Sequence[Measured]) -> int:
+    return round(median(_rate(one) for one in measured))
+
+
+def _ratio(pairs: Sequence[tuple[Measured, Measured]]) -> float:
+    """The median of the passes' own ratios: what slows the machine slows both of a pass."""
+    return round(median(_rate(one) / _rate(other) for one, other in pairs), 3)
+
+
+def _cpu_us(
+    measured: Sequence[Measured],
+    names: Sequence[str] = ("load", "mosquitto", "service", "redis"),
+) -> dict[str, float]:
+    """Microseconds of CPU an event, by process; empty where the system does not tell."""
+    if not any(one.cpu_s.get("load") for one in measured):
+        return {}
+    return {
+        name: round(median(one.cpu_s[name] / one.events for one in measured) * _US_PER_S, 1)
+        for name in names
+    }
+
+
+def _latency(measured: Sequence[LatencyMeasured]) -> LatencyFigures:
+    return LatencyFigures(
+        rounds_per_s=round(median(one.rounds_per_s for one in measured), 1),
+        wagers_to_reply=_percentiles([one.wagers_reply for one in measured]),
+        result_to_reply=_percentiles([one.result_reply for one in measured]),
+        wagers_to_meter_seen=_percentiles([one.wagers_meter_seen for one in measured]),
+    )
+
+
+def _percentiles(measured: Sequence[Percentiles]) -> Percentiles:
+    return Percentiles(
+        p50_ms=round(median(one.p50_ms for one in measured), 2),
+        p99_ms=round(median(one.p99_ms for one in measured), 2),
+        samples=sum(one.samples for one in measured),
+    )

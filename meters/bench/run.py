@@ -1,0 +1,148 @@
+"""The course of a benchmark: warm up, measure the phases in turn, compare the books, report."""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from bonus.errors import UserError
+from meters.bench.machine import this_machine
+from meters.bench.orders import (
+    Finding,
+    Finish,
+    Finished,
+    LatencyMeasured,
+    MeasureBare,
+    Measured,
+    MeasureLatency,
+    MeasureRounds,
+    MeasureWagers,
+    Order,
+)
+from meters.bench.report import Pass, Report, make_report, settings_of
+from meters.bench.stand import Stand, stand
+
+TEN_TIMES: Final = 10
+ROUNDS_PER_S: Final = 200
+"""The pace at which latency is measured."""
+
+_SEED: Final = 649
+_PHASE_MAX_S: Final = 600.0
+_AUDIT_WITHIN_S: Final = 1_200.0
+_STEPS_A_PASS: Final = 5
+_STEPS_AROUND: Final = 4
+
+Found = TypeVar("Found", bound=Finding)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a benchmark is run: tables at once, seconds timed a phase, passes over all phases."""
+
+    tables: int
+    seconds: float
+    passes: int
+
+
+QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
+"""A few seconds in all: shows that the benchmark works, and measures little."""
+
+
+async def run_bench(plan: Plan) -> Report:
+    """Run a benchmark, telling on standard error how far it is.
+
+    Raises:
+        UserError: a part is missing, or failed.
+    """
+    # SIGTERM is taken as Ctrl-C is: everything that was started is ended.
+    asyncio.get_running_loop().add_signal_handler(
+        signal.SIGTERM, signal.raise_signal, signal.SIGINT
+    )
+    began = time.monotonic()
+    machine = this_machine()
+    with _progress() as progress:
+        task = progress.add_task("", total=_steps(plan))
+
+        def tell(what: str) -> None:
+            progress.update(task, advance=1, description=what)
+            if progress.disable:
+                progress.console.print(what)
+
+        tell("starting the parts")
+        async with stand(plan.tables * TEN_TIMES, bare_window=plan.tables, seed=_SEED) as parts:
+            tell("warming up")
+            await _ask(parts, _wagers(plan.tables * TEN_TIMES, 0.0), Measured)
+            passes = [await _measure(parts, plan, number, tell) for number in range(plan.passes)]
+            tell("comparing the books")
+            finished = await _ask(parts, Finish(), Finished)
+            audit = await parts.audit(within_s=_AUDIT_WITHIN_S)
+            tell("ending the parts")
+    settings = settings_of(plan.tables, plan.seconds, plan.passes)
+    return make_report(
+        machine=machine,
+        settings=settings,
+        passes=passes,
+        finished=finished,
+        audit=audit,
+        duration_s=time.monotonic() - began,
+    )
+
+
+async def _measure(parts: Stand, plan: Plan, number: int, tell: Callable[[str], None]) -> Pass:
+    """One pass over all phases."""
+    tables, seconds = plan.tables, plan.seconds
+    of = f"pass {number + 1} of {plan.passes}"
+    tell(f"{of}: wagers from {tables:,} tables")
+    wagers = await _ask(parts, _wagers(tables, seconds), Measured)
+    tell(f"{of}: the bare subscriber")
+    bare = await _ask(parts, MeasureBare(tables=tables, seconds=seconds), Measured)
+    tell(f"{of}: whole rounds")
+    rounds = await _ask(parts, MeasureRounds(tables=tables, seconds=seconds), Measured)
+    tell(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
+    ten_times = await _ask(parts, _wagers(tables * TEN_TIMES, seconds), Measured)
+    tell(f"{of}: latency at {ROUNDS_PER_S} rounds a second")
+    pace = MeasureLatency(tables=tables, rounds_per_s=ROUNDS_PER_S, seconds=seconds)
+    latency = await _ask(parts, pace, LatencyMeasured)
+    return Pass(wagers=wagers, bare=bare, rounds=rounds, ten_times=ten_times, latency=latency)
+
+
+def _wagers(tables: int, seconds: float) -> MeasureWagers:
+    return MeasureWagers(tables=tables, seconds=seconds)
+
+
+async def _ask(parts: Stand, order: Order, expected: type[Found]) -> Found:
+    finding = await parts.ask(order, within_s=_PHASE_MAX_S)
+    if not isinstance(finding, expected):
+        raise UserError(f"the load answered {type(finding).__name__}")
+    return finding
+
+
+def _steps(plan: Plan) -> int:
+    return plan.passes * _STEPS_A_PASS + _STEPS_AROUND
+
+
+def _progress() -> Progress:
+    """A bar on a terminal; elsewhere each step is a line."""
+    console = Console(stderr=True)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+
+
+def write_report(report: Report) -> None:
+    """Print the figures as one JSON object."""
+    text = msgspec.json.format(msgspec.json.encode(report), indent=2)
+    sys.stdout.write(text.decode() + "\n")

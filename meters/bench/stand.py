@@ -1,0 +1,211 @@
+"""The parts of a benchmark: brokers, Redis, service and load, private to it and gone with it."""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bonus.errors import UserError
+from meters.bench.floor import FloorParts, floor_text
+from meters.bench.orders import FINDING, Failed, Finding, Order, Start
+from meters.bench.parts import Part, free_port, part
+from meters.broker import LOOPBACK, broker_answers, broker_command
+from meters.redis_server import redis_answers, redis_command, socket_path
+from meters.wire.topics import EVERY_TABLE_OUT
+
+_PORT_TRIES: Final = 3
+_READY_WITHIN_S: Final = 240.0
+_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+
+
+class AuditResult(msgspec.Struct, frozen=True):
+    """What the benchmark reads of `pitlink audit --json`."""
+
+    balanced: bool
+    entries: int
+    links: dict[str, "AuditedLink"]
+    totals: "AuditedTotals"
+
+
+class AuditedLink(msgspec.Struct, frozen=True):
+    """One link's meters by id."""
+
+    meters: dict[str, "AuditedMeter"]
+
+
+class AuditedMeter(msgspec.Struct, frozen=True):
+    """What a meter holds, in micros."""
+
+    amount_micros: int
+
+
+class AuditedTotals(msgspec.Struct, frozen=True):
+    """What the ledger counts: rounds, and wagers net of voided ones."""
+
+    rounds: int
+    wagers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What runs, with the load connected and every link in operation.
+
+    Attributes:
+        home: the directory of it all.
+        load: the process that plays the tables.
+        measured: the parts that must run for as long as it does.
+    """
+
+    home: Path
+    load: Part
+    measured: Sequence[Part]
+
+    async def ask(self, order: Order, *, within_s: float) -> Finding:
+        """Have the load carry out an order.
+
+        Raises:
+            UserError: it cannot, or not in time; the message has the last words of who failed.
+        """
+        pipe_in, pipe_out = self.load.process.stdin, self.load.process.stdout
+        if pipe_in is None or pipe_out is None:
+            raise ValueError("the load has no pipes")
+        pipe_in.write(msgspec.json.encode(order) + b"\n")
+        answer = asyncio.create_task(pipe_out.readline(), name="answer")
+        ends = {asyncio.create_task(one.process.wait()): one for one in self.measured}
+        tasks: set[asyncio.Task[bytes] | asyncio.Task[int]] = {answer, *ends}
+        try:
+            await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+            ended = [one for end, one in ends.items() if end.done()]
+            line = answer.result() if answer.done() else b""
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if ended:
+            raise UserError(f"{ended[0].name} ended{ended[0].last_words()}")
+        if not line:
+            raise UserError(f"the load did not answer{self.load.last_words()}")
+        finding: Finding = FINDING.decode(line)
+        if isinstance(finding, Failed):
+            words = "".join(f"\n{one.name}:{one.last_words()}" for one in self.measured)
+            raise UserError(f"the benchmark cannot go on: {finding.reason}{words}")
+        return finding
+
+    async def audit(self, *, within_s: float) -> AuditResult:
+        """Have `pitlink audit` replay the ledger.
+
+        Raises:
+            UserError: it could not.
+        """
+        command = [*_PITLINK, "audit", "--json", "--config", str(self.home / "floor.toml")]
+        async with part("the audit", command, self.home / "audit", piped=True) as audit:
+            try:
+                async with asyncio.timeout(within_s):
+                    said, _ = await audit.process.communicate()
+                return msgspec.json.decode(said, type=AuditResult)
+            except (TimeoutError, msgspec.DecodeError) as error:
+                words = audit.last_words()
+                raise UserError(f"the audit did not answer: {error}{words}") from None
+
+
+@asynccontextmanager
+async def stand(tables: int, bare_window: int, seed: int) -> AsyncIterator[Stand]:
+    """Start everything; on exit all of it is ended and its files are gone.
+
+    Args:
+        tables: how many tables the floor has.
+        bare_window: how many messages the bare subscriber takes before it says so.
+        seed: of the cards.
+
+    Raises:
+        UserError: a part is missing or does not start; the message has its last words.
+    """
+    if shutil.which("mosquitto") is None:
+        raise UserError("no mosquitto on PATH: the benchmark needs one (it is often in /usr/sbin)")
+    async with AsyncExitStack() as stack:
+        home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        broker, port = await _start_broker(home / "broker", stack)
+        bare_broker, bare_port = await _start_broker(home / "bare-broker", stack)
+        redis, redis_url = await _start_redis(home / "redis", stack)
+        floor = FloorParts(
+            broker=f"mqtt://{LOOPBACK}:{port}",
+            redis=redis_url,
+            http=f"{LOOPBACK}:{free_port()}",
+            data=str(home / "data"),
+        )
+        (home / "floor.toml").write_text(floor_text(floor, tables), encoding="utf-8")
+        serve = [*_PITLINK, "serve", "--config", str(home / "floor.toml")]
+        service = await stack.enter_async_context(part("the service", serve, home / "service"))
+        listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
+        bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))
+        load = await stack.enter_async_context(
+            part("the load", _module("driver"), home / "load", piped=True)
+        )
+        built = Stand(home, load, [service, redis, broker, bare, bare_broker])
+        pids = {
+            "service": service.pid,
+            "redis": redis.pid,
+            "mosquitto": broker.pid,
+            "bare_subscriber": bare.pid,
+            "bare_mosquitto": bare_broker.pid,
+        }
+        start = Start(
+            port=port,
+            bare_port=bare_port,
+            tables=tables,
+            seed=seed,
+            pids=pids,
+        )
+        await built.ask(start, within_s=_READY_WITHIN_S)
+        yield built
+
+
+def _module(name: str) -> list[str]:
+    return [sys.executable, "-P", "-m", f"meters.bench.{name}"]
+
+
+def _made(home: Path) -> Path:
+    home.mkdir(exist_ok=True)
+    return home
+
+
+async def _start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
+    """Start a mosquitto on a free port; another program may take the port first, so try again."""
+    for tries_left in reversed(range(_PORT_TRIES)):
+        port = free_port()
+        attempt = AsyncExitStack()
+        broker = await attempt.enter_async_context(
+            part("mosquitto", broker_command(_made(home), port), home)
+        )
+        try:
+            await broker.until(partial(broker_answers, port))
+        except UserError:
+            await attempt.aclose()
+            if not tries_left:
+                raise
+        else:
+            stack.push_async_exit(attempt)
+            return broker, port
+    raise UserError("no port for mosquitto")
+
+
+async def _start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
+    """Start a Redis that syncs every write before it answers.
+
+    It does not rewrite its append-only file meanwhile: when that begins would be chance, and it
+    would take its time from whatever is being measured.
+    """
+    path = socket_path(_made(home))
+    command = [*redis_command(home), "--auto-aof-rewrite-percentage", "0"]
+    redis = await stack.enter_async_context(part("redis-server", command, home))
+    await redis.until(partial(redis_answers, path))
+    return redis, f"unix://{path}"

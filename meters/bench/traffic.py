@@ -1,0 +1,255 @@
+"""Many tables on one connection, each with one event in the air at most, as the contract has it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from meters.bench.books import Tally
+from meters.bench.client import LoadClient
+from meters.bench.events import EventWriter
+from meters.bench.floor import LINKS, table_address
+from meters.bench.packets import PacketError, text
+from meters.wire import topics
+
+_REPEAT_S: Final = (2.0, 16.0)
+"""After so long without any answer, what is unanswered is sent again; the time doubles up to the
+second figure, as a table agent backs off."""
+_LOOK_EVERY_S: Final = 0.5
+_GIVEN_UP_S: Final = 90.0
+_SLICE: Final = 128
+"""So many events are written before the connection is read again."""
+
+
+class NoAnswerError(Exception):
+    """The service does not answer any more."""
+
+
+class _ReplyHead(msgspec.Struct, frozen=True):
+    """As much of a reply as the load needs of each."""
+
+    status: str
+    seq: int | None = None
+    claims: tuple[msgspec.Raw, ...] = ()
+    error: msgspec.Raw = msgspec.Raw(b"")
+
+
+_REPLY_HEAD: Final = msgspec.json.Decoder(_ReplyHead)
+
+
+class Table:
+    """A table's place in the sequence, and what it waits for.
+
+    Attributes:
+        tally: of its link.
+        topic: of its events, as MQTT carries it.
+        seq: of its last event.
+        round: the number of its last round.
+        waits_for: what its unanswered event is, or empty.
+        payload: the last event, to be repeated unchanged.
+        sent_s: when that was first sent, by the monotonic clock.
+    """
+
+    __slots__ = ("payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
+
+    def __init__(self, tally: Tally, topic: bytes) -> None:
+        self.tally = tally
+        self.topic = topic
+        self.seq = 0
+        self.round = 0
+        self.waits_for = ""
+        self.payload = b""
+        self.sent_s = 0.0
+
+
+Answered = Callable[[Table, str, float], None]
+"""Is told the table, what was accepted (`wagers`, `result`, `void`), and when."""
+Other = Callable[[bytes, bytes, float], None]
+"""Is given the topic, payload and moment of what is no reply."""
+
+
+def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
+    """What most phases do about an answer."""
+
+
+class Traffic:
+    """The tables and what is under way.
+
+    Attributes:
+        tables: all tables, links in turn.
+        tallies: what was accepted, by link.
+        answered: told of every accepted event; it may send the table's next.
+        other: given every message that is no reply.
+        in_air: how many events are unanswered.
+        sent: how many events were sent, each counted once.
+        accepted: how many of them were accepted.
+        repeated: how many were sent again.
+        refusals: how many were answered otherwise, by the answer's status and error.
+        won: whether a percentage of a meter was won since this was last set to False.
+    """
+
+    def __init__(self, tables: int, writer: EventWriter, other: Other) -> None:
+        self.tallies = {link: Tally() for link in LINKS}
+        self.answered: Answered = _nothing
+        self.other = other
+        self.in_air = self.sent = self.accepted = self.repeated = 0
+        self.refusals: dict[str, int] = {}
+        self.won = False
+        self.tables: list[Table] = []
+        self._by_topic: dict[bytes, Table] = {}
+        for number in range(tables):
+            link, table_id = table_address(number)
+            table = Table(self.tallies[link], text(topics.table_out(link, table_id)))
+            self.tables.append(table)
+            self._by_topic[topics.table_in(link, table_id).encode()] = table
+        self._writer = writer
+        self._client: LoadClient | None = None
+        self._idle = asyncio.Event()
+        self._last_answer_s = 0.0
+        self._repeat_at_s = 0.0
+        self._repeat_after_s = _REPEAT_S[0]
+
+    def use(self, client: LoadClient) -> None:
+        """Send by this connection."""
+        self._client = client
+
+    @property
+    def client(self) -> LoadClient:
+        """The connection in use."""
+        if self._client is None:
+            raise NoAnswerError("there is no connection")
+        return self._client
+
+    def send_wagers(self, table: Table) -> None:
+        """Begin a round."""
+        table.seq += 1
+        table.round += 1
+        self._send(table, "wagers", self._writer.wagers(table.seq, table.round))
+
+    def send_result(self, table: Table) -> None:
+        """End the round that is open with a deal."""
+        table.seq += 1
+        self._send(table, "result", self._writer.result(table.seq, table.round))
+
+    def send_void(self, table: Table) -> None:
+        """Void the round that is open."""
+        table.seq += 1
+        self._send(table, "void", self._writer.void(table.seq, table.round))
+
+    def _send(self, table: Table, kind: str, payload: bytes) -> None:
+        table.waits_for = kind
+        table.payload = payload
+        table.sent_s = time.monotonic()
+        self.in_air += 1
+        self.sent += 1
+        self.client.publish(table.topic, payload)
+
+    def counted_rounds(self) -> tuple[int, int]:
+        """How many rounds were settled so far, and how many claims they opened."""
+        tallies = self.tallies.values()
+        return sum(one.rounds for one in tallies), sum(one.claims for one in tallies)
+
+    async def each_sends(
+        self,
+        tables: Sequence[Table],
+        send: Callable[[Table], None],
+        answered: Answered = _nothing,
+    ) -> float:
+        """Have each table send one event, all at once, and wait until nothing is in the air.
+
+        Args:
+            tables: none of them with an event in the air.
+            send: sends a table's first event.
+            answered: told of every accepted event; it may send the table's next.
+
+        Returns:
+            The seconds from the first publish until the last answer.
+
+        Raises:
+            NoAnswerError: the service does not answer any more.
+            PacketError: the connection was lost.
+        """
+        self.answered = answered
+        began = time.monotonic()
+        for at in range(0, len(tables), _SLICE):
+            for table in tables[at : at + _SLICE]:
+                send(table)
+            self.client.flush()
+            await asyncio.sleep(0)
+        await self.settled()
+        return self._last_answer_s - began
+
+    async def settled(self) -> None:
+        """Wait until nothing is in the air; what stays unanswered is repeated.
+
+        Raises:
+            NoAnswerError: the service does not answer any more.
+            PacketError: the connection was lost.
+        """
+        if self.in_air:
+            self._note_answer(time.monotonic())
+        while self.in_air:
+            self._idle.clear()
+            try:
+                async with asyncio.timeout(_LOOK_EVERY_S):
+                    await self._idle.wait()
+            except TimeoutError:
+                self._look_after_stalled()
+
+    def _look_after_stalled(self) -> None:
+        if self.client.lost.done():
+            raise PacketError(f"the broker closed the connection: {self.client.lost.result()}")
+        now_s = time.monotonic()
+        if now_s > self._last_answer_s + _GIVEN_UP_S:
+            raise NoAnswerError(
+                f"{self.in_air} events have had no answer for {_GIVEN_UP_S:.0f} seconds"
+            )
+        if now_s > self._repeat_at_s:
+            self._repeat_after_s = min(2 * self._repeat_after_s, _REPEAT_S[1])
+            self._repeat_at_s = now_s + self._repeat_after_s
+            for table in self.tables:
+                if table.waits_for:
+                    self.repeated += 1
+                    self.client.publish(table.topic, table.payload)
+            self.client.flush()
+
+    def _note_answer(self, now_s: float) -> None:
+        self._last_answer_s = now_s
+        self._repeat_after_s = _REPEAT_S[0]
+        self._repeat_at_s = now_s + self._repeat_after_s
+
+    def deliver(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
+        """Take replies, and hand on what is none."""
+        now_s = time.monotonic()
+        by_topic, taken = self._by_topic, False
+        for topic, payload in messages:
+            table = by_topic.get(topic)
+            if table is None:
+                self.other(topic, payload, now_s)
+                continue
+            head = _REPLY_HEAD.decode(payload)
+            if head.seq == table.seq and table.waits_for:
+                taken = True
+                self._take_reply(table, head, payload, now_s)
+        if taken:
+            self._note_answer(now_s)
+        if not self.in_air:
+            self._idle.set()
+
+    def _take_reply(self, table: Table, head: _ReplyHead, payload: bytes, now_s: float) -> None:
+        kind, table.waits_for = table.waits_for, ""
+        self.in_air -= 1
+        if head.status != "accepted":
+            said = f"{kind} {head.status} {bytes(head.error).decode()}".strip()
+            self.refusals[said] = self.refusals.get(said, 0) + 1
+            return
+        self.accepted += 1
+        if kind == "wagers":
+            table.tally.wagers += 1
+        elif kind == "void":
+            table.tally.voids += 1
+        elif table.tally.note_result(payload, len(head.claims)):
+            self.won = True
+        self.answered(table, kind, now_s)

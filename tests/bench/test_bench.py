@@ -1,0 +1,159 @@
+"""The benchmark as a whole, with real parts: what it prints, and that it leaves nothing behind."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.processes import Pitlink, run_pitlink
+from tests.waiting import eventually, require
+
+pytestmark = pytest.mark.slow
+
+FIGURES: Final = {
+    "machine": {"cores", "cpu", "system", "python", "aiomqtt", "redis_server", "mosquitto"},
+    "settings": {"tables", "positions_a_table", "wagers_an_event", "seconds_a_phase", "passes"},
+    "wagers": {
+        "tables",
+        "events_per_s",
+        "wagers_per_s",
+        "events_per_s_by_pass",
+        "cpu_us_per_event",
+    },
+    "bare_subscriber": {"events_per_s", "events_per_s_by_pass", "cpu_us_per_event"},
+    "rounds": {"rounds_per_s", "rounds_per_s_by_pass", "claims_opened", "cpu_us_per_round"},
+    "latency": {"rounds_per_s", "wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"},
+    "ten_times_tables": {
+        "tables",
+        "events_per_s",
+        "wagers_per_s",
+        "events_per_s_by_pass",
+        "cpu_us_per_event",
+    },
+    "books": {
+        "balanced",
+        "meters_equal",
+        "counts_equal",
+        "events_sent",
+        "events_accepted",
+        "events_repeated",
+        "refusals",
+        "interruptions",
+        "ledger_entries",
+    },
+}
+SINGLE: Final = {
+    "wagers_to_bare_ratio",
+    "ten_times_to_wagers_ratio",
+    "nothing_lost",
+    "duration_s",
+    "method",
+}
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A short path for the benchmark's files: a Unix socket cannot have a long one."""
+    path = Path(tempfile.mkdtemp(prefix="plt-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def surroundings(place: Path) -> dict[str, str]:
+    """An environment in which real servers are on PATH and temporary files are in `place`."""
+    daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
+    path = os.pathsep.join([os.environ["PATH"], *daemons])
+    return {**os.environ, "PATH": path, "TMPDIR": str(place)}
+
+
+def processes_in(place: Path) -> set[str]:
+    """The command lines of the processes that work somewhere in `place`."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cwd").readlink().is_relative_to(place):
+                found.add((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def test_quick_prints_every_figure_and_the_books_agree(
+    place: Path, surroundings: dict[str, str]
+) -> None:
+    """One JSON object on standard output, whatever the machine is busy with."""
+    done = run_pitlink("bench", "--quick", env=surroundings, timeout_s=300)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert set(report) == set(FIGURES) | SINGLE
+    assert {name: set(report[name]) for name in FIGURES} == FIGURES
+
+    assert report["nothing_lost"] is True
+    books = report["books"]
+    assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
+    assert books["events_sent"] == books["events_accepted"] > 0
+    assert books["refusals"] == {}
+    # Beside the events, the ledger has the seeds of two meters on each of two links.
+    assert books["ledger_entries"] == books["events_accepted"] + 4
+
+    assert report["settings"]["wagers_an_event"] == 14
+    assert report["ten_times_tables"]["tables"] == 10 * report["wagers"]["tables"]
+    for wagers in (report["wagers"], report["ten_times_tables"]):
+        assert wagers["events_per_s"] > 0
+        assert abs(wagers["wagers_per_s"] - 14 * wagers["events_per_s"]) <= 14
+    assert report["bare_subscriber"]["events_per_s"] > 0
+    assert report["rounds"]["rounds_per_s"] > 0
+    for latency in ("wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"):
+        figures = report["latency"][latency]
+        assert figures["samples"] > 0
+        assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+
+    assert processes_in(place) == set()
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_interrupted_ends_all_that_it_started(
+    place: Path, surroundings: dict[str, str], how: signal.Signals, status: int
+) -> None:
+    """Ctrl-C in the middle: parts and files are gone; of a killed benchmark, the parts."""
+    with Pitlink("bench", "--tables", "50", "--seconds", "60", env=surroundings) as bench:
+        bench.until(
+            lambda: any("meters.bench.driver" in line for line in processes_in(place)),
+            within_s=60,
+            what="the load running",
+        )
+        bench.process.send_signal(how)
+        assert bench.wait(within_s=90) == status
+        assert "Traceback" not in bench.errors
+    eventually(lambda: not processes_in(place), within_s=30, what="no process left")
+    if how is not signal.SIGKILL:
+        assert list(place.iterdir()) == []
+
+
+def test_without_mosquitto_says_what_is_missing(place: Path, surroundings: dict[str, str]) -> None:
+    """A part that is not there is a user's matter: one line, no traceback, status 1."""
+    done = run_pitlink("bench", "--quick", env={**surroundings, "PATH": str(place)})
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "\npitlink: no mosquitto on PATH" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_wrong_usage_is_refused() -> None:
+    """Fewer than two tables cannot be on two links."""
+    done = run_pitlink("bench", "--tables", "1")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

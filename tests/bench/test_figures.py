@@ -1,0 +1,187 @@
+"""The load's own books, the percentiles and the comparison: where a wrong figure would hide."""
+
+import random
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from bonus.lines import Item, Line, Outcome
+from bonus.paytables import MeterKind, meter_terms
+from meters.bench.books import Tally
+from meters.bench.events import EventWriter
+from meters.bench.floor import FloorParts, floor_text, table_address
+from meters.bench.latency import LatencyWatch, percentiles
+from meters.bench.orders import Finished, LinkBooks
+from meters.bench.report import Books, compare_books
+from meters.bench.stand import AuditedLink, AuditedMeter, AuditedTotals, AuditResult
+from meters.bench.traffic import Traffic
+from meters.known import known_tables
+from meters.wire import topics
+from meters.wire.floor import parse_floor
+from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
+
+PARTS = FloorParts(
+    broker="mqtt://127.0.0.1:1", redis="unix:///none", http="127.0.0.1:2", data="/none"
+)
+
+
+def reply(*lines: Line) -> bytes:
+    return msgspec.json.encode(Reply(seq=2, status="accepted", lines=lines, claims=()))
+
+
+def won(item: Item, position: int, percent: int, paid_cents: int) -> Line:
+    return Line(
+        position=position,
+        item=item,
+        outcome=Outcome.PAID,
+        wagered=100,
+        paid=paid_cents,
+        returned=0,
+        percent=percent,
+        rule="649a.12(e)(1)",
+    )
+
+
+def test_floor_file_is_one_that_the_service_reads() -> None:
+    """Every table by the name that the load uses, over both links."""
+    floor = parse_floor(floor_text(PARTS, 5))
+    assert list(known_tables(floor)) == [table_address(number) for number in (0, 2, 4, 1, 3)]
+
+
+def test_events_are_those_of_the_contract() -> None:
+    """Seven positions with two wagers each; the hands come from one deck."""
+    writer = EventWriter(1)
+    wagers = TABLE_EVENT.decode(writer.wagers(3, 2))
+    assert isinstance(wagers, Wagers)
+    assert (wagers.seq, wagers.round, len(wagers.positions)) == (3, "R2", 7)
+    assert all(
+        one.wagers == {"progressive": 100, "five_card_progressive": 100} for one in wagers.positions
+    )
+    void = TABLE_EVENT.decode(writer.void(4, 2))
+    assert isinstance(void, Void)
+    for number in range(50):
+        result = TABLE_EVENT.decode(writer.result(5 + number, 3))
+        assert isinstance(result, Result)
+        hands = [card for one in result.positions for card in one.cards or ()]
+        cards = [*hands, *result.dealer, *(result.community or ())]
+        assert len(set(cards)) == len(cards)
+        assert all((one.cards is None) == one.folded for one in result.positions)
+        assert len(result.dealer) == 3
+        assert len(result.community or ()) == 2
+
+
+@pytest.mark.section("649a.12(e)(3)")
+def test_books_add_what_the_law_has_wagers_add() -> None:
+    """Seven wagers of 100 cents, at the rate of the terms; voided ones come off again."""
+    tally = Tally(wagers=5, voids=2)
+    for meter, paytable in ((MeterKind.PROGRESSIVE, "A"), (MeterKind.FIVE_CARD_PROGRESSIVE, None)):
+        terms = meter_terms(meter, 100, paytable)
+        expected = terms.seed_cents * 10_000 + 3 * 7 * 100 * terms.primary_bps
+        assert tally.meter_micros(meter) == expected
+    assert tally.books().wagers == 3 * 14
+
+
+@pytest.mark.reading("T15")
+@pytest.mark.reading("T17")
+def test_books_take_percentages_off_and_reseed_once() -> None:
+    """Two shares of a whole meter: both come off, and it is reseeded one time."""
+    tally = Tally()
+    seeded = tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE)
+    reseed = meter_terms(MeterKind.FIVE_CARD_PROGRESSIVE, 100).reseed_cents * 10_000
+    five = Item.FIVE_CARD_PROGRESSIVE
+    assert tally.note_result(reply(won(five, 7, 100, 2_000), won(five, 2, 100, 2_000)), 2)
+    after = seeded - 4_000 * 10_000 + reseed
+    assert tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE) == after
+    assert tally.note_result(reply(won(five, 7, 10, 300)), 1)
+    assert tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE) == after - 300 * 10_000
+    assert not tally.note_result(reply(), 0)
+    assert (tally.rounds, tally.claims) == (3, 3)
+
+
+def test_percentiles_are_times_that_were_measured() -> None:
+    """Nearest rank: of a hundred, the 50th and the 99th."""
+    times = [number / 1_000 for number in range(1, 101)]
+    random.Random(7).shuffle(times)
+    found = percentiles(times)
+    assert (found.p50_ms, found.p99_ms, found.samples) == (50.0, 99.0, 100)
+
+
+async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
+    """A value from before the wagers does not; of those that do, the first counts."""
+    traffic = Traffic(2, EventWriter(1), lambda *_: None)
+    watch = LatencyWatch(traffic)
+    sent: list[str] = []
+    traffic.send_result = lambda table: sent.append("result")  # type: ignore[method-assign]
+    table = traffic.tables[0]
+    topic = topics.meter(table_address(0).link, "progressive").encode()
+    before = value_of(table.tally)
+    table.sent_s = 10.0
+    table.tally.wagers += 1
+    after = value_of(table.tally)
+    assert after > before
+    watch.see(topic, meter_value(before), 10.02)
+    watch.note_answer(table, "wagers", 10.03)
+    watch.see(topic, meter_value(before), 10.04)
+    watch.see(topic, meter_value(after), 10.05)
+    watch.see(topic, meter_value(after + 1), 10.06)
+    table.sent_s = 11.0
+    table.tally.wagers += 1
+    # This value overtakes the reply.
+    watch.see(topic, meter_value(value_of(table.tally)), 11.01)
+    watch.note_answer(table, "wagers", 11.02)
+    found = watch.measured(1)
+    assert sent == ["result", "result"]
+    assert found.wagers_reply.samples == 2
+    assert (found.wagers_meter_seen.p50_ms, found.wagers_meter_seen.p99_ms) == (10.0, 50.0)
+
+
+def value_of(tally: Tally) -> int:
+    return tally.meter_micros(MeterKind.PROGRESSIVE) // 10_000
+
+
+def meter_value(amount_cents: int) -> bytes:
+    return msgspec.json.encode(
+        MeterValue(
+            meter="progressive",
+            amount=amount_cents,
+            version=1,
+            cycle=1,
+            state="open",
+            at="2026-11-20T02:14:07.250Z",
+        )
+    )
+
+
+def compared(
+    *, sent: int = 9, held: int = 5, wagers: int = 14, rounds: int = 1, balanced: bool = True
+) -> Books:
+    finished = Finished(
+        sent=sent,
+        accepted=9,
+        repeated=0,
+        refusals={},
+        interruptions={},
+        links={"bench-a": LinkBooks(wagers=14, rounds=1, meters_micros={"progressive": 5})},
+    )
+    audit = AuditResult(
+        balanced=balanced,
+        entries=13,
+        links={"bench-a": AuditedLink(meters={"progressive": AuditedMeter(amount_micros=held)})},
+        totals=AuditedTotals(rounds=rounds, wagers=wagers),
+    )
+    return compare_books(finished, audit)
+
+
+def losses() -> Iterator[Books]:
+    yield compared(sent=10)
+    yield compared(held=4)
+    yield compared(wagers=28)
+    yield compared(rounds=0)
+    yield compared(balanced=False)
+
+
+def test_anything_lost_shows() -> None:
+    """An event, a micro, a wager, a round, the balance: each alone is enough."""
+    assert compared().nothing_lost
+    assert [books.nothing_lost for books in losses()] == [False] * 5
