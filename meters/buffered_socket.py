@@ -6,11 +6,14 @@ itself. At thousands of messages a second those calls were a fifth of the servic
 
 import asyncio
 import socket
+import ssl
 from typing import Final
 
 _PIECE_BYTES: Final = 65_536
 _UNSENT_BYTES_MAX: Final = 1_048_576
 """With more than this unsent the writer has to wait, as with any socket whose buffer is full."""
+_PUSHED_BYTES_MAX: Final = 67_108_864
+"""The same where nothing waits: a broker that takes nothing for so long is as good as gone."""
 _RETRY_S: Final = 0.002
 
 
@@ -42,7 +45,7 @@ class BufferedSocket:
     def pending(self) -> int:
         """How many bytes have arrived that nobody asked for yet."""
         inner = self._inner
-        beneath = inner.pending() if hasattr(inner, "pending") else 0
+        beneath = inner.pending() if isinstance(inner, ssl.SSLSocket) else 0
         return len(self._arrived) - self._taken + beneath
 
     def send(self, data: bytes | bytearray) -> int:
@@ -59,6 +62,15 @@ class BufferedSocket:
         if self._flushing is None:
             self._flushing = self._loop.call_soon(self._flush)
         return len(data)
+
+    def push(self, data: bytes) -> bool:
+        """Have bytes sent that nobody waits for; False where far too much is unsent already."""
+        if self._broken is not None or len(self._unsent) > _PUSHED_BYTES_MAX:
+            return False
+        self._unsent += data
+        if self._flushing is None:
+            self._flushing = self._loop.call_soon(self._flush)
+        return True
 
     def fileno(self) -> int:
         """The socket's file descriptor."""
@@ -77,7 +89,7 @@ class BufferedSocket:
         self._flushing = None
         try:
             sent = self._inner.send(self._unsent)
-        except BlockingIOError:
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             sent = 0
         except OSError as error:
             self._broken = error

@@ -1,5 +1,6 @@
 """What `pitlink check` looks at: the floor file, and each part that it names."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -85,11 +86,14 @@ def _check_returns(floor: Floor) -> list[Check]:
 async def _check_redis(floor: Floor) -> list[Check]:
     try:
         async with open_redis(floor) as redis:
-            problem = await redis_problem(redis)
+            async with asyncio.timeout(_WITHIN_S):
+                problem = await redis_problem(redis)
             found = [Check("redis", problem is None, problem or "keeps every write")]
             if problem is None:
                 found += [await _check_books(LinkStore(redis, link), floor) for link in floor.link]
             return found
+    except TimeoutError:
+        return [Check("redis", holds=False, seen=f"no answer within {_WITHIN_S:.0f} seconds")]
     except (RedisError, OSError, UserError) as error:
         return [Check("redis", holds=False, seen=str(error))]
 
@@ -116,7 +120,13 @@ async def _check_broker(floor: Floor) -> Check:
         return Check("broker", holds=True, seen="embedded: started with the service")
     try:
         address = parse_broker_url(floor.service.broker)
-        async with BrokerConnection(address, "pitlink-check"):
-            return Check("broker", holds=True, seen=f"answers at {address.host}:{address.port}")
-    except (aiomqtt.MqttError, UserError) as error:
+    except UserError as error:
         return Check("broker", holds=False, seen=str(error))
+    place = f"{address.host}:{address.port}"
+    try:
+        async with asyncio.timeout(_WITHIN_S), BrokerConnection(address, "pitlink-check"):
+            return Check("broker", holds=True, seen=f"answers at {place}")
+    except TimeoutError:
+        return Check("broker", holds=False, seen=f"{place}: no answer within {_WITHIN_S:.0f} s")
+    except aiomqtt.MqttError as error:
+        return Check("broker", holds=False, seen=f"{place}: {error}")

@@ -6,19 +6,20 @@ a connection is made good by the table's repeat, or by the next beat.
 
 import asyncio
 import socket
-import ssl
 from collections.abc import Callable
 from typing import Final, Self, cast
 
 import aiomqtt
+import structlog
 
 from meters.buffered_socket import BufferedSocket
+from meters.packets import PACKET_IDS, publish_packet, text
 from meters.wire.address import BrokerAddress
 
-_INFLIGHT_MAX: Final = 0
-"""No bound on unanswered publishes but MQTT's own of 65,535: a bound makes paho look through all
-of them at each answer."""
+log = structlog.get_logger()
 
+_OWN_IDS_FROM: Final = 1_024
+"""paho numbers the few packets that it sends for us from 1 on."""
 _KEEPALIVE_S: Final = 15
 _ANSWER_WITHIN_S: Final = 10.0
 
@@ -30,6 +31,8 @@ class BrokerConnection(aiomqtt.Client):
 
     def __init__(self, address: BrokerAddress, identifier: str) -> None:
         self._arrived: Queue = asyncio.Queue()
+        self._socket: BufferedSocket | None = None
+        self._packet_id = _OWN_IDS_FROM
         super().__init__(
             address.host,
             address.port,
@@ -39,8 +42,6 @@ class BrokerConnection(aiomqtt.Client):
             identifier=identifier,
             keepalive=_KEEPALIVE_S,
             timeout=_ANSWER_WITHIN_S,
-            max_inflight_messages=_INFLIGHT_MAX,
-            max_queued_outgoing_messages=0,
             # Replies are small and awaited: they must not wait for each other's acknowledgement.
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             queue_type=cast("type[Queue]", _giving(self._arrived)),
@@ -56,9 +57,11 @@ class BrokerConnection(aiomqtt.Client):
         """
         await super().__aenter__()
         inner = self._client.socket()
-        if isinstance(inner, socket.socket) and not isinstance(inner, ssl.SSLSocket):
-            # paho has no option for its socket; it needs nothing of it but what ours has too.
-            self._client._sock = BufferedSocket(inner)  # type: ignore[assignment] # noqa: SLF001
+        if not isinstance(inner, socket.socket):
+            raise aiomqtt.MqttError("the connection broke as soon as it was made")
+        self._socket = BufferedSocket(inner)
+        # paho has no option for its socket; it needs nothing of it but what ours has too.
+        self._client._sock = self._socket  # type: ignore[assignment] # noqa: SLF001
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
@@ -73,8 +76,17 @@ class BrokerConnection(aiomqtt.Client):
         return batch
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish with QoS 1 and go on: paho keeps it until the broker has it."""
-        self._client.publish(topic, payload, 1, retain)
+        """Publish with QoS 1 and go on.
+
+        The packet is put together here: what paho keeps of each, to send it again in a session
+        that we do not have, cost more than all that the service does with a wager.
+        """
+        if self._socket is None:
+            return
+        self._packet_id = self._packet_id + 1 if self._packet_id < PACKET_IDS else _OWN_IDS_FROM
+        packet = publish_packet(text(topic), self._packet_id, payload, retain=retain)
+        if not self._socket.push(packet):
+            log.warning("not published", topic=topic, reason="the broker takes nothing")
 
 
 def _giving(queue: Queue) -> Callable[[int], Queue]:

@@ -1,15 +1,14 @@
 """The packets of MQTT 3.1.1 that a load generator needs, and no others.
 
-A load generator must cost less than what it measures, for both share the same cores. So a publish
-is a topic made once, two bytes and a payload, and what a read of the socket brought is taken apart
-in one loop. The general clients spend ten times as much on a message, and the codecs on PyPI either
-speak MQTT 5 alone or are no longer kept.
+A load generator must cost less than what it measures, for both share the same cores. So what a
+read of the socket brought is taken apart in one loop. The general clients spend ten times as much
+on a message, and the codecs on PyPI either speak MQTT 5 alone or are no longer kept.
 """
 
 from dataclasses import dataclass, field
 from typing import Final
 
-PACKET_IDS: Final = 65_535
+from meters.packets import remaining_length, text
 
 _CONNECT: Final = 0x10
 _CONNACK: Final = 2
@@ -17,7 +16,6 @@ _PUBLISH: Final = 3
 _PUBACK: Final = 4
 _SUBACK: Final = 9
 _SUBSCRIBE: Final = 0x82
-_PUBLISH_QOS1: Final = b"\x32"
 _PUBACK_HEAD: Final = b"\x40\x02"
 _CLEAN_SESSION: Final = 0x02
 _ACCEPTED: Final = 0
@@ -32,36 +30,13 @@ class PacketError(Exception):
 def connect_packet(client_id: str) -> bytes:
     """CONNECT with a clean session and without a keep-alive."""
     body = b"\x00\x04MQTT\x04" + bytes([_CLEAN_SESSION]) + b"\x00\x00" + text(client_id)
-    return bytes([_CONNECT]) + _length(len(body)) + body
+    return bytes([_CONNECT]) + remaining_length(len(body)) + body
 
 
 def subscribe_packet(packet_id: int, *patterns: str) -> bytes:
     """SUBSCRIBE with QoS 1."""
     body = packet_id.to_bytes(2, "big") + b"".join(text(one) + _QOS1 for one in patterns)
-    return bytes([_SUBSCRIBE]) + _length(len(body)) + body
-
-
-def publish_packet(topic: bytes, packet_id: int, payload: bytes) -> bytes:
-    """PUBLISH with QoS 1, not retained; the topic as `text` makes it.
-
-    >>> publish_packet(text("a/b"), 7, b"{}").hex(" ")
-    '32 09 00 03 61 2f 62 00 07 7b 7d'
-    """
-    length = len(topic) + 2 + len(payload)
-    return b"".join((_PUBLISH_QOS1, _length(length), topic, packet_id.to_bytes(2, "big"), payload))
-
-
-def text(value: str) -> bytes:
-    """A string with its length before it, as MQTT has them."""
-    data = value.encode()
-    return len(data).to_bytes(2, "big") + data
-
-
-def _length(length: int) -> bytes:
-    """A remaining length: seven bits a byte, the low ones first."""
-    if length < 0x80:
-        return bytes((length,))
-    return bytes((length & 0x7F | 0x80,)) + _length(length >> 7)
+    return bytes([_SUBSCRIBE]) + remaining_length(len(body)) + body
 
 
 @dataclass(slots=True)

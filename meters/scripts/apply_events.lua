@@ -50,9 +50,19 @@ local function table_at(key)
   return tables[key]
 end
 
+-- Notes fields of a table to be set; what is set of one table in a row is one command.
+local function set_table(key, ...)
+  local last = table_writes[#table_writes]
+  if not last or last[1] ~= 'HSET' or last[2] ~= key then
+    last = { 'HSET', key }
+    table_writes[#table_writes + 1] = last
+  end
+  for _, part in ipairs({ ... }) do last[#last + 1] = part end
+end
+
 local function keep_reply(key, seq, digest, reply)
   tables[key].last = seq
-  table_writes[#table_writes + 1] = { 'HSET', key, 'last', exact(seq), 'reply:' .. exact(seq), digest .. reply }
+  set_table(key, 'last', exact(seq), 'reply:' .. exact(seq), digest .. reply)
   if seq > REPLIES_KEPT then
     table_writes[#table_writes + 1] = { 'HDEL', key, 'reply:' .. exact(seq - REPLIES_KEPT) }
   end
@@ -61,16 +71,14 @@ end
 local function open_round(key, seq, round, event, draw, contributed)
   local at = tables[key]
   at.round, at.basis, at.contributed = round, seq, contributed
-  table_writes[#table_writes + 1] = {
-    'HSET', key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed,
-  }
+  set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
 local function end_round(key, claims)
   local at = tables[key]
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
-  table_writes[#table_writes + 1] = { 'HSET', key, 'over', at.over, 'claims', table.concat(claims, ' ') }
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
+  set_table(key, 'over', at.over, 'claims', table.concat(claims, ' '))
 end
 
 local function round_problem(at, round)

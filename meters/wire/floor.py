@@ -1,44 +1,26 @@
 """The floor file: one TOML text that describes a facility, read whole or refused with its line."""
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from bonus.errors import UserError
 from bonus.paytables import MeterKind, MeterTerms, meter_terms
+from meters.wire.choices import choice_problem
+from meters.wire.mistakes import Vocabulary, nearest, toml_mistake
+from meters.wire.parts import is_broker, is_listening_address, is_redis
 from meters.wire.places import Places, field_path
 from meters.wire.topics import IDENTIFIER
 
 POSITIONS_MAX: Final = {"three_card_poker": 7, "three_card_prime": 6, "four_card_prime": 6}
 """How many players a table may have: 649a.2(a), 679a.2(a), 682a.2(a)."""
 
-Identifier = Annotated[str, msgspec.Meta(pattern=f"^{IDENTIFIER}$")]
+Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
 Game = Literal["three_card_poker", "three_card_prime", "four_card_prime"]
-
-_CHOICES: Final[Mapping[str, Mapping[str, str]]] = {
-    "three_card_poker": {
-        "ante_bonus": "b-A b-B b-C c-A c-B c-C",
-        "pair_plus": "A B C D E",
-        "progressive": "A B",
-        "six_card_bonus": "A B C D E",
-        "version": "1 2 3",
-    },
-    "three_card_prime": {"bad_beat": "A B C D", "pair_bonus": "A B C D", "all_six": "A B C D E"},
-    "four_card_prime": {
-        "bad_beat": "A B C D",
-        "prime": "A B",
-        "aces_bonus": "A B C D E F G H",
-        "aces_bonus_reading": "five_cards best_four",
-        "all_six": "A B C D E",
-    },
-}
-_PAYOUT_LIMIT_LEAST_CENTS: Final = 5_000_000
-_MINI_ROYAL_LEAST: Final = {"ante_bonus": 5, "pair_plus": 40}
 
 
 class FloorError(UserError):
@@ -66,6 +48,14 @@ class Service(_Config, frozen=True, kw_only=True):
     data: str = "pitlink-data"
 
 
+_TITLES: Final = {
+    MeterKind.PROGRESSIVE: "Progressive",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "Five-Card Progressive",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "5 of 6 Progressive",
+    MeterKind.FIVE_CARD_HAND_BONUS: "Five Card Hand Bonus",
+}
+
+
 class Meter(_Config, frozen=True, kw_only=True):
     """One meter: `wager` in cents; the draws in one round of so many on average, 0 for none."""
 
@@ -85,7 +75,7 @@ class Meter(_Config, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """What patrons read above the amount."""
-        return self.name or self.kind.value.replace("_", " ").title()
+        return self.name or _TITLES[self.kind]
 
     @property
     def terms(self) -> MeterTerms:
@@ -133,6 +123,19 @@ class Floor(_Config, frozen=True, kw_only=True):
         return None
 
 
+_WORDS: Final = Vocabulary(
+    keys={
+        (): Floor.__struct_fields__,
+        ("facility",): Facility.__struct_fields__,
+        ("service",): Service.__struct_fields__,
+        ("link",): Link.__struct_fields__,
+        ("link", "meter"): Meter.__struct_fields__,
+        ("link", "table"): Table.__struct_fields__,
+    },
+    choices={"kind": [kind.value for kind in MeterKind], "game": get_args(Game)},
+)
+
+
 def parse_floor(text: str, name: str = "floor file") -> Floor:
     """Read and check a floor file whole.
 
@@ -141,17 +144,17 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FloorError(f"{name}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        line, reason = toml_mistake(error, text)
+        raise FloorError(f"{name}:{line}: {reason}") from None
     places = Places(text)
     try:
         floor = msgspec.convert(raw, Floor)
     except msgspec.ValidationError as error:
-        reason, path = field_path(str(error))
-        raise FloorError(f"{name}:{places.line_of(path, reason)}: {reason}") from None
-    for problem in _problems(floor):
-        path, reason = problem
-        raise FloorError(f"{name}:{places.line_of(path, reason)}: {reason}")
+        path, reason = _WORDS.mistake(*field_path(str(error)))
+        raise FloorError(f"{name}:{places.line_of(path)}: {reason}") from None
+    for path, reason in _problems(floor):
+        raise FloorError(f"{name}:{places.line_of(path)}: {reason}")
     return floor
 
 
@@ -162,9 +165,15 @@ def read_floor(path: Path) -> Floor:
         FloorError: there is none, or it cannot be used.
     """
     try:
-        return parse_floor(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FloorError(f"{path}: cannot be read: {error}") from None
+        data = path.read_bytes()
+    except OSError as error:
+        raise FloorError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
+    return parse_floor(text, str(path))
 
 
 Problem = tuple[tuple[str | int, ...], str]
@@ -175,7 +184,8 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     try:
         ZoneInfo(floor.facility.timezone)
     except (KeyError, ValueError, OSError):
-        yield ("facility", "timezone"), f"{floor.facility.timezone!r} is no time zone"
+        reason = f'{floor.facility.timezone!r} is no time zone: one is "America/New_York"'
+        yield ("facility", "timezone"), reason
     yield from _service_problems(floor.service)
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
@@ -201,12 +211,17 @@ def _problems(floor: Floor) -> Iterator[Problem]:
 
 
 def _service_problems(service: Service) -> Iterator[Problem]:
-    if not re.fullmatch(r"embedded|mqtts?://\S+", service.broker):
-        yield ("service", "broker"), 'a broker is "embedded", "mqtt://…" or "mqtts://…"'
-    if not re.fullmatch(r"embedded|rediss?://\S+|unix://\S+", service.redis):
-        yield ("service", "redis"), 'a redis is "embedded", "redis://…", "rediss://…" or "unix://…"'
-    if not re.fullmatch(r"\S+:\d{1,5}", service.http):
+    # The addresses are not repeated here: they may hold passwords.
+    if service.broker != "embedded" and not is_broker(service.broker):
+        reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
+        yield ("service", "broker"), reason
+    if service.redis != "embedded" and not is_redis(service.redis):
+        reason = 'a redis is "embedded", "redis://host:6379/0", "rediss://…" or "unix:///path"'
+        yield ("service", "redis"), reason
+    if not is_listening_address(service.http):
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
+    if not service.data:
+        yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
 
 
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -214,12 +229,16 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
     for at, meter in enumerate(link.meter):
         spot = (*here, "meter", at)
         if meter.meter_id in seen:
-            yield (*spot, "id"), f"meter {meter.meter_id} stands twice on link {link.id}"
+            reason = f"meter {meter.meter_id} stands twice on link {link.id}: give it another id"
+            yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         try:
             meter_terms(meter.kind, meter.wager, meter.paytable)
         except ValueError as error:
-            yield (*spot, "wager" if meter.paytable is None else "paytable"), str(error)
+            if _offered_at(meter.kind, meter.wager):
+                yield (*spot, "paytable"), str(error)
+            else:
+                yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
         if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
             for draw in ("magic_card_every", "lucky_every"):
                 if getattr(meter, draw):
@@ -227,6 +246,17 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
                         (*spot, draw),
                         (f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"),
                     )
+
+
+def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
+    """Whether there are meters of a kind for such wagers, by whatever paytable."""
+    for paytable in (None, "A", "B"):
+        try:
+            meter_terms(kind, wager_cents, paytable)
+        except ValueError:
+            continue
+        return True
+    return False
 
 
 def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -239,22 +269,24 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
         )
     if table.meters and table.game != "three_card_poker":
         yield (*spot, "meters"), f"{table.game} has no wager that feeds a meter"
-    for meter_id in table.meters:
+    for at, meter_id in enumerate(table.meters):
         meter = by_id.get(meter_id)
         if meter is None:
-            yield (*spot, "meters"), f"link {link.id} has no meter {meter_id}"
+            reason = f"link {link.id} has no meter {meter_id}{nearest(meter_id, by_id)}"
+            yield (*spot, "meters", at), reason
+        elif kinds.get(meter.kind) == meter_id:
+            yield (*spot, "meters", at), f"{meter_id} stands twice"
         elif meter.kind in kinds:
             yield (
-                (*spot, "meters"),
+                (*spot, "meters", at),
                 f"{meter_id} and {kinds[meter.kind]} are both {meter.kind}: one of a kind a table",
             )
         else:
             kinds[meter.kind] = meter_id
-    offered = _CHOICES[table.game]
     for wager, choice in table.paytables.items():
-        reason = _choice_problem(table, wager, choice, offered.get(wager, "").split())
-        if reason:
-            yield (*spot, "paytables", wager), reason
+        wrong = choice_problem(table.game, wager, choice, table.paytables)
+        if wrong:
+            yield (*spot, "paytables", wager), wrong
     progressive = kinds.get(MeterKind.PROGRESSIVE)
     chosen = table.paytables.get("progressive")
     if progressive and chosen and chosen != by_id[progressive].paytable:
@@ -262,32 +294,3 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             (*spot, "paytables", "progressive"),
             f"paytable {chosen}, but meter {progressive} is for {by_id[progressive].paytable}",
         )
-
-
-def _choice_problem(table: Table, wager: str, choice: object, offered: list[str]) -> str | None:
-    if wager == "payout_limit" and table.game != "three_card_poker":
-        return _payout_limit_problem(choice)
-    if wager == "mini_royal" and table.game == "three_card_poker":
-        return _mini_royal_problem(choice)
-    if not offered:
-        return f"{table.game} has no paytable choice {wager}"
-    if str(choice) not in offered:
-        return f"{wager} is offered as {', '.join(offered)}, not {choice}"
-    if str(choice).startswith("c-") and "version" not in table.paytables:
-        return "the tables of 649a.12(c) go with a version of 649a.7(e): give version 1, 2 or 3"
-    return None
-
-
-def _payout_limit_problem(choice: object) -> str | None:
-    """Reading G6: the aggregate limit of 679a.12(h) and 682a.12(g)."""
-    if isinstance(choice, int) and choice >= _PAYOUT_LIMIT_LEAST_CENTS:
-        return None
-    return f"a payout_limit is at least {_PAYOUT_LIMIT_LEAST_CENTS} cents ($50,000)"
-
-
-def _mini_royal_problem(choice: object) -> str | None:
-    if isinstance(choice, dict) and all(
-        key in _MINI_ROYAL_LEAST and odds >= _MINI_ROYAL_LEAST[key] for key, odds in choice.items()
-    ):
-        return None
-    return "mini_royal pays at least 5 to 1 as ante_bonus, 40 to 1 as pair_plus (649a.12(g))"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
@@ -13,139 +14,163 @@ MONEY: Final = frozenset({"wager", "validate_from", "payout_limit"})
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
 _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
+_SECTIONS: Final = frozenset({("facility",), ("service",)})
+_REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
+_CENTS_A_DOLLAR: Final = 100
+_ALIKE: Final = 0.7
+"""How near two words must be, of 1, for one to be taken for the other."""
 
 
-def toml_mistake(error: ValueError | RecursionError, text: str) -> tuple[int, str]:
+def toml_mistake(error: Exception, text: str) -> tuple[int, str]:
     """The line of a text that is not TOML, and what is wrong there."""
     found = _TOML.fullmatch(str(error))
     if found is None:
-        reason = "a number too long" if isinstance(error, ValueError) else "brackets in brackets"
-        return 1, f"this cannot be a floor file: {reason}"
+        return 1, f"this cannot be read as TOML: {error}"
     lines = text.split("\n")
     number = int(found["line"] or len(lines))
-    line = lines[min(number, len(lines)) - 1].strip()
     what = found["what"]
-    return number, f"{_advice(what, line)} ({what[:1].lower()}{what[1:]})"
+    line = lines[min(number, len(lines)) - 1].strip()
+    return number, f"{_advice(what, line)} (TOML: {what[:1].lower()}{what[1:]})"
 
 
 def _advice(what: str, line: str) -> str:
     """What to do about a line that TOML does not take."""
-    value = line.partition("=")[2]
-    if re.search("[“”„‘’«»]", line):  # noqa: RUF001  (what a word processor makes of quotes)
-        return "only straight quotes will do: \"…\""
-    if "Cannot overwrite" in what or "Cannot declare" in what or "namespace" in what:
-        if line.startswith("["):
-            return "a section that occurs several times has double brackets, such as [[link.table]]"
-        return f"{line.partition('=')[0].strip()} stands twice in this section"
-    if line.startswith("["):
-        return "a section's name stands in brackets, such as [service] or [[link.table]]"
-    if "=" not in line:
-        return "a line is a key and its value, such as positions = 7"
-    if "$" in value or re.search(r"\d,\d{3}", value):
-        return "money is in cents, a whole number without sign or comma: $1 is 100"
-    if value.count('"') % 2 or value.count("'") % 2:
-        return "a quote is missing"
-    if _BARE_WORD.search(line):
-        return "text stands in quotes"
-    return "this is not TOML"
+    key, equals, value = (part.strip() for part in line.partition("="))
+    twice = any(word in what for word in ("overwrite", "declare", "namespace", "mutate"))
+    checks = (
+        ("\\r" in what, "the lines end as on no system of today: save it with other line ends"),
+        (re.search("[“”„‘’«»]", line), 'only straight quotes will do: "…"'),  # noqa: RUF001
+        (twice and equals, f"{key} stands twice in this section"),
+        (twice, "a section that may occur again has double brackets, such as [[link.table]]"),
+        (line.startswith("["), "a section is named in brackets: [service] or [[link.table]]"),
+        (not equals, "a line is a key and its value, such as positions = 7"),
+        (
+            "$" in value or re.search(r"\d,\d{3}", value) or (key in MONEY and value.isalpha()),
+            "money is in cents, a whole number without sign or comma: $1 is 100",
+        ),
+        (value.endswith(","), "no comma stands at the end of a line"),
+        (";" in value, "a comment begins with #"),
+        (value.count('"') % 2 or value.count("'") % 2, "a quote is missing"),
+        (_BARE_WORD.search(line), "text stands in quotes"),
+    )
+    return next((advice for holds, advice in checks if holds), "this line cannot be read")
 
 
-def type_mistake(reason: str, path: Path, keys: Mapping[Path, Collection[str]]) -> tuple[Path, str]:
-    """A validation error's place and reason, put for whoever wrote the file.
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What may stand in a floor file.
 
-    Args:
-        reason: what msgspec says.
-        path: where.
+    Attributes:
         keys: the keys of each section, by its path without numbers.
+        choices: what may stand for a key that has a choice.
     """
-    section = tuple(step for step in path if isinstance(step, str))
-    named = _NAMED.search(reason)
-    if named and "unknown field" in reason:
-        key = named["key"]
-        known = keys.get(section, ())
-        return (*path, key), f"there is no key {key} here{_nearest(key, known)}"
-    if named:
-        return path, f"{_title((*section, named['key']), named['key'])} is missing"
-    key = section[-1] if section else "the file"
-    for pattern, words in _WORDS:
-        if found := re.fullmatch(pattern, reason):
-            return path, words(key, section, found)
-    return path, f"{key}: {reason}"
+
+    keys: Mapping[Path, Collection[str]]
+    choices: Mapping[str, Collection[str]]
+
+    def mistake(self, reason: str, path: Path) -> tuple[Path, str]:
+        """The place and the words of what the types do not take.
+
+        Args:
+            reason: what msgspec says.
+            path: where.
+        """
+        section = tuple(step for step in path if isinstance(step, str))
+        if named := _NAMED.search(reason):
+            key = named["key"]
+            if "unknown" in reason:
+                known = self.keys.get(section, ())
+                return (*path, key), f"there is no key {key} here{nearest(key, known)}"
+            return path, f"{_title((*section, key))} is missing"
+        for pattern, words in _WORDS:
+            if found := pattern.fullmatch(reason):
+                key = section[-1] if section else "the file"
+                return path, words(_Spot(key, section, found, self.choices.get(key, ())))
+        return path, f"{'.'.join(map(str, section))}: {reason}"
 
 
-_SECTIONS: Final = {("facility",), ("service",), ("link",), ("link", "meter"), ("link", "table")}
-_REPEATED: Final = _SECTIONS - {("facility",), ("service",)}
+def nearest(word: str, known: Collection[str]) -> str:
+    """The one word that another is near to, where there is one; else all that are known."""
+    plain = word.lower().replace(" ", "_").replace("-", "_")
+    if close := get_close_matches(plain, known, 1, _ALIKE):
+        return f": is {close[0]} meant?"
+    return f": it is one of {', '.join(known)}" if known else ""
 
 
-def _title(section: tuple[str, ...], key: str) -> str:
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where a value does not fit: its key, its section, what msgspec says, what may stand."""
+
+    key: str
+    section: Path
+    found: re.Match[str]
+    choices: Collection[str]
+
+
+def _title(section: Path) -> str:
+    name = ".".join(map(str, section))
     if section in _REPEATED:
-        return f"[[{'.'.join(section)}]]"
-    return f"[{key}]" if section in _SECTIONS else key
+        return f"[[{name}]]"
+    return f"[{name}]" if section in _SECTIONS else str(section[-1])
 
 
-def _nearest(word: str, known: Collection[str]) -> str:
-    """Where a word has one that is near to it, that; else all that there are."""
-    close = get_close_matches(word, known, 1)
-    if close:
-        return f"; {close[0]} is meant?"
-    return f": {', '.join(known)}" if known else ""
+def _number(spot: _Spot) -> str:
+    if spot.key in MONEY:
+        return f"{spot.key} is in cents, a whole number without quotes or point: $1 is 100"
+    return f"{spot.key} is a whole number, without quotes"
 
 
-Words = Callable[[str, tuple[str, ...], "re.Match[str]"], str]
+def _bound(spot: _Spot) -> str:
+    limit = int(spot.found[2])
+    end = "least" if spot.found[1] == ">=" else "most"
+    if spot.key not in MONEY:
+        return f"{spot.key} is at {end} {limit}"
+    dollars = f" (${limit // _CENTS_A_DOLLAR:,})" if limit > _CENTS_A_DOLLAR else ""
+    return f"{spot.key} is at {end} {limit} {'cent' if limit == 1 else 'cents'}{dollars}"
 
 
-def _number(key: str, _: tuple[str, ...], __: "re.Match[str]") -> str:
-    if key in MONEY:
-        return f"{key} is in cents, a whole number without quotes or point: $1 is 100"
-    return f"{key} is a whole number, without quotes"
+def _quoted(spot: _Spot) -> str:
+    return f'{spot.key} is a text and stands in quotes: {spot.key} = "…"'
 
 
-def _bound(key: str, _: tuple[str, ...], found: "re.Match[str]") -> str:
-    most = "least" if found[1] == ">=" else "most"
-    cents = f" cents (${int(found[2]) // 100:,})" if key in MONEY and int(found[2]) >= 100 else ""
-    return f"{key} is {found[2]}{cents or (' cent' if key in MONEY else '')} at {most}"
+def _choice(spot: _Spot) -> str:
+    return f'{spot.key}: a choice is a text in quotes, such as "A", or a whole number'
 
 
-def _quoted(key: str, _: tuple[str, ...], __: "re.Match[str]") -> str:
-    return f'{key} is a text and stands in quotes: {key} = "…"'
+def _listed(spot: _Spot) -> str:
+    if spot.section in _REPEATED:
+        return f"{spot.key} has double brackets: {_title(spot.section)}"
+    return f'{spot.key} is a list: {spot.key} = ["…", "…"]'
 
 
-def _listed(key: str, section: tuple[str, ...], __: "re.Match[str]") -> str:
-    if section in _REPEATED:
-        return f"{key} has double brackets: [[{'.'.join(section)}]]"
-    return f'{key} is a list: {key} = ["…", "…"]'
+def _sectioned(spot: _Spot) -> str:
+    return f"{spot.key} is a section of its own: {_title(spot.section)}"
 
 
-def _sectioned(key: str, section: tuple[str, ...], _: "re.Match[str]") -> str:
-    return f"{key} is a section of its own: {_title(section, key)}"
+def _length(spot: _Spot) -> str:
+    if spot.found[1] == "array":
+        return f"there is no {_title(spot.section)}"
+    if spot.found[2] == ">=":
+        return f"{spot.key} is empty"
+    return f"{spot.key} has {spot.found[3]} characters at most"
 
 
-def _length(key: str, section: tuple[str, ...], found: "re.Match[str]") -> str:
-    if found[1] == "array":
-        return f"there is no {_title(section, key)}"
-    return f"{key} is empty" if found[2] == ">=" else f"{key} has {found[3]} characters at most"
+def _spelled(spot: _Spot) -> str:
+    return f"{spot.key} has letters, digits and hyphens only, 1 to 32 of them"
 
 
-def _spelled(key: str, _: tuple[str, ...], __: "re.Match[str]") -> str:
-    return f"{key} has letters, digits and hyphens, 1 to 32 of them"
+def _chosen(spot: _Spot) -> str:
+    return f"there is no {spot.key} {spot.found[1]}{nearest(spot.found[1], spot.choices)}"
 
 
-def _chosen(key: str, _: tuple[str, ...], found: "re.Match[str]") -> str:
-    known = CHOICES.get(key, ())
-    return f"there is no {key} {found[1]}{_nearest(found[1], known)}"
-
-
-CHOICES: Final[dict[str, Collection[str]]] = {}
-"""What may stand for the keys that have a choice; filled by the floor file's module."""
-
-_WORDS: Final[tuple[tuple[str, Words], ...]] = (
-    (r"Expected `int \| str \| object`, got `.*`", _quoted),
-    (r"Expected `int(?: \| null)?`, got `.*`", _number),
-    (r"Expected `str(?: \| null)?`, got `.*`", _quoted),
-    (r"Expected `array`, got `.*`", _listed),
-    (r"Expected `object`, got `.*`", _sectioned),
-    (r"Expected `int` ([<>]=) (\d+)", _bound),
-    (r"Expected `(str|array)` of length ([<>]=) (\d+)", _length),
-    (r"Expected `str` matching regex .*", _spelled),
-    (r"Invalid enum value '?(.*?)'?", _chosen),
+_WORDS: Final[tuple[tuple[re.Pattern[str], Callable[[_Spot], str]], ...]] = (
+    (re.compile(r"Expected `int \| str \| object`, got `.*`"), _choice),
+    (re.compile(r"Expected `int(?: \| null)?`, got `.*`"), _number),
+    (re.compile(r"Expected `str(?: \| null)?`, got `.*`"), _quoted),
+    (re.compile(r"Expected `array`, got `.*`"), _listed),
+    (re.compile(r"Expected `object`, got `.*`"), _sectioned),
+    (re.compile(r"Expected `int` ([<>]=) (\d+)"), _bound),
+    (re.compile(r"Expected `(str|array)` of length ([<>]=) (\d+)"), _length),
+    (re.compile(r"Expected `str` matching regex .*"), _spelled),
+    (re.compile(r"Invalid enum value '(.*)'", re.DOTALL), _chosen),
 )

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections.abc import Collection
 from itertools import count
 from typing import Final
 
@@ -11,9 +12,14 @@ _BLANK: Final = re.compile(r"(?:\s|#[^\n]*)+")
 _OPEN: Final = re.compile(r"\[\[?")
 _CLOSE: Final = re.compile(r"[ \t]*\]\]?")
 _TEXT: Final = re.compile(
-    r'"""(?:\\.|[^\\])*?"""(?:"{0,2})' r"|'''.*?'''(?:'{0,2})"
-    r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'", re.DOTALL,
-)  # fmt: skip
+    r"""
+    "{3} (?: \\. | [^\\] )*? "{3,5}
+    | '{3} .*? '{3,5}
+    | " (?: \\. | [^"\\\n] )* "
+    | ' [^'\n]* '
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _DOT: Final = re.compile(r"[ \t]*\.[ \t]*")
 _EQUALS: Final = re.compile(r"[ \t]*=[ \t]*")
@@ -38,6 +44,11 @@ class Places:
         self._lines: dict[Path, int] = {(): 1}
         self._counts: dict[Path, int] = {}
         self._read_document()
+
+    @property
+    def known(self) -> Collection[Path]:
+        """What has a line of its own."""
+        return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
         """The line of a value, or of the nearest thing around it that has one."""

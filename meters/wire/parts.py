@@ -1,0 +1,53 @@
+"""Whether the floor file's addresses of broker, Redis and pages can be such."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from bonus.errors import UserError
+from meters.wire.address import parse_broker_url
+
+_PORT_MOST: Final = 65_535
+
+
+def is_broker(url: str) -> bool:
+    """Whether this may be a broker's address.
+
+    >>> is_broker("mqtt://pit:secret@10.0.0.7:1883"), is_broker("10.0.0.7:1883")
+    (True, False)
+    """
+    try:
+        parse_broker_url(url)
+    except UserError:
+        return False
+    return True
+
+
+def is_redis(url: str) -> bool:
+    """Whether this may be a Redis's address, with the number of a database or none.
+
+    >>> is_redis("redis://10.0.0.8:6379/0"), is_redis("redis://10.0.0.8:6379/meters")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme == "unix":
+        return len(parts.path) > 1
+    if parts.scheme not in {"redis", "rediss"} or not parts.hostname or port == 0:
+        return False
+    return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
+
+
+def is_listening_address(text: str) -> bool:
+    """Whether this is an address and a port to listen on.
+
+    >>> is_listening_address("127.0.0.1:8080"), is_listening_address("http://127.0.0.1:8080")
+    (True, False)
+    """
+    host, _, port = text.rpartition(":")
+    if re.fullmatch(r"[^\s/]+", host) is None or re.fullmatch(r"[0-9]{1,5}", port) is None:
+        return False
+    return 1 <= int(port) <= _PORT_MOST

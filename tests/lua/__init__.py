@@ -1,0 +1,1 @@
+"""The Lua scripts, each status and each figure, on real Redis servers."""

@@ -1,0 +1,249 @@
+"""One link's books for the tests of the scripts, moved by steps that are made by hand."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+import msgspec
+from redis.asyncio import Redis
+
+from meters.steps import (
+    Answer,
+    Contribution,
+    DueStep,
+    Kind,
+    ReplyWork,
+    ResultWork,
+    Status,
+    Step,
+    TakeStep,
+    WagersWork,
+    Work,
+)
+from meters.store import FIXED_KEYS, Act, Decided, LinkStore
+from meters.wire.floor import Link, parse_floor
+
+MAX: Final = 9_007_199_254_740_991
+"""What no balance may pass, 2^53 - 1 micros."""
+
+CENT: Final = 10_000
+SEED: Final = 100_000 * CENT
+"""What the progressive meter holds at first."""
+
+METER: Final = "progressive"
+BONUS: Final = "five_card_hand_bonus"
+
+FLOOR: Final = """
+[facility]
+name = "Keystone Casino"
+timezone = "America/New_York"
+
+[[link]]
+id = "lua"
+name = "Three Card Poker Jackpot"
+
+[[link.meter]]
+kind = "progressive"
+wager = 100
+paytable = "A"
+
+[[link.meter]]
+kind = "five_card_hand_bonus"
+wager = 100
+
+[[link.table]]
+id = "T-1"
+asset = "1"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive", "five_card_hand_bonus"]
+"""
+
+Keyspace = dict[str, object]
+
+
+def link_of(text: str = FLOOR) -> Link:
+    """The first link of a floor file."""
+    return parse_floor(text).link[0]
+
+
+class Books:
+    """The books of one link, by its store."""
+
+    def __init__(self, redis: Redis, link: Link | None = None) -> None:
+        self.redis = redis
+        self.store = LinkStore(redis, link or link_of())
+        self.keys = self.store.keys
+
+    async def apply(self, *steps: Step) -> list[Answer]:
+        """Apply steps as one batch, with the places of their keys filled in."""
+        keys = [self.keys.table(step.table) for step in steps]
+        placed = []
+        for place, step in enumerate(steps, start=FIXED_KEYS + 1):
+            work = step.work
+            if isinstance(work, ResultWork):
+                dues = []
+                for due in work.dues:
+                    if due.claim:
+                        keys.append(self.keys.claim(due.claim))
+                    key = FIXED_KEYS + len(keys) if due.claim else 0
+                    dues.append(msgspec.structs.replace(due, claim_key=key))
+                work = msgspec.structs.replace(work, dues=tuple(dues))
+            placed.append(msgspec.structs.replace(step, table_key=place, work=work))
+        return await self.store.apply(placed, keys)
+
+    async def one(self, step: Step) -> Answer:
+        """Apply one step alone."""
+        return (await self.apply(step))[0]
+
+    async def accept(self, *steps: Step) -> list[Answer]:
+        """Apply steps one after the other, all of which must be accepted."""
+        answers = [await self.one(step) for step in steps]
+        assert [answer.status for answer in answers] == [Status.ACCEPTED] * len(steps)
+        return answers
+
+    async def decide(
+        self,
+        claim: str,
+        act: Act,
+        *,
+        by: str = "floor",
+        percent: bool = True,
+        hand_pay: bool = True,
+        meter: str = METER,
+    ) -> Decided:
+        """Carry a decision on a claim."""
+        return await self.store.decide(
+            claim,
+            act,
+            by,
+            b'{"act":"%s"}' % act.encode(),
+            table="T-1",
+            round_id="R1",
+            meter=meter,
+            percent=percent,
+            hand_pay=hand_pay,
+        )
+
+    async def accounts(self) -> dict[str, int]:
+        """Every balance in micros."""
+        return (await self.store.snapshot()).accounts
+
+    async def set_accounts(self, balances: Mapping[str, int]) -> None:
+        """Set balances behind the scripts' back, in micros by account."""
+        for account, micros in balances.items():
+            await self.redis.hset(self.keys.accounts, account, str(micros))
+
+    async def last_entry(self) -> dict[str, str]:
+        """The last ledger entry's fields, its number as ``id``."""
+        snapshot = await self.store.snapshot()
+        ((number, fields),) = await self.store.entries(snapshot.last_entry - 1, 1)
+        return {"id": str(number)} | {name: value.decode() for name, value in fields.items()}
+
+    async def transfers(self) -> list[list[object]]:
+        """The transfers of the last ledger entry."""
+        entry = await self.last_entry()
+        return msgspec.json.decode(entry["transfers"], type=list[list[object]])
+
+    async def keyspace(self) -> Keyspace:
+        """Everything that Redis holds, by key."""
+        return await keyspace(self.redis)
+
+
+async def keyspace(redis: Redis) -> Keyspace:
+    """Everything that a Redis holds, by key, as plain values that compare."""
+    held: Keyspace = {}
+    for key in [key async for key in redis.scan_iter()]:
+        kind = cast("bytes", await redis.type(key)).decode()
+        match kind:
+            case "hash":
+                value: object = await redis.hgetall(key)
+            case "stream":
+                info = await redis.xinfo_stream(key)
+                value = (await redis.xrange(key), info["last-generated-id"])
+            case "zset":
+                value = await redis.zrange(key, 0, -1, withscores=True)
+            case _:
+                value = await redis.dump(key)
+        held[key.decode()] = (kind, value, await redis.pttl(key))
+    return held
+
+
+def added(
+    micros: int, reserve_micros: int = 0, *, meter: str = METER, wagers: int = 1, cents: int = 100
+) -> Contribution:
+    """What the wagers of an event add to a meter and its reserve."""
+    return Contribution(meter, wagers, cents, micros, reserve_micros)
+
+
+def _step(
+    seq: int, kind: Kind, round_id: str, work: Work | None, *, table: str, basis: int | None,
+    digest: str,
+) -> Step:  # fmt: skip
+    return Step(
+        table_key=0,
+        table=table,
+        seq=seq,
+        digest=digest or f"{seq:032x}",
+        kind=kind,
+        round=round_id,
+        basis=basis,
+        event=f'{{"seq":{seq},"type":"{kind}"}}',
+        work=work,
+    )
+
+
+def wagers(
+    seq: int, *contributions: Contribution, round_id: str = "R1", table: str = "T-1",
+    reply: str = "", digest: str = "",
+) -> Step:  # fmt: skip
+    """Wagers that are accepted; a dollar's 14% without anything said."""
+    work = WagersWork(reply or f'{{"wagers":{seq}}}', "null", contributions or (added(140_000),))
+    return _step(seq, Kind.WAGERS, round_id, work, table=table, basis=None, digest=digest)
+
+
+def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> Step:
+    """A void round."""
+    work = ReplyWork(f'{{"void":{seq}}}')
+    return _step(seq, Kind.VOID, round_id, work, table=table, basis=None, digest=digest)
+
+
+def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> Step:
+    """An event that was judged and refused before the script saw it."""
+    work = ReplyWork(f'{{"refused":{seq}}}')
+    return _step(seq, Kind.REFUSED, "", work, table="T-1", basis=basis, digest=digest)
+
+
+def result(
+    seq: int, *dues: DueStep, takes: Sequence[TakeStep] = (), basis: int, round_id: str = "R1",
+    table: str = "T-1", reply: Sequence[str | int] | None = None, digest: str = "",
+) -> Step:  # fmt: skip
+    """A result; its reply names each due's cents between bars unless one is given."""
+    parts: list[str | int] = [f'{{"result":{seq},"cents":"']
+    for number in range(1, len(dues) + 1):
+        parts += [number, "|"]
+    parts.append('"}')
+    work = ResultWork(tuple(reply if reply is not None else parts), tuple(takes), dues)
+    return _step(seq, Kind.RESULT, round_id, work, table=table, basis=basis, digest=digest)
+
+
+def take(
+    percent: int, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
+    from_reserve: bool = False,
+) -> TakeStep:  # fmt: skip
+    """A percentage of a meter."""
+    return TakeStep(meter, percent, shares, reseed_cents * CENT, from_reserve)
+
+
+def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:
+    """A share of a take (counted from 1), claimed or paid at once."""
+    return DueStep(of, 0, meter, 0, claim, f'{{"claim":"{claim}"}}' if claim else "")
+
+
+def odds(cents: int, *, claim: str = "", meter: str = METER) -> DueStep:
+    """Fixed cents, claimed or paid at once."""
+    return DueStep(0, cents, meter, 0, claim, f'{{"claim":"{claim}"}}' if claim else "")
+
+
+def total(accounts: Mapping[str, int]) -> int:
+    """What all accounts sum to."""
+    return sum(accounts.values())

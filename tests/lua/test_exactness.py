@@ -1,0 +1,135 @@
+"""Amounts near 2^53 micros, where Lua's numbers end, go through every script to the last digit."""
+
+import pytest
+
+from meters.steps import Status
+from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, total, wagers
+from tests.lua.books import void as void_step
+
+NEAR = [0, 1, 2, 3, 9_999, 10_000, 10_001, 139_999]
+"""How far below the largest balance."""
+
+
+async def _fill(books: Books, held_micros: int) -> None:
+    """Have the progressive meter hold so much, and other tables' wagers behind all that is held."""
+    accounts = await books.accounts()
+    bonus = accounts["meter:five_card_hand_bonus"] + accounts.get("table:T-1", 0)
+    await books.set_accounts(
+        {
+            "meter:progressive": held_micros,
+            "table:T-9": -held_micros,
+            "table:T-8": -bonus,
+            "house": 0,
+        }
+    )
+
+
+async def _play_and_fill(books: Books, held_micros: int) -> None:
+    """The same with a round open at T-1, which has added nothing to speak of."""
+    await books.accept(wagers(1, added(1, meter="five_card_hand_bonus")))
+    await _fill(books, held_micros)
+
+
+@pytest.mark.parametrize("below", NEAR)
+async def test_balance_takes_what_fits_to_the_micro(books: Books, below: int) -> None:
+    await _fill(books, MAX - below - 7)
+    (answer,) = await books.accept(wagers(1, added(7)))
+    assert answer.status is Status.ACCEPTED
+    accounts = await books.accounts()
+    assert accounts["meter:progressive"] == MAX - below
+    assert total(accounts) == 0
+    raw = await books.redis.hget(books.keys.accounts, "meter:progressive")
+    assert raw == str(MAX - below).encode()
+    assert await books.transfers() == [["table:T-1", "meter:progressive", 7, 1]]
+
+
+async def test_balance_takes_not_a_micro_more(books: Books) -> None:
+    await _fill(books, MAX - 7)
+    before = await books.accounts()
+    assert (await books.one(wagers(1, added(8)))).status is Status.METER_FULL
+    assert await books.accounts() == before
+
+
+@pytest.mark.parametrize("below", NEAR)
+@pytest.mark.parametrize("percent", [100, 25, 10])
+async def test_percentage_of_the_fullest_meter_is_exact(
+    books: Books, below: int, percent: int
+) -> None:
+    """As Python's whole numbers have it, which have no end."""
+    held = MAX - below
+    await _play_and_fill(books, held)
+    (answer,) = await books.accept(
+        result(2, share(claim="T-1-2-1"), takes=[take(percent, reseed_cents=0)], basis=1)
+    )
+    cents = held * percent // (100 * CENT)
+    assert answer.paid[0].amount_cents == cents
+    accounts = await books.accounts()
+    assert accounts["claim:T-1-2-1"] == cents * CENT
+    assert accounts["meter:progressive"] == held - cents * CENT
+    assert answer.text == b'{"result":2,"cents":"%d|"}' % cents
+    (transfer,) = await books.transfers()
+    assert transfer == ["meter:progressive", "claim:T-1-2-1", cents * CENT, 1]
+
+
+async def test_sixteen_digits_stay_text_through_a_claims_life(books: Books) -> None:
+    """2^53 - 1 micros are 900,719,925,474 cents and 991 micros over."""
+    cents = 900_719_925_474
+    await _play_and_fill(books, MAX)
+    await books.accept(
+        result(2, share(claim="T-1-2-1"), takes=[take(100, reseed_cents=0)], basis=1)
+    )
+    raw = await books.redis.hget(books.keys.accounts, "claim:T-1-2-1")
+    assert raw == str(cents * CENT).encode()
+    assert len(raw) == 16
+    await books.decide("T-1-2-1", "validate")
+    decided = await books.decide("T-1-2-1", "pay")
+    assert decided.amount_cents == cents
+    assert (await books.accounts())["paid"] == cents * CENT
+    assert await books.transfers() == [["claim:T-1-2-1", "paid", cents * CENT, 2]]
+    tallies = (await books.store.snapshot()).tallies
+    assert tallies["hand_paid_cents:progressive"] == cents
+
+
+async def test_debts_are_as_exact_as_holdings(books: Books) -> None:
+    """A table's account and the house's lie below zero by as much."""
+    held = MAX - 1_000_000
+    await books.set_accounts({"table:T-1": -held, "house": -held})
+    await books.accept(wagers(1, added(777_777)))
+    assert (await books.accounts())["table:T-1"] == -held - 777_777
+    await books.accept(void_step(2))
+    accounts = await books.accounts()
+    assert (accounts["table:T-1"], accounts["house"]) == (-held, -held)
+    await books.accept(wagers(3, added(1), round_id="R2"))
+    await books.accept(result(4, odds(99), basis=3, round_id="R2"))
+    assert (await books.accounts())["house"] == -held - 99 * CENT
+
+
+async def test_seq_and_entry_numbers_of_sixteen_digits_are_exact(books: Books) -> None:
+    seq = MAX - 1
+    await books.redis.hset(books.keys.table("T-1"), "last", str(seq - 1))
+    assert (await books.one(wagers(seq))).status is Status.ACCEPTED
+    (state,) = await books.store.table_states(["T-1"])
+    assert (state.last_seq, state.basis) == (seq, seq)
+    assert (await books.last_entry())["seq"] == str(seq)
+    assert (await books.one(wagers(seq))).status is Status.AGAIN
+    assert (await books.one(void_step(seq + 1))).status is Status.ACCEPTED
+
+
+async def test_fullest_reserve_becomes_the_meter_to_the_micro(books: Books) -> None:
+    bonus = "five_card_hand_bonus"
+    await books.accept(wagers(1, added(1, 1, meter=bonus)))
+    reserve = MAX - 1_000_001
+    await books.set_accounts({f"reserve:{bonus}": reserve, f"meter:{bonus}": 10_001, "house": 0})
+    await books.accept(
+        result(
+            2,
+            share(claim="T-1-2-1", meter=bonus),
+            takes=[take(100, meter=bonus, reseed_cents=0, from_reserve=True)],
+            basis=1,
+        )
+    )
+    accounts = await books.accounts()
+    assert accounts[f"meter:{bonus}"] == reserve + 1
+    assert accounts[f"reserve:{bonus}"] == 0
+    assert (await books.transfers())[1] == [f"reserve:{bonus}", f"meter:{bonus}", reserve, 2]
+    assert str(reserve) in (await books.last_entry())["transfers"]

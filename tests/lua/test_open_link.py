@@ -1,0 +1,182 @@
+"""Every status of `open_link`, and that it changes nothing but what it opens."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+from meters.lua import load_script
+from meters.store import TermsError
+from meters.terms import LinkTerms, terms_text
+from meters.wire.clock import now_text
+from meters.wire.floor import Link
+from tests.lua.books import BONUS, FLOOR, METER, SEED, Books, link_of, wagers
+
+ONE_METER = FLOOR.replace('"progressive", "five_card_hand_bonus"]', '"progressive"]').replace(
+    '[[link.meter]]\nkind = "five_card_hand_bonus"\nwager = 100\n', ""
+)
+OTHER_TERMS = FLOOR.replace('paytable = "A"', 'paytable = "B"')
+
+
+async def _answer(redis: Redis, link: Link) -> list[str]:
+    """What the script itself answers."""
+    books = Books(redis, link)
+    keys = [
+        books.keys.accounts,
+        books.keys.tallies,
+        books.keys.meters,
+        books.keys.ledger,
+        books.keys.waiting,
+    ]
+    terms = books.store.terms
+    row = await redis.register_script(load_script("open_link"))(
+        keys=keys, args=[now_text(), terms.digest, "service", *terms.opening]
+    )
+    return [text.decode() for text in row]
+
+
+@pytest.mark.section("649a.12(e)(3)")
+@pytest.mark.section("649a.12(i)(4)")
+async def test_open_seeds_each_meter_once_from_the_house(redis: Redis) -> None:
+    books = Books(redis)
+    assert await _answer(redis, link_of()) == ["open"]
+    snapshot = await books.store.snapshot()
+    assert snapshot.accounts == {
+        "house": -11 * SEED,
+        "meter:progressive": SEED,
+        f"meter:{BONUS}": 10 * SEED,
+    }
+    assert snapshot.last_entry == 2
+    assert {snapshot.meters[f"cycle:{meter}"] for meter in (METER, BONUS)} == {"1"}
+    assert {snapshot.meters[f"version:{meter}"] for meter in (METER, BONUS)} == {"1"}
+    rows = await books.store.entries(0, 10)
+    assert [(fields["kind"], fields["by"]) for _, fields in rows] == [(b"seed", b"service")] * 2
+    assert msgspec.json.decode(rows[0][1]["transfers"]) == [["house", "meter:progressive", SEED, 1]]
+    assert rows[0][1]["event"].decode() == terms_text(link_of().meter[0])
+
+
+def test_terms_have_every_parameter_that_may_not_change() -> None:
+    """Duty D12: kind, wager, paytable, seed, reseed and both rates, in cents and basis points."""
+    progressive, bonus = (msgspec.json.decode(terms_text(meter)) for meter in link_of().meter)
+    assert progressive == {
+        "kind": "progressive",
+        "wager_cents": 100,
+        "paytable": "A",
+        "seed_cents": 100_000,
+        "reseed_cents": 100_000,
+        "primary_bps": 1_400,
+        "reserve_bps": 0,
+    }
+    assert bonus == {
+        "kind": "five_card_hand_bonus",
+        "wager_cents": 100,
+        "paytable": None,
+        "seed_cents": 1_000_000,
+        "reseed_cents": 0,
+        "primary_bps": 2_100,
+        "reserve_bps": 800,
+    }
+    assert LinkTerms(link_of()).digest != LinkTerms(link_of(OTHER_TERMS)).digest
+
+
+async def test_second_open_changes_nothing(books: Books) -> None:
+    await books.accept(wagers(1))
+    before = await books.keyspace()
+    assert await _answer(books.redis, link_of()) == ["open"]
+    assert await books.keyspace() == before
+
+
+async def test_workers_that_open_at_once_seed_once(redis: Redis) -> None:
+    await asyncio.gather(*(Books(redis).store.open(f"worker {number}") for number in range(8)))
+    assert (await Books(redis).accounts())["meter:progressive"] == SEED
+    assert (await Books(redis).store.snapshot()).last_entry == 2
+
+
+async def test_meter_that_is_added_is_seeded_and_the_others_are_left_alone(redis: Redis) -> None:
+    smaller = Books(redis, link_of(ONE_METER))
+    await smaller.store.open("service")
+    await smaller.accept(wagers(1))
+    assert await _answer(redis, link_of()) == ["open"]
+    accounts = await Books(redis).accounts()
+    assert accounts["meter:progressive"] == SEED + 140_000
+    assert accounts[f"meter:{BONUS}"] == 10 * SEED
+
+
+async def _differs(books: Books) -> tuple[Link, list[str]]:
+    return link_of(OTHER_TERMS), ["differs", METER, terms_text(link_of().meter[0])]
+
+
+async def _lost(books: Books) -> tuple[Link, list[str]]:
+    await books.redis.hdel(books.keys.meters, f"terms:{METER}")
+    return link_of(), ["lost", METER]
+
+
+async def _lost_with_all_terms(books: Books) -> tuple[Link, list[str]]:
+    await books.redis.delete(books.keys.meters)
+    return link_of(), ["lost", METER]
+
+
+async def _dropped(_: Books) -> tuple[Link, list[str]]:
+    return link_of(ONE_METER), ["dropped", BONUS]
+
+
+async def _differs_before_lost(books: Books) -> tuple[Link, list[str]]:
+    await books.redis.hdel(books.keys.meters, f"terms:{BONUS}")
+    return link_of(OTHER_TERMS), ["differs", METER, terms_text(link_of().meter[0])]
+
+
+async def _differs_before_dropped(_: Books) -> tuple[Link, list[str]]:
+    other = ONE_METER.replace('paytable = "A"', 'paytable = "B"')
+    return link_of(other), ["differs", METER, terms_text(link_of().meter[0])]
+
+
+async def _lost_before_dropped(books: Books) -> tuple[Link, list[str]]:
+    await books.redis.hdel(books.keys.meters, f"terms:{METER}")
+    return link_of(ONE_METER), ["lost", METER]
+
+
+Given = Callable[[Books], Awaitable[tuple[Link, list[str]]]]
+
+ROWS: tuple[Given, ...] = (
+    _differs,
+    _lost,
+    _lost_with_all_terms,
+    _dropped,
+    _differs_before_lost,
+    _differs_before_dropped,
+    _lost_before_dropped,
+)
+
+
+@pytest.mark.parametrize("given", ROWS, ids=[row.__name__.strip("_") for row in ROWS])
+async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given: Given) -> None:
+    link, status = await given(books)
+    before = await books.keyspace()
+    assert await _answer(books.redis, link) == status
+    assert await books.keyspace() == before
+    with pytest.raises(TermsError, match=status[1]):
+        await Books(books.redis, link).store.open("service")
+
+
+async def test_new_meter_beside_one_that_differs_is_not_seeded(redis: Redis) -> None:
+    """Everything is checked before anything is written, also where the new one comes first."""
+    await Books(redis, link_of(ONE_METER)).store.open("service")
+    other = OTHER_TERMS.split("[[link.meter]]")
+    swapped = (
+        "[[link.meter]]".join(
+            [other[0], other[2].split("[[link.table]]")[0], other[1] + "[[link.table]]"]
+        )
+        + other[2].split("[[link.table]]")[1]
+    )
+    before = await Books(redis).keyspace()
+    assert (await _answer(redis, link_of(swapped)))[:2] == ["differs", METER]
+    assert await Books(redis).keyspace() == before
+
+
+async def test_state_is_refused_where_the_terms_are_not_those_opened(books: Books) -> None:
+    await books.store.state()
+    await books.redis.hset(books.keys.meters, "terms", "altered")
+    with pytest.raises(TermsError):
+        await books.store.state()

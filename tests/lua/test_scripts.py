@@ -1,0 +1,145 @@
+"""The scripts as texts: their headers, their statuses, the loader, and a Redis that forgot them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.lua
+from meters.lua import ScriptError, load_script
+from meters.steps import Status
+from tests.lua.books import Books, result, share, take, wagers
+
+SCRIPTS = ("apply_events", "open_link", "decide_claim")
+_SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
+_PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")
+_WORD = re.compile(r"'([a-z_]+)'")
+
+
+def _header(name: str, section: str) -> str:
+    """One section of a script's header, without its comment signs."""
+    text = load_script(name)
+    head = "\n".join(
+        line for line in text.split("\n\n", 1)[0].splitlines() if line.startswith("--")
+    )
+    parts = _SECTIONS.split(head)
+    return parts[parts.index(section) + 1].replace("\n--", "\n")
+
+
+def _code(name: str) -> str:
+    """A script without its comments."""
+    return re.sub(r"--.*", "", load_script(name))
+
+
+def _used(name: str, array: str) -> tuple[set[int], bool]:
+    """The places of KEYS or ARGV that a script reads: by number, and whether by a variable."""
+    places = re.findall(rf"{array}\[([^\[\]]+(?:\[[^\]]*\])?)\]", _code(name))
+    numbers = {int(place) for place in places if place.isdigit()}
+    return numbers, any(not place.isdigit() for place in places)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("array", ["KEYS", "ARGV"])
+def test_header_names_exactly_the_places_that_the_script_reads(name: str, array: str) -> None:
+    places = [(int(number), bool(more)) for number, more in _PLACE.findall(_header(name, array))]
+    assert [number for number, _ in places] == list(range(1, len(places) + 1))
+    numbers, by_variable = _used(name, array)
+    assert {number for number, more in places if not more} == numbers
+    assert any(more for _, more in places) == by_variable
+
+
+def test_statuses_of_apply_events_are_those_of_the_enum_in_their_order() -> None:
+    output = _header("apply_events", "Output")
+    listed = re.findall(r"^\s{3}([a-z_]+) {2,}\{ '\1'", output, re.MULTILINE)
+    tail = output.split("and refused here, the code kept as the reply:")[1]
+    listed += re.findall(r"[a-z]+_[a-z_]+", tail.split("The order")[0])
+    assert listed == [status.value for status in Status]
+
+
+def test_apply_events_answers_with_no_other_word() -> None:
+    returned = {
+        word
+        for line in _code("apply_events").splitlines()
+        if (found := re.search(r"return (\{ )?(at\.\w+ == round and )?'.*", line))
+        for word in _WORD.findall(found[0])
+    }
+    assert returned - {"terms"} == {status.value for status in Status}
+
+
+@pytest.mark.parametrize("name", ["open_link", "decide_claim"])
+def test_statuses_of_the_other_scripts_are_those_of_their_headers(name: str) -> None:
+    listed = re.findall(r"^\s{3}\{ '([a-z_]+)'", _header(name, "Output"), re.MULTILINE)
+    answered = re.findall(r"return \{ '([a-z_]+)'", _code(name))
+    assert listed == answered, "in order of precedence, which is that of the code"
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
+    code = _code(name)
+    assert not re.search(r"pitlink|'TIME'|math\.random|os\.time|tostring|cjson", code)
+    for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
+        assert call in {"key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "CLAIM"}
+
+
+@pytest.fixture
+def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty directory of scripts that the loader takes for the package's."""
+    monkeypatch.setattr(meters.lua, "files", lambda _: tmp_path)
+    load_script.cache_clear()
+    (tmp_path / "scripts" / "includes").mkdir(parents=True)
+    yield tmp_path / "scripts"
+    load_script.cache_clear()
+
+
+def test_loader_puts_fragments_in_their_places(scripts: Path) -> None:
+    (scripts / "act.lua").write_text("a\n--include one\nd\n")
+    (scripts / "includes" / "one.lua").write_text("b\n--include two")
+    (scripts / "includes" / "two.lua").write_text("c")
+    assert load_script("act") == "a\nb\nc\nd\n"
+
+
+def test_loader_refuses_a_script_that_is_missing(scripts: Path) -> None:
+    with pytest.raises(ScriptError, match="no script act"):
+        load_script("act")
+    assert scripts.is_dir()
+
+
+def test_loader_refuses_a_fragment_that_is_missing(scripts: Path) -> None:
+    (scripts / "act.lua").write_text("--include one\n")
+    with pytest.raises(ScriptError, match="includes/one"):
+        load_script("act")
+
+
+@pytest.mark.parametrize(
+    ("act", "one", "two"),
+    [
+        ("--include one\n--include one\n", "b", "c"),
+        ("--include one\n--include two\n", "--include two", "c"),
+        ("--include one\n", "--include one", "c"),
+        ("--include one\n", "--include two", "--include one"),
+    ],
+    ids=["twice", "twice by another", "itself", "in a circle"],
+)
+def test_loader_refuses_a_fragment_that_comes_twice(
+    scripts: Path, act: str, one: str, two: str
+) -> None:
+    (scripts / "act.lua").write_text(act)
+    (scripts / "includes" / "one.lua").write_text(one)
+    (scripts / "includes" / "two.lua").write_text(two)
+    with pytest.raises(ScriptError, match="included twice"):
+        load_script("act")
+
+
+async def test_redis_that_has_forgotten_its_scripts_is_told_them_again(redis: Redis) -> None:
+    books = Books(redis)
+    await books.store.open("service")
+    await redis.script_flush()
+    await books.accept(wagers(1))
+    await redis.script_flush()
+    await books.accept(result(2, share(claim="T-1-2-1"), takes=[take(10)], basis=1))
+    await redis.script_flush()
+    assert (await books.decide("T-1-2-1", "validate")).state == "validated"
+    await redis.script_flush()
+    await books.store.open("service")

@@ -1,0 +1,146 @@
+"""Events for the state machine to send, from stacked decks: percentages and reseeds come often."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from tests.model.second_books import SecondTable
+
+T = TypeVar("T")
+Draw = Callable[[SearchStrategy[T]], T]
+Event = dict[str, Any]
+
+WAGERS: Final = {
+    "progressive": ("progressive",),
+    "five_card_progressive": ("five_card_progressive",),
+    "five_of_six_progressive": ("five_of_six_progressive",),
+    "five_card_hand_bonus": ("five_card_hand_bonus", "five_card_hand_bonus_dealer"),
+}
+"""The wagers that feed a meter of each kind."""
+
+_COMMUNITIES: Final = ("Js Ts", "Jh Th", "9s 8s", "9d 9c", "2c 7d")
+_HANDS: Final = (
+    "As Ks Qs",
+    "9s 8s 7s",
+    "Ah Kh Qh",
+    "9h 8h 7h",
+    "Qs Js Ts",
+    "2s 5s 7s",
+    "9h 9s 4d",
+    "5c 5d 5h",
+    "6c 7h 8d",
+    "Ad Kd Qd",
+    "3d 6h Kc",
+)
+_DEALERS: Final = ("Js Ts 2c", "9h 8h 7h", "Jh Th 3c", "Qs Ks As", "4c 8d Kd", "Jd Td 4h")
+_DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
+
+_WAGER_FLAWS: Final = ("amount", "meter", "twice", "far")
+_RESULT_FLAWS: Final = ("card", "missing", "patron", "no cards", "no community")
+
+
+def wagers_event(
+    draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, flawed: bool
+) -> Event:
+    """Wagers of a few positions; with one flaw, if it is to have one.
+
+    Args:
+        draw: Hypothesis draws by it.
+        table: whose wagers they are.
+        amounts: the cents of each wager that the table offers.
+        flawed: whether to spoil it.
+    """
+    offered = [wager for kind in table.meters for wager in WAGERS[kind]]
+    places = draw(st.lists(st.integers(1, table.positions), min_size=1, max_size=4, unique=True))
+    positions: list[Event] = []
+    for place in places:
+        made = draw(st.lists(st.sampled_from(offered), min_size=1, unique=True))
+        bet: Event = {"position": place, "wagers": {wager: amounts[wager] for wager in made}}
+        if patron := draw(st.sampled_from((None, "ann", "bob"))):
+            bet["patron"] = patron
+        positions.append(bet)
+    if flawed:
+        match draw(st.sampled_from(_WAGER_FLAWS)):
+            case "amount":
+                wager = next(iter(positions[-1]["wagers"]))
+                positions[-1]["wagers"][wager] += 1
+            case "meter" if len(table.meters) < len(WAGERS):
+                positions[-1]["wagers"]["five_card_progressive"] = 100
+            case "twice":
+                positions.append(positions[0])
+            case _:
+                positions[-1]["position"] = table.positions + 1
+    return {"type": "wagers", "positions": positions}
+
+
+def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
+    """A deal to everybody who wagered and to some who did not; with one flaw, if it is to have."""
+    others = draw(st.lists(st.integers(1, table.positions), max_size=2, unique=True))
+    places = sorted({*table.bets, *others}) or [1]
+    used: set[str] = set()
+    wanted = {wager for bet in table.bets.values() for wager in bet["wagers"]}
+    community = _deal(draw, _COMMUNITIES, used, 2)
+    dealer = _deal(draw, _DEALERS, used, 3)
+    positions = [_box(draw, table, place, used) for place in places]
+    event: Event = {"type": "result", "positions": positions, "dealer": dealer}
+    if any("five_card" in wager for wager in wanted) or draw(st.booleans()):
+        event["community"] = community
+    if flawed:
+        _spoil(event, draw(st.sampled_from(_RESULT_FLAWS)))
+    return event
+
+
+def royal_event(table: SecondTable) -> Event:
+    """A royal of spades for the highest position that wagered, as little as can be for others."""
+    used = {"As", "Ks", "Qs", "Js", "Ts", "2c", "7d", "9h"}
+    top = max(table.bets)
+    positions: list[Event] = []
+    for place in table.bets:
+        rags = [card for card in _DECK if card not in used][:3]
+        cards = ["As", "Ks", "Qs"] if place == top else rags
+        used.update(cards)
+        positions.append({"position": place, "folded": False, "cards": cards})
+    return {
+        "type": "result",
+        "positions": positions,
+        "dealer": ["2c", "7d", "9h"],
+        "community": ["Js", "Ts"],
+    }
+
+
+def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Event:
+    bet = table.bets.get(place, {"wagers": {}})
+    folded = draw(st.integers(0, 4)) == 0
+    box: Event = {"position": place, "folded": folded}
+    kept = any("bonus" in wager or "six" in wager for wager in bet["wagers"])
+    if not folded or kept or draw(st.booleans()):
+        box["cards"] = _deal(draw, _HANDS, used, 3)
+    if draw(st.booleans()):
+        box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
+    return box
+
+
+def _deal(draw: Draw[Any], stacked: Sequence[str], used: set[str], count: int) -> list[str]:
+    """Cards of the stacked ones that are still there, else the next of the deck."""
+    chosen: list[str] = draw(st.sampled_from(stacked)).split()
+    if used.intersection(chosen):
+        chosen = [card for card in _DECK if card not in used][:count]
+    used.update(chosen)
+    return chosen
+
+
+def _spoil(event: Event, flaw: str) -> None:
+    first = event["positions"][0]
+    match flaw:
+        case "card":
+            event["dealer"] = [*event["dealer"][:2], event["dealer"][0]]
+        case "missing":
+            event["positions"] = event["positions"][1:] or [first | {"position": 1}]
+        case "patron":
+            first["patron"] = "somebody else"
+        case "no cards":
+            first.pop("cards", None)
+        case _:
+            event.pop("community", None)

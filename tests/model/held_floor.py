@@ -1,0 +1,165 @@
+"""What the state machine holds the service to, whatever its rules send."""
+
+import asyncio
+import json
+from collections import defaultdict
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
+from redis.asyncio import Redis
+
+import meters.draws
+import meters.store
+from tests.model.model_floor import FLOOR, REPLIES_KEPT, WORKERS, Chance, second_books
+from tests.model.pit import Pit
+from tests.model.second_books import Verdict
+from tests.model.second_settling import Settling
+
+
+class HeldFloor(RuleBasedStateMachine):
+    """Whatever is sent to it is held against the second books, and so is every balance after it."""
+
+    url: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        self.runner = asyncio.Runner()
+        self.books = second_books()
+        self.sent: list[tuple[str, bytes]] = []
+        self.rounds: defaultdict[str, int] = defaultdict(int)
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.redis = Redis.from_url(self.url)
+        self.pit = Pit(self.redis, FLOOR, workers=len(WORKERS))
+
+    @initialize(seed=st.integers(0, 2**32))
+    def open(self, seed: int) -> None:
+        self.patch.setattr(meters.draws, "secrets", Chance(seed))
+        self.patch.setattr(meters.store, "REPLIES_KEPT", REPLIES_KEPT)
+        self.runner.run(self._open())
+
+    async def _open(self) -> None:
+        await self.redis.flushall()
+        await self.pit.open()
+
+    def teardown(self) -> None:
+        try:
+            self.runner.run(self.redis.aclose())
+        finally:
+            self.runner.close()
+            self.patch.undo()
+
+    def _send(self, table: str, payload: bytes, worker: int) -> None:
+        verdict = self.books.judge(table, payload)
+        reply = self._repeat_until_answered(table, payload, worker)
+        self._hold(table, payload, verdict, reply)
+
+    def _repeat_until_answered(self, table: str, payload: bytes, worker: int) -> bytes:
+        """A worker that remembers another round gives no answer once, and then it does."""
+        for _ in range(2):
+            reply = self.runner.run(self.pit.send(table, payload, worker=worker))
+            if reply is not None:
+                return reply
+        raise AssertionError(f"{payload!r} of {table} was not answered twice")
+
+    def _hold(self, table: str, payload: bytes, verdict: Verdict, reply: bytes) -> None:
+        """Hold a reply against its verdict, and book what was accepted."""
+        if verdict.status == "again":
+            assert reply == verdict.reply
+            return
+        said, event = json.loads(reply), json.loads(payload)
+        assert said["seq"] == event["seq"]
+        assert said["status"] == verdict.status, (reply, verdict)
+        if verdict.status == "out_of_order":
+            assert said == {
+                "seq": event["seq"], "status": "out_of_order", "expected": verdict.expected,
+            }  # fmt: skip
+            return
+        if verdict.status == "refused":
+            assert said["error"]["code"] == verdict.code
+            if verdict.code in {"seq_reused", "seq_passed"}:
+                return
+        else:
+            self._book(table, event, said)
+        self.books.note(table, payload, reply)
+        self.sent.append((table, payload))
+
+    def _book(self, table: str, event: dict[str, Any], said: dict[str, Any]) -> None:
+        match event["type"]:
+            case "wagers":
+                self._check_draw(table, event, said["draw"])
+                self.books.lay(table, event, said["draw"])
+            case "void":
+                assert said.keys() == {"seq", "status"}
+                self.books.void(table)
+            case _:
+                settling = Settling(self.books, table, event)
+                settling.run()
+                told = settling.lines
+                names = {"position", "item", "outcome", "paid", "hand", "percent", "paid_from",
+                         "envy_of", "on"}  # fmt: skip
+                assert [_only(line, names) for line in said["lines"]] == told
+                assert said["claims"] == settling.claims
+
+    @staticmethod
+    def _check_draw(table: str, event: dict[str, Any], draw: dict[str, Any] | None) -> None:
+        made = any("hand_bonus" in wager for bet in event["positions"] for wager in bet["wagers"])
+        assert (draw is not None) == made
+        if draw is not None:
+            places = 7 if table == "T-1" else 6
+            assert draw["lucky_position"] in (None, "dealer", *range(1, places + 1))
+            assert draw["magic_card"] is None or draw["magic_card"][0] in "23456789TJQKA"
+
+    # What must hold whatever happened.
+
+    @invariant()
+    def balances_are_those_of_the_second_books_to_the_micro(self) -> None:
+        snapshot = self.runner.run(self.pit.store.snapshot())
+        assert sum(snapshot.accounts.values()) == 0
+        held = {name: micros for name, micros in snapshot.accounts.items() if micros}
+        assert held == self.books.micros()
+        counted = {name: count for name, count in snapshot.tallies.items() if count}
+        assert counted == {name: count for name, count in self.books.tallies.items() if count}
+        assert snapshot.last_entry == self.books.entries
+
+    @invariant()
+    def meters_are_as_the_second_books_have_them(self) -> None:
+        for state in self.runner.run(self.pit.store.state()):
+            assert state.cycle == self.books.cycles[state.meter]
+            assert state.pending == self.books.pending(state.meter)
+            assert state.amount_cents == self.books.held(state.meter) // 1
+            version, amount_cents = self.versions.get(state.meter, (0, 0))
+            assert state.version >= version
+            assert state.version > version or state.amount_cents == amount_cents
+            self.versions[state.meter] = (state.version, state.amount_cents)
+
+    @invariant()
+    def each_claim_is_in_one_state(self) -> None:
+        ids = list(self.books.claims)
+        stored = self.runner.run(self.pit.store.claims(ids))
+        found = [(one["state"], int(one["amount"]), int(one["after"])) for one in stored]
+        assert found == [
+            (claim.state, claim.cents, claim.after_cents) for claim in self.books.claims.values()
+        ]
+        waiting = [row.claim for row in self.runner.run(self.pit.desk.waiting())]
+        assert sorted(waiting) == sorted(self.books.waiting())
+
+    @invariant()
+    def audit_balances(self) -> None:
+        finding = self.runner.run(self.pit.audit())
+        assert finding.problems == ()
+        tallies = self.books.tallies
+        for net, gross, voided in (
+            (finding.totals.wagers, "wagers", "voided_wagers"),
+            (finding.totals.wagered_cents, "wagered_cents", "voided_cents"),
+        ):
+            assert net == sum(
+                tallies[f"{gross}:{meter}"] - tallies[f"{voided}:{meter}"]
+                for meter in self.books.meters
+            )
+
+
+def _only(line: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name in names}

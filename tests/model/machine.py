@@ -1,0 +1,205 @@
+"""The state machine: what tables and floorpersons may do, in any order."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+from hypothesis.strategies import DataObject
+
+from meters.web.doors import Act, ClaimError
+from tests.model.deals import result_event, royal_event, wagers_event
+from tests.model.held_floor import HeldFloor
+from tests.model.model_floor import REPLIES_KEPT, TABLES, WORKERS
+from tests.model.pit import AT
+
+
+class Floor(HeldFloor):
+    """Tables that play, stray, repeat and race; after each step both sets of books must agree."""
+
+    # What tables send.
+
+    def _bytes(self, table: str, event: dict[str, Any], *, ahead: int = 1, at: str = AT) -> bytes:
+        seq = self.books.tables[table].last + ahead
+        return json.dumps({"seq": seq, "at": at, **event}).encode()
+
+    def _next_round(self, table: str) -> str:
+        self.rounds[table] += 1
+        return f"R{self.rounds[table]}"
+
+    def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
+        amounts = {
+            wager: offer.wager_cents for wager, offer in self.pit.known[table].offers.items()
+        }
+        return wagers_event(data.draw, self.books.tables[table], amounts, flawed=flawed)
+
+    def _next_event(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
+        """What the table sends next when all goes as it should."""
+        now = self.books.tables[table].round
+        if now is None:
+            event = self._wagers(data, table, flawed=flawed)
+            return event | {"round": self._next_round(table)}
+        return result_event(data.draw, self.books.tables[table], flawed=flawed) | {"round": now}
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def play(self, data: DataObject, table: str, worker: int) -> None:
+        """The next event of a table."""
+        self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def play_on(self, data: DataObject, table: str, worker: int) -> None:
+        """The next two events of a table, each by the other worker."""
+        self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+        self._send(table, self._bytes(table, self._next_event(data, table)), 1 - worker)
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
+        """A royal for the first of those who wagered, the wagers laid where none are."""
+        if self.books.tables[table].round is None:
+            self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+        event = royal_event(self.books.tables[table])
+        event["round"] = self.books.tables[table].round
+        self._send(table, self._bytes(table, event), worker)
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def void(self, data: DataObject, table: str, worker: int) -> None:
+        """A round that is void; it is begun where none is open."""
+        if self.books.tables[table].round is None:
+            self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+        event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
+        self._send(table, self._bytes(table, event), worker)
+
+    @rule(data=st.data(), worker=st.sampled_from(WORKERS))
+    def play_together(self, data: DataObject, worker: int) -> None:
+        """The next events of several tables, in one batch."""
+        tables = data.draw(st.permutations(TABLES))[: data.draw(st.integers(2, 3))]
+        events = [(one, self._bytes(one, self._next_event(data, one))) for one in tables]
+        outcome = self.runner.run(self.pit.take(events, worker=worker))
+        replies = {address.table: reply for address, reply in outcome.replies}
+        for table, payload in events:
+            verdict = self.books.judge(table, payload)
+            reply = replies.get(table) or self._repeat_until_answered(table, payload, worker)
+            self._hold(table, payload, verdict, reply)
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES))
+    def race(self, data: DataObject, table: str) -> None:
+        """The same event at both workers at once: counted once, answered alike."""
+        payload = self._bytes(table, self._next_event(data, table))
+        verdict = self.books.judge(table, payload)
+
+        async def at_both() -> list[bytes | None]:
+            return list(
+                await asyncio.gather(
+                    *(self.pit.send(table, payload, worker=worker) for worker in WORKERS)
+                )
+            )
+
+        replies = {reply for reply in self.runner.run(at_both()) if reply is not None}
+        replies.add(self._repeat_until_answered(table, payload, 0))
+        assert len(replies) == 1, replies
+        self._hold(table, payload, verdict, replies.pop())
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def flawed(self, data: DataObject, table: str, worker: int) -> None:
+        """An event that may not be accepted."""
+        self._send(table, self._bytes(table, self._next_event(data, table, flawed=True)), worker)
+
+    @rule(
+        data=st.data(),
+        table=st.sampled_from(TABLES),
+        worker=st.sampled_from(WORKERS),
+        kind=st.sampled_from(("wagers", "result", "void")),
+        which=st.sampled_from(("now", "over", "new")),
+    )
+    def stray(self, data: DataObject, table: str, worker: int, kind: str, which: str) -> None:
+        """An event of any kind about any round, in turn or not."""
+        at = self.books.tables[table]
+        round_id = {"now": at.round, "over": at.over}.get(which) or self._next_round(table)
+        if kind == "wagers":
+            event = self._wagers(data, table)
+        elif kind == "result":
+            event = result_event(data.draw, at, flawed=False)
+        else:
+            event = {"type": "void", "reason": "misdeal"}
+        self._send(table, self._bytes(table, event | {"round": round_id}), worker)
+
+    @precondition(lambda self: self.sent)
+    @rule(data=st.data(), worker=st.sampled_from(WORKERS))
+    def repeat(self, data: DataObject, worker: int) -> None:
+        """Any event of the past, once more."""
+        table, payload = data.draw(st.sampled_from(self.sent))
+        self._send(table, payload, worker)
+
+    @precondition(lambda self: self.sent)
+    @rule(data=st.data(), worker=st.sampled_from(WORKERS))
+    def forge(self, data: DataObject, worker: int) -> None:
+        """A past event's seq with other bytes."""
+        table, payload = data.draw(st.sampled_from(self.sent))
+        self._send(table, payload.replace(AT.encode(), b"2026-11-20T02:14:08Z"), worker)
+
+    @rule(
+        data=st.data(),
+        table=st.sampled_from(TABLES),
+        worker=st.sampled_from(WORKERS),
+        ahead=st.integers(2, 2 * REPLIES_KEPT),
+    )
+    def run_ahead(self, data: DataObject, table: str, worker: int, ahead: int) -> None:
+        """An event before its turn."""
+        event = self._next_event(data, table)
+        self._send(table, self._bytes(table, event, ahead=ahead), worker)
+
+    @rule(worker=st.sampled_from(WORKERS))
+    def restart(self, worker: int) -> None:
+        """A worker that remembers nothing."""
+        self.pit.restart(worker)
+
+    @rule()
+    def forget_scripts(self) -> None:
+        """Redis that has forgotten the scripts."""
+        self.runner.run(self._flush_scripts())
+
+    async def _flush_scripts(self) -> None:
+        await self.redis.script_flush()
+
+    # What floorpersons decide.
+
+    @precondition(lambda self: self.books.waiting())
+    @rule(data=st.data(), reject=st.integers(0, 3).map(lambda number: number == 0))
+    def decide_what_waits(self, data: DataObject, *, reject: bool) -> None:
+        """The next act on a claim that waits."""
+        claim = data.draw(st.sampled_from(self.books.waiting()))
+        if self.books.claims[claim].state == "validated":
+            self._decide(claim, "pay")
+        else:
+            self._decide(claim, "reject" if reject else "validate")
+
+    @precondition(lambda self: self.books.claims)
+    @rule(data=st.data(), act=st.sampled_from(("validate", "reject", "pay")))
+    def decide_anything(self, data: DataObject, act: Act) -> None:
+        """Any act on any claim, in turn or not."""
+        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act)
+
+    def _decide(self, claim: str, act: Act) -> None:
+        expected = self.books.decide(claim, act)
+        one = self.books.claims[claim]
+        told = len(self.pit.told)
+        try:
+            row = self.runner.run(self.pit.decide(claim, act))
+        except ClaimError as refused:
+            outcome = refused.code
+        else:
+            outcome, told = row.state, told + 1
+            assert row.amount == one.cents
+            assert self.pit.told[-1].event == expected
+            assert self.pit.told[-1].meter_after == self.books.held(one.meter) // 1
+        assert outcome == expected
+        assert len(self.pit.told) == told
+
+    @rule(act=st.sampled_from(("validate", "reject", "pay")))
+    def decide_nothing(self, act: Act) -> None:
+        """An act on a claim that there never was."""
+        with pytest.raises(ClaimError) as refused:
+            self.runner.run(self.pit.decide("T-1-999999-1", act))
+        assert refused.value.code == "unknown_claim"

@@ -1,0 +1,235 @@
+"""A link at work without a broker: real intake, real store, real claims desk, on a real Redis."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+from redis.asyncio import Redis
+
+from meters.audit import Finding, LinkAudit
+from meters.claims import FloorDesk, hit_message
+from meters.intake import Arrival, LinkIntake, Outcome
+from meters.known import known_tables
+from meters.metrics import Metrics
+from meters.store import Act, LinkStore
+from meters.web.doors import ClaimRow
+from meters.wire.floor import Floor, parse_floor
+from meters.wire.messages import Jackpot, Reply
+
+AT: Final = "2026-11-20T02:14:07.250Z"
+PROGRESSIVE: Final = "progressive"
+FIVE_CARD: Final = "five_card_progressive"
+FIVE_OF_SIX: Final = "five_of_six_progressive"
+BONUS: Final = "five_card_hand_bonus"
+DEALER_BONUS: Final = "five_card_hand_bonus_dealer"
+CENT: Final = 10_000
+
+# Cards of no use to anybody, for what a test does not speak of.
+DEALER: Final = "2c 7d 9h"
+COMMUNITY: Final = "4c 8d"
+RAGS: Final = "3h 6s Jc"
+
+FLOOR: Final = """
+[facility]
+name = "Keystone Casino"
+timezone = "America/New_York"
+
+[[link]]
+id = "pit"
+name = "Three Card Poker Jackpot"
+
+[[link.meter]]
+kind = "progressive"
+wager = 100
+paytable = "A"
+
+[[link.meter]]
+kind = "five_card_progressive"
+wager = 100
+
+[[link.meter]]
+kind = "five_of_six_progressive"
+wager = 100
+
+[[link.meter]]
+kind = "five_card_hand_bonus"
+wager = 100
+
+[[link.table]]
+id = "T-1"
+asset = "104211"
+game = "three_card_poker"
+positions = 7
+meters = [
+    "progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus",
+]
+
+[[link.table]]
+id = "T-2"
+asset = "104212"
+game = "three_card_poker"
+positions = 7
+meters = [
+    "progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus",
+]
+"""
+
+_REPLY: Final = msgspec.json.Decoder(Reply)
+
+
+class Pit:
+    """The first link of a floor, played event by event.
+
+    Args:
+        redis: where its books are.
+        floor_text: the floor file.
+        workers: how many intakes share the events.
+    """
+
+    def __init__(self, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> None:
+        self.redis = redis
+        self.floor: Floor = parse_floor(floor_text)
+        self.link = self.floor.link[0]
+        self.known = {
+            table: known
+            for (link, table), known in known_tables(self.floor).items()
+            if link == self.link.id
+        }
+        self.store = LinkStore(redis, self.link)
+        self.told: list[Jackpot] = []
+        self.problem: str | None = None
+        self.desk = FloorDesk(
+            {self.link.id: self.store},
+            lambda _: self.problem,
+            lambda _, jackpot: self.told.append(jackpot),
+        )
+        self._metrics = Metrics(self.floor)
+        self.intakes = [self._intake() for _ in range(workers)]
+        self.seq: defaultdict[str, int] = defaultdict(int)
+
+    async def open(self) -> None:
+        """Seed the meters."""
+        await self.store.open("service")
+
+    def restart(self, worker: int = 0) -> None:
+        """Have a worker forget all that it saw."""
+        self.intakes[worker] = self._intake()
+
+    def _intake(self) -> LinkIntake:
+        return LinkIntake(LinkStore(self.redis, self.link), self._metrics)
+
+    async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> Outcome:
+        """Have a worker take a batch: tables and what they sent."""
+        outcome = await self.intakes[worker].take(
+            [Arrival(self.known[table], payload) for table, payload in events]
+        )
+        self.told += [hit_message(opened, paid) for opened, paid in outcome.hits]
+        return outcome
+
+    async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
+        """Have a worker take one event; its reply, or None where the table has to repeat it."""
+        outcome = await self.take([(table, payload)], worker=worker)
+        return outcome.replies[0][1] if outcome.replies else None
+
+    async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:
+        """Send a table's next event, repeated until it is answered."""
+        self.seq[table] += 1
+        payload = event_bytes(self.seq[table], kind, round_id, **fields)
+        for _ in range(3):
+            reply = await self.send(table, payload)
+            if reply is not None:
+                return _REPLY.decode(reply)
+        raise AssertionError(f"{payload!r} was never answered")
+
+    async def wagers(
+        self, bets: Mapping[int, str], *, table: str = "T-1", round_id: str = "R1",
+        patrons: Mapping[int, str] | None = None,
+    ) -> Reply:  # fmt: skip
+        """Send the wagers of positions, by name with blanks between, at what the table asks."""
+        offers = self.known[table].offers
+        positions = [
+            {
+                "position": position,
+                "wagers": {name: offers[name].wager_cents for name in names.split()},
+                **({"patron": patrons[position]} if patrons and position in patrons else {}),
+            }
+            for position, names in bets.items()
+        ]
+        return await self.event(table, "wagers", round_id, positions=positions)
+
+    async def result(
+        self, hands: Mapping[int, str], *, table: str = "T-1", round_id: str = "R1",
+        dealer: str = DEALER, community: str | None = COMMUNITY, folded: Sequence[int] = (),
+    ) -> Reply:  # fmt: skip
+        """Send the hands of positions, as card names with blanks between; none for no cards."""
+        positions = [
+            {"position": position, "folded": position in folded}
+            | ({"cards": names.split()} if names else {})
+            for position, names in hands.items()
+        ]
+        two = {} if community is None else {"community": community.split()}
+        return await self.event(
+            table, "result", round_id, positions=positions, dealer=dealer.split(), **two
+        )
+
+    async def void(self, *, table: str = "T-1", round_id: str = "R1") -> Reply:
+        """Send that a round is void."""
+        return await self.event(table, "void", round_id, reason="misdeal")
+
+    async def round(
+        self, bets: Mapping[int, str], hands: Mapping[int, str], *, table: str = "T-1",
+        round_id: str = "R1", dealer: str = DEALER, community: str | None = COMMUNITY,
+        folded: Sequence[int] = (), patrons: Mapping[int, str] | None = None,
+    ) -> Reply:  # fmt: skip
+        """Play a whole round and give the reply to its result."""
+        reply = await self.wagers(bets, table=table, round_id=round_id, patrons=patrons)
+        assert reply.status == "accepted", reply
+        reply = await self.result(
+            hands, table=table, round_id=round_id, dealer=dealer, community=community,
+            folded=folded,
+        )  # fmt: skip
+        assert reply.status == "accepted", reply
+        return reply
+
+    async def decide(self, claim: str, act: Act, *, by: str = "fp-1") -> ClaimRow:
+        """Have a floorperson decide a claim."""
+        return await self.desk.decide(claim, act, by, None, None)
+
+    async def accounts(self) -> dict[str, int]:
+        """Every balance in micros."""
+        return (await self.store.snapshot()).accounts
+
+    async def meter(self, meter: str) -> int:
+        """What a meter holds, in micros."""
+        return (await self.accounts()).get(f"meter:{meter}", 0)
+
+    async def reserve(self, meter: str) -> int:
+        """What a meter's reserve holds, in micros."""
+        return (await self.accounts()).get(f"reserve:{meter}", 0)
+
+    async def entries(self) -> list[dict[str, str]]:
+        """The whole ledger, each entry's number as ``id``."""
+        rows = await self.store.entries(0, 10_000)
+        return [
+            {"id": str(number)} | {name: value.decode() for name, value in fields.items()}
+            for number, fields in rows
+        ]
+
+    async def audit(self) -> Finding:
+        """What an audit finds that begins with the first entry."""
+        return await LinkAudit(self.store, self.known).run()
+
+
+def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:
+    """A table's event as it travels."""
+    return msgspec.json.encode({"seq": seq, "at": AT, "type": kind, "round": round_id, **fields})
+
+
+def paid_of(reply: Reply, item: str) -> list[tuple[int, int]]:
+    """Position and cents of each paid line about an item, in paying order."""
+    return [
+        (line.position, line.paid)
+        for line in reply.lines or ()
+        if line.item == item and line.outcome == "paid"
+    ]

@@ -1,0 +1,87 @@
+"""A link in operation, with nothing but the broker left out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from meters.announcer import Announcer
+from meters.board import Board
+from meters.intake import Arrival
+from meters.link import LinkService
+from meters.metrics import Metrics
+from meters.wire import topics
+from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
+from tests.model.pit import Pit
+from tests.servers import eventually_async
+
+
+class Running:
+    """A link's service and what it published; the broker is a list."""
+
+    def __init__(self, pit: Pit) -> None:
+        self.pit = pit
+        self.posted: list[tuple[str, bytes, bool]] = []
+        metrics = Metrics(pit.floor)
+        self.service = LinkService(
+            pit.redis,
+            pit.store,
+            pit.known,
+            Announcer(pit.store, Board(), metrics, self._post),
+            metrics,
+        )
+
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        self.posted.append((topic, payload, retain))
+
+    async def take(self, table: str, payload: bytes) -> list[bytes]:
+        """Have the service take an event; its replies, none while the link is inoperable."""
+        outcome = await self.service.take([Arrival(self.pit.known[table], payload)])
+        return [reply for _, reply in outcome.replies]
+
+    async def comes_up(self) -> None:
+        """Wait until the link operates, and says so."""
+        await eventually_async(
+            lambda: self.service.problem is None and self.beat().state == "operable",
+            what="an operable link",
+        )
+
+    async def goes_down(self, *said: str) -> str:
+        """Wait until the link is inoperable for such a reason, and says so; give the reason."""
+
+        def down() -> bool:
+            reason = self.beat().reason
+            return self.service.problem == reason and all(part in reason for part in said)
+
+        await eventually_async(down, what=f"an inoperable link: {said}")
+        assert self.beat().state == "inoperable"
+        return self.beat().reason
+
+    def beat(self) -> ControllerBeat:
+        """The last beat that was published."""
+        return CONTROLLER_BEAT.decode(self._of(topics.controller(self.pit.link.id))[-1])
+
+    def meter(self, meter: str) -> MeterValue:
+        """A meter's last published value."""
+        return METER_VALUE.decode(self._of(topics.meter(self.pit.link.id, meter))[-1])
+
+    def _of(self, topic: str) -> Sequence[bytes]:
+        found = [payload for one, payload, _ in self.posted if one == topic]
+        assert found, f"nothing was published on {topic} yet"
+        return found
+
+
+@asynccontextmanager
+async def running(pit: Pit) -> AsyncIterator[Running]:
+    """A link in operation until the end of the block."""
+    link = Running(pit)
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(job)
+            for job in (link.service.beat(), link.service.publish(), link.service.audit())
+        ]
+        yield link
+        # A cancellation can be lost where it meets an answer inside the client library.
+        while waiting := [task for task in tasks if not task.done()]:
+            for task in waiting:
+                task.cancel()
+            await asyncio.wait(waiting, timeout=0.1)

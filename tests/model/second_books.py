@@ -1,0 +1,297 @@
+"""A second set of books: what every account must hold, reckoned anew in fractions of a cent.
+
+It is written from the readings, for sight and not for speed, and shares no code with the service:
+what an event must be answered, what it moves, and what a floorperson's decision moves.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from tests.model.law import METER_KIND, Law, part
+
+
+@dataclass(frozen=True)
+class SecondMeter:
+    """A meter's law and the wager it is for, in cents."""
+
+    law: Law
+    wager_cents: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an event must be answered."""
+
+    status: str
+    code: str = ""
+    expected: int = 0
+    reply: bytes = b""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What a round's wagers added to one meter, in cents."""
+
+    meter: str
+    wagers: int
+    wagered_cents: int
+    to_meter: Fraction
+    to_reserve: Fraction
+    cycle: int
+
+
+@dataclass
+class SecondTable:
+    """A table: what it feeds, what it sent, and the round that is open."""
+
+    positions: int
+    meters: Mapping[str, str]
+    last: int = 0
+    heard: dict[int, tuple[bytes, bytes]] = field(default_factory=dict)
+    round: str | None = None
+    over: str | None = None
+    bets: dict[int, dict[str, Any]] = field(default_factory=dict)
+    added: list[Added] = field(default_factory=list)
+    draw: dict[str, Any] | None = None
+
+
+@dataclass
+class SecondClaim:
+    """A win that waits, or waited."""
+
+    meter: str
+    cents: int
+    after_cents: int
+    percent: bool
+    hand_pay: bool
+    state: str = "pending"
+
+
+class SecondBooks:
+    """The books of one link.
+
+    Args:
+        meters: by id.
+        tables: by id.
+        validate_from_cents: odds payouts below it need no floorperson.
+        replies_kept: how many of a table's replies are kept.
+    """
+
+    def __init__(
+        self,
+        meters: Mapping[str, SecondMeter],
+        tables: dict[str, SecondTable],
+        validate_from_cents: int,
+        replies_kept: int,
+    ) -> None:
+        self.meters = meters
+        self.tables = tables
+        self.validate_from_cents = validate_from_cents
+        self._replies_kept = replies_kept
+        self.accounts: defaultdict[str, Fraction] = defaultdict(Fraction)
+        self.tallies: defaultdict[str, int] = defaultdict(int)
+        self.claims: dict[str, SecondClaim] = {}
+        self.cycles = dict.fromkeys(meters, 1)
+        self.entries = len(meters)
+        for meter, one in meters.items():
+            self.move("house", f"meter:{meter}", Fraction(one.law.seed * one.wager_cents))
+
+    def move(self, source: str, target: str, cents: Fraction) -> None:
+        """Move cents from one account to another."""
+        assert cents >= 0
+        self.accounts[source] -= cents
+        self.accounts[target] += cents
+
+    def held(self, meter: str) -> Fraction:
+        """What a meter holds, in cents."""
+        return self.accounts[f"meter:{meter}"]
+
+    def micros(self) -> dict[str, Fraction]:
+        """Every balance that is not nothing, in micros."""
+        return {name: cents * 10_000 for name, cents in self.accounts.items() if cents}
+
+    def waiting(self) -> list[str]:
+        """The claims that somebody has yet to decide, oldest first."""
+        return [
+            claim
+            for claim, one in self.claims.items()
+            if one.state == "pending" or (one.state == "validated" and one.hand_pay)
+        ]
+
+    def judge(self, table_id: str, payload: bytes) -> Verdict:
+        """What an event must be answered, as the books now are."""
+        table, event = self.tables[table_id], json.loads(payload)
+        seq = event["seq"]
+        if seq <= table.last - self._replies_kept:
+            return Verdict("refused", "seq_passed")
+        if seq <= table.last:
+            first, reply = table.heard[seq]
+            return Verdict("again", reply=reply) if first == payload else Verdict(
+                "refused", "seq_reused"
+            )  # fmt: skip
+        if seq > table.last + 1:
+            return Verdict("out_of_order", expected=table.last + 1)
+        for code in self._faults(table, event):
+            return Verdict("refused", code)
+        return Verdict("accepted")
+
+    def _faults(self, table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+        if event["type"] == "wagers":
+            yield from self._wager_faults(table, event)
+            if table.round is not None:
+                yield "after_lockout" if table.round == event["round"] else "round_open"
+        elif table.round != event["round"]:
+            yield "round_over" if table.over == event["round"] else "unknown_round"
+        elif event["type"] == "result":
+            yield from _result_faults(table, event)
+        if table.over == event["round"]:
+            yield "round_over"
+
+    def _wager_faults(self, table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+        seen: set[int] = set()
+        for bet in event["positions"]:
+            if bet["position"] > table.positions:
+                yield "unknown_position"
+            if bet["position"] in seen:
+                yield "position_twice"
+            seen.add(bet["position"])
+            for wager, cents in bet["wagers"].items():
+                meter = table.meters.get(METER_KIND[wager])
+                if meter is None:
+                    yield "unknown_meter"
+                elif cents != self.meters[meter].wager_cents:
+                    yield "wrong_amount"
+
+    def note(self, table_id: str, payload: bytes, reply: bytes) -> None:
+        """Note an event that used up its seq, and what it was first answered."""
+        table = self.tables[table_id]
+        table.last = json.loads(payload)["seq"]
+        table.heard[table.last] = (payload, reply)
+
+    def lay(self, table_id: str, event: dict[str, Any], draw: dict[str, Any] | None) -> None:
+        """Book the wagers of a round, with what was drawn for it."""
+        table = self.tables[table_id]
+        table.round, table.draw, table.added = event["round"], draw, []
+        table.bets = {bet["position"]: bet for bet in event["positions"]}
+        for meter, one in self.meters.items():
+            count = sum(
+                table.meters.get(METER_KIND[wager]) == meter
+                for bet in event["positions"]
+                for wager in bet["wagers"]
+            )
+            if count:
+                cents = count * one.wager_cents
+                to_meter, to_reserve = (
+                    cents * part(one.law.primary), cents * part(one.law.reserve),
+                )  # fmt: skip
+                self.move(f"table:{table_id}", f"meter:{meter}", to_meter)
+                self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
+                self.tallies[f"wagers:{meter}"] += count
+                self.tallies[f"wagered_cents:{meter}"] += cents
+                table.added.append(
+                    Added(meter, count, cents, to_meter, to_reserve, self.cycles[meter])
+                )
+        self.entries += 1
+
+    def void(self, table_id: str) -> None:
+        """Book a void round: what it added comes off again, or is the house's to bear."""
+        table = self.tables[table_id]
+        for added in table.added:
+            for account, cents in (
+                (f"meter:{added.meter}", added.to_meter),
+                (f"reserve:{added.meter}", added.to_reserve),
+            ):
+                won = self.cycles[added.meter] != added.cycle
+                off = Fraction(0) if won else min(cents, self.accounts[account])
+                self.move(account, f"table:{table_id}", off)
+                self.move("house", f"table:{table_id}", cents - off)
+            self.tallies[f"voided_wagers:{added.meter}"] += added.wagers
+            self.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
+        self.tallies["voids"] += 1
+        self.end(table_id)
+
+    def end(self, table_id: str) -> None:
+        """Close a table's round."""
+        table = self.tables[table_id]
+        table.over, table.round, table.bets, table.added = table.round, None, {}, []
+        self.entries += 1
+
+    def take_off(self, meter: str, percent: int, payees: list[str]) -> int:
+        """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%."""
+        law, account = self.meters[meter].law, f"meter:{meter}"
+        share = floor(self.held(meter) * part(percent)) // len(payees)
+        for payee in payees:
+            self.move(account, payee, Fraction(share))
+        if percent == 100:
+            self.cycles[meter] += 1
+            if law.reserve:
+                self.move(f"reserve:{meter}", account, self.accounts[f"reserve:{meter}"])
+            else:
+                reseed = law.reseed * self.meters[meter].wager_cents
+                self.move("house", account, Fraction(reseed))
+        return share
+
+    def decide(self, claim_id: str, act: str) -> str:
+        """Book a decision; its outcome, or the code of its refusal."""
+        claim = self.claims.get(claim_id)
+        if claim is None:
+            return "unknown_claim"
+        allowed = {"pending": ("validate", "reject"), "validated": ("pay",)}
+        if act not in allowed.get(claim.state, ()) or (act == "pay" and not claim.hand_pay):
+            return "wrong_state"
+        account, cents = f"claim:{claim_id}", Fraction(claim.cents)
+        if act == "reject":
+            self.move(account, f"meter:{claim.meter}" if claim.percent else "house", cents)
+            self.tallies[f"rejected:{claim.meter}"] += 1
+            self.tallies[f"rejected_cents:{claim.meter}"] += claim.cents
+        elif act == "pay" or not claim.hand_pay:
+            by = "hand" if claim.hand_pay else "table"
+            self.move(account, "paid", cents)
+            self.tallies[f"{by}_paid_cents:{claim.meter}"] += claim.cents
+        claim.state = {"validate": "validated", "reject": "rejected", "pay": "paid"}[act]
+        self.entries += 1
+        return claim.state
+
+    def pending(self, meter: str) -> bool:
+        """Whether a percentage of a meter waits for its validation."""
+        return any(
+            claim.meter == meter and claim.percent and claim.state == "pending"
+            for claim in self.claims.values()
+        )
+
+
+def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+    dealt = {box["position"]: box for box in event["positions"]}
+    for position, box in dealt.items():
+        patrons = {table.bets.get(position, {}).get("patron"), box.get("patron")} - {None}
+        if len(patrons) > 1:
+            yield "patron_differs"
+    if table.bets.keys() - dealt.keys():
+        yield "position_missing"
+    seen: set[str] = set()
+    wagered = {wager for bet in table.bets.values() for wager in bet["wagers"]}
+    for position, box in dealt.items():
+        cards = box.get("cards")
+        if cards is None and shows_cards(box, table.bets.get(position)):
+            yield "cards_missing"
+        for card in cards or ():
+            if card in seen:
+                yield "card_twice"
+            seen.add(card)
+    for card in [*event["dealer"], *event.get("community", ())]:
+        if card in seen:
+            yield "card_twice"
+        seen.add(card)
+    if "community" not in event and any("five_card" in wager for wager in wagered):
+        yield "community_missing"
+
+
+def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
+    """Whether a hand stays on the table (reading T8)."""
+    kept = {"five_card_hand_bonus", "five_card_hand_bonus_dealer", "five_of_six_progressive"}
+    return not box["folded"] or bool(kept & (bet["wagers"].keys() if bet else set()))

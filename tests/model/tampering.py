@@ -1,0 +1,65 @@
+"""Reaching into a link's books behind the service's back."""
+
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+
+from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
+
+Fields = dict[bytes, bytes]
+
+
+async def play_a_while(pit: Pit) -> None:
+    """Wagers, wins of every kind, a void and decisions: something of all that a ledger holds."""
+    everything = "progressive five_card_progressive five_of_six_progressive five_card_hand_bonus"
+    await pit.round(
+        {3: everything, 5: everything},
+        {3: "As Ks Qs", 5: "9s 8s 7s"},
+        community="Js Ts",
+        dealer="2c 7d 9h",
+    )
+    await pit.wagers({1: PROGRESSIVE}, table="T-2")
+    await pit.void(table="T-2")
+    await pit.round({2: f"{PROGRESSIVE} {FIVE_CARD}"}, {2: RAGS}, table="T-2", round_id="R2")
+    await pit.decide("T-1-2-2", "validate")
+    await pit.decide("T-1-2-2", "pay")
+    await pit.decide("T-1-2-3", "reject")
+    await pit.wagers({2: PROGRESSIVE}, table="T-2", round_id="R3")
+    assert (await pit.audit()).balanced
+
+
+async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
+    """Every entry as Redis holds it."""
+    rows = await pit.redis.xrange(pit.store.keys.ledger)
+    return cast("list[tuple[bytes, Fields]]", rows)
+
+
+async def rewrite(pit: Pit, change: Callable[[int, Fields], Fields | None]) -> None:
+    """Write the ledger anew, each entry as `change` makes it, or without it where it is None."""
+    rows = await ledger(pit)
+    key = pit.store.keys.ledger
+    await pit.redis.delete(key)
+    for entry, fields in rows:
+        made = change(int(entry.split(b"-")[0]), dict(fields))
+        if made is not None:
+            await pit.redis.xadd(key, cast("dict[bytes | str, bytes | str]", made), id=entry)  # type: ignore[arg-type]
+
+
+async def move_balance(pit: Pit, account: str, micros: int) -> None:
+    """Change one balance."""
+    await pit.redis.hincrby(pit.store.keys.accounts, account, micros)
+
+
+async def entry_of(pit: Pit, kind: str) -> int:
+    """The number of the first entry of a kind."""
+    return next(int(entry["id"]) for entry in await pit.entries() if entry["kind"] == kind)
+
+
+def change_transfer(fields: Fields, place: int, micros: int) -> Fields:
+    """An entry with one of its transfers larger by so much."""
+    transfers = msgspec.json.decode(fields[b"transfers"], type=list[list[object]])
+    before = transfers[place][2]
+    assert isinstance(before, int)
+    transfers[place][2] = before + micros
+    return fields | {b"transfers": msgspec.json.encode(transfers)}

@@ -1,0 +1,43 @@
+"""Two sets of books, one real and one naive, through whatever a floor may do.
+
+The default profile is the same run every time. `PITLINK_MODEL_PROFILE=long` tries many more floors,
+other ones each time, and prints what repeats a failure.
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.model.machine import Floor
+from tests.servers import RedisServer
+
+_CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+
+settings.register_profile(
+    "pitlink-model-default",
+    max_examples=80,
+    stateful_step_count=40,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=_CHECKS,
+)
+settings.register_profile(
+    "pitlink-model-long",
+    max_examples=3_000,
+    stateful_step_count=100,
+    derandomize=False,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_CHECKS,
+)
+
+
+@pytest.mark.slow
+@pytest.mark.section("649a.12(e)(4)")
+@pytest.mark.reading("T15")
+def test_two_sets_of_books_agree_to_the_micro(pit_server: RedisServer) -> None:
+    profile = os.environ.get("PITLINK_MODEL_PROFILE", "default")
+    machine = type("FloorOnThisRedis", (Floor,), {"url": pit_server.url})
+    run_state_machine_as_test(machine, settings=settings.get_profile(f"pitlink-model-{profile}"))

@@ -1,0 +1,234 @@
+"""A link operates only while its books hold and its Redis keeps what it is given (duties D9, D10).
+
+Each cause makes the running link inoperable with a reason that names it, and the link comes back
+by itself when the cause is gone; nothing is ever written by half.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.link
+from meters.web.doors import ClaimError
+from tests.lua.books import keyspace
+from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
+from tests.model.running import Running, running
+from tests.model.tampering import move_balance, play_a_while, rewrite
+from tests.servers import RedisServer, eventually_async
+
+_SETTINGS = {
+    "maxmemory": "0",
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "maxmemory-policy": "noeviction",
+}
+WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beats and audits come many times a second."""
+    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+
+
+@pytest.fixture(scope="module")
+def keeping_server() -> Iterator[RedisServer]:
+    """A redis-server that keeps its promises, for these tests alone."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
+    """A connection to it, emptied and set as it was."""
+    client = Redis.from_url(keeping_server.url)
+    await client.flushall()
+    yield client
+    if not keeping_server.running:
+        keeping_server.start()
+    for setting, value in _SETTINGS.items():
+        await client.config_set(setting, value)
+    await client.aclose()
+
+
+@pytest.fixture
+async def link(keeping_redis: Redis) -> AsyncIterator[Running]:
+    """A link in operation, on which something of everything happened."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    async with running(pit) as link:
+        await link.comes_up()
+        yield link
+
+
+def _next_wagers(link: Running) -> bytes:
+    return event_bytes(3, "wagers", "R2", **WAGERS)
+
+
+async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
+    keeping_redis: Redis,
+) -> None:
+    """The first beat of all says that it does not operate yet."""
+    pit = Pit(keeping_redis)
+    async with running(pit) as link:
+        assert link.service.problem is not None
+        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS)) == []
+        await link.comes_up()
+        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS)) != []
+    states = [payload for topic, payload, _ in link.posted if topic.endswith("/controller")]
+    assert b'"inoperable"' in states[0]
+    assert (await pit.store.snapshot()).last_entry == 5
+
+
+@pytest.mark.parametrize("micros", [1, -1, 40_000])
+async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
+    link: Running, micros: int
+) -> None:
+    held = await link.pit.meter(PROGRESSIVE)
+    await move_balance(link.pit, "meter:progressive", micros)
+    reason = await link.goes_down("meter:progressive", f"{micros:+d}")
+    assert reason.startswith(
+        f"meter:progressive holds {held + micros} micros, the ledger says {held}: {micros:+d}"
+    )
+    assert link.meter(PROGRESSIVE).state == "inoperable"
+    before = await keyspace(link.pit.redis)
+    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await keyspace(link.pit.redis) == before
+    assert await link.pit.meter(PROGRESSIVE) == held + micros, "it is never repaired in silence"
+
+
+async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) -> None:
+    await move_balance(link.pit, "meter:progressive", 1)
+    await link.goes_down("+1")
+    await move_balance(link.pit, "meter:progressive", -1)
+    await link.comes_up()
+    (reply,) = await link.take("T-1", _next_wagers(link))
+    assert b'"accepted"' in reply
+
+
+async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
+    last = (await link.pit.entries())[-1]["id"]
+    await link.pit.redis.hset(link.pit.store.keys.meters, "entries", str(int(last) - 1))
+    await link.goes_down(f"the ledger ends at entry {last}, the books at {int(last) - 1}")
+
+
+async def test_link_that_starts_on_an_altered_ledger_never_operates(keeping_redis: Redis) -> None:
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    await rewrite(pit, lambda number, fields: None if number == 5 else fields)
+    async with running(pit) as link:
+        await link.goes_down("entry 6 follows entry 4: some are missing")
+        assert await link.take("T-1", _next_wagers(link)) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "mended"),
+    [
+        ("appendfsync", "everysec", "always"),
+        ("appendfsync", "no", "always"),
+        ("maxmemory-policy", "allkeys-lru", "noeviction"),
+        ("maxmemory-policy", "volatile-ttl", "noeviction"),
+        ("appendonly", "no", "yes"),
+    ],
+)
+async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
+    link: Running, setting: str, value: str, mended: str
+) -> None:
+    await link.pit.redis.config_set(setting, value)
+    await link.goes_down(setting, value)
+    before = await keyspace(link.pit.redis)
+    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await keyspace(link.pit.redis) == before
+    await link.pit.redis.config_set(setting, mended)
+    await link.comes_up()
+    (reply,) = await link.take("T-1", _next_wagers(link))
+    assert b'"accepted"' in reply
+
+
+async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: Running) -> None:
+    """The table repeats its event, and it is counted once."""
+    pit = link.pit
+    held = await pit.meter(PROGRESSIVE)
+    before = await keyspace(pit.redis)
+    await pit.redis.config_set("maxmemory", "1")
+    assert await link.take("T-1", _next_wagers(link)) == []
+    await link.goes_down()
+    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await keyspace(pit.redis) == before
+    await pit.redis.config_set("maxmemory", "0")
+    await link.comes_up()
+    (reply,) = await link.take("T-1", _next_wagers(link))
+    assert (await link.take("T-1", _next_wagers(link))) == [reply]
+    assert await pit.meter(PROGRESSIVE) == held + 140_000
+    assert (await pit.audit()).balanced
+
+
+async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
+    pit = link.pit
+    before = await keyspace(pit.redis)
+    await pit.redis.config_set("maxmemory", "1")
+    with pytest.raises(ClaimError) as refused:
+        await pit.decide("T-1-2-4", "validate")
+    assert refused.value.code == "link_inoperable"
+    assert await keyspace(pit.redis) == before
+    await pit.redis.config_set("maxmemory", "0")
+    assert (await pit.decide("T-1-2-4", "validate")).state == "validated"
+
+
+async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: Running) -> None:
+    pit = link.pit
+    key, field = pit.store.keys.meters, "terms:progressive"
+    terms = await pit.redis.hget(key, field)
+    assert terms is not None
+    await pit.redis.hset(key, field, b'{"seed_cents":1}')
+    await pit.redis.hset(key, "terms", "altered")
+    await link.goes_down("progressive", "no parameter changes")
+    await pit.redis.hdel(key, field)
+    await link.goes_down("lost the terms of meter progressive")
+    await pit.redis.hset(key, field, terms)
+    await link.comes_up()
+
+
+async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
+    """Nothing is seeded anew under patrons' eyes."""
+    await link.pit.redis.flushall()
+    await link.goes_down("the ledger ends at entry", "the books at 0")
+    assert await keyspace(link.pit.redis) == {}
+
+
+async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
+    link: Running, keeping_server: RedisServer
+) -> None:
+    (reply,) = await link.take("T-1", _next_wagers(link))
+    held = await link.pit.meter(PROGRESSIVE)
+    keeping_server.kill()
+    assert await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal")) == []
+    await link.goes_down("Redis")
+    keeping_server.start()
+    await link.comes_up()
+    assert await link.take("T-1", _next_wagers(link)) == [reply]
+    assert await link.pit.meter(PROGRESSIVE) == held
+
+
+async def test_meters_are_told_again_as_they_are_when_the_link_is_back(link: Running) -> None:
+    await move_balance(link.pit, "meter:progressive", 1)
+    await link.goes_down("+1")
+    await move_balance(link.pit, "meter:progressive", -1)
+    await link.comes_up()
+    told = link.meter(PROGRESSIVE)
+    assert told.amount == await link.pit.meter(PROGRESSIVE) // 10_000
+    assert told.state == "pending", "a percentage of it still waits"
+    await link.take("T-1", event_bytes(3, "wagers", "R2", positions=[
+        {"position": 1, "wagers": {"five_card_progressive": 100}}]))  # fmt: skip
+    await link.take("T-1", event_bytes(4, "result", "R2", dealer=["2c", "7d", "9h"],
+        community=["4c", "8d"], positions=[{"position": 1, "cards": RAGS.split()}]))  # fmt: skip
+    held = await link.pit.meter("five_card_progressive")
+    await eventually_async(
+        lambda: link.meter("five_card_progressive").amount == held // 10_000,
+        what="the new value",
+    )

@@ -1,0 +1,138 @@
+"""A wager counts once: repeats, strays, and workers that remember what is no longer so."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
+
+BETS = {"positions": [{"position": 1, "wagers": {"progressive": 100}}]}
+HANDS = {
+    "positions": [{"position": 1, "cards": RAGS.split()}],
+    "dealer": ["2c", "7d", "9h"],
+}
+TWO_CARDS = HANDS | {"positions": [{"position": 1, "cards": ["As", "Ks"]}]}
+
+
+def _wagers(seq: int, round_id: str = "R1") -> bytes:
+    return event_bytes(seq, "wagers", round_id, **BETS)
+
+
+def _void(seq: int, round_id: str = "R1") -> bytes:
+    return event_bytes(seq, "void", round_id, reason="misdeal")
+
+
+def _result(seq: int, round_id: str = "R1") -> bytes:
+    return event_bytes(seq, "result", round_id, **HANDS)
+
+
+@pytest.fixture
+async def pair(pit_redis: Redis) -> Pit:
+    """A link with two workers."""
+    pit = Pit(pit_redis, workers=2)
+    await pit.open()
+    return pit
+
+
+async def _answer(pit: Pit, payload: bytes, worker: int) -> bytes:
+    for _ in range(2):
+        reply = await pit.send("T-1", payload, worker=worker)
+        if reply is not None:
+            return reply
+    raise AssertionError("not answered twice")
+
+
+@pytest.mark.parametrize(
+    ("before", "payload", "said"),
+    [
+        pytest.param([], _wagers(1), '"accepted"', id="wagers"),
+        pytest.param([_wagers(1)], _result(2), '"lines"', id="result"),
+        pytest.param([_wagers(1)], _void(2), '"accepted"', id="void"),
+        pytest.param([_wagers(1)], _wagers(2, "R2"), "round_open", id="round_open"),
+        pytest.param([_wagers(1)], _wagers(2), "after_lockout", id="after_lockout"),
+        pytest.param([_wagers(1), _void(2)], _result(3), "round_over", id="round_over"),
+        pytest.param([], _void(1), "unknown_round", id="unknown_round"),
+        pytest.param(
+            [_wagers(1)], event_bytes(2, "result", "R1", **TWO_CARDS), "wrong_cards", id="cards"
+        ),
+        pytest.param([], event_bytes(1, "wagers", "R1", odd=1, **BETS), "unknown_field", id="odd"),
+    ],
+)
+async def test_repeat_gets_the_first_reply_word_for_word_and_moves_nothing(
+    pair: Pit, before: list[bytes], payload: bytes, said: str
+) -> None:
+    for earlier in before:
+        await _answer(pair, earlier, 0)
+    first = await _answer(pair, payload, 0)
+    assert said in first.decode()
+    accounts, entries = await pair.accounts(), await pair.entries()
+    for worker in (0, 1, 0, 1):
+        assert await _answer(pair, payload, worker) == first
+        pair.restart(worker)
+    assert (await pair.accounts(), await pair.entries()) == (accounts, entries)
+
+
+async def test_same_seq_with_other_bytes_is_refused_and_not_used_up(pair: Pit) -> None:
+    first = await _answer(pair, _wagers(1), 0)
+    other = await _answer(pair, _wagers(1, "R2"), 1)
+    assert b"seq_reused" in other
+    assert await _answer(pair, _wagers(1), 1) == first
+    assert b'"accepted"' in await _answer(pair, _void(2), 0)
+
+
+async def test_event_before_its_turn_is_out_of_order_and_not_used_up(pair: Pit) -> None:
+    assert await _answer(pair, _void(2), 0) == b'{"seq":2,"status":"out_of_order","expected":1}'
+    await _answer(pair, _wagers(1), 0)
+    assert b'"accepted"' in await _answer(pair, _void(2), 0)
+
+
+async def test_result_about_another_round_than_the_open_one_is_of_no_round(pair: Pit) -> None:
+    """Not judged by the wagers of the round that is open."""
+    await _answer(pair, _wagers(1), 0)
+    stray = event_bytes(2, "result", "R9", **TWO_CARDS)
+    assert b"unknown_round" in await _answer(pair, stray, 0)
+
+
+async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_books(
+    pair: Pit,
+) -> None:
+    """R1 comes again in another shape while worker 0 still has the first in mind."""
+    await _answer(pair, _wagers(1), 0)
+    for seq, payload in enumerate((_void(2), _wagers(3, "R2"), _void(4, "R2")), start=2):
+        assert b'"accepted"' in await _answer(pair, payload, 1), seq
+    more = [{"position": 1, "wagers": {"five_of_six_progressive": 100}}]
+    await _answer(pair, event_bytes(5, "wagers", "R1", positions=more), 1)
+    assert await pair.send("T-1", _result(6), worker=0) is None, "the table repeats it"
+    reply = await pair.send("T-1", _result(6), worker=0)
+    assert reply is not None
+    assert b"five_of_six_progressive" in reply
+    assert b'"item":"progressive"' not in reply
+
+
+@pytest.mark.parametrize("make", [_wagers, _void, _result])
+async def test_event_at_many_workers_at_once_is_counted_once(
+    pit_redis: Redis, make: Callable[[int], bytes]
+) -> None:
+    pit = Pit(pit_redis, workers=6)
+    await pit.open()
+    seq = 1 if make is _wagers else 2
+    if seq == 2:
+        await pit.send("T-1", _wagers(1))
+    entries = len(await pit.entries())
+    takes: list[Awaitable[bytes | None]] = [
+        pit.send("T-1", make(seq), worker=worker) for worker in range(6)
+    ]
+    replies = {reply for reply in await asyncio.gather(*takes) if reply is not None}
+    assert len(replies) == 1
+    assert b'"accepted"' in replies.pop()
+    assert len(await pit.entries()) == entries + 1
+
+
+async def test_round_is_settled_on_the_books_after_every_worker_forgot_it(pair: Pit) -> None:
+    await pair.wagers({1: PROGRESSIVE})
+    for worker in (0, 1):
+        pair.restart(worker)
+    reply = await pair.result({1: "As Ks Qs"})
+    assert [line.paid for line in reply.lines or ()] == [100_014]

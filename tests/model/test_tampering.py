@@ -1,0 +1,184 @@
+"""An audit finds whatever was done to the books behind the service's back, and says how much."""
+
+import re
+
+import msgspec
+import pytest
+
+from meters.audit import LinkAudit
+from tests.model.pit import Pit
+from tests.model.tampering import (
+    Fields,
+    change_transfer,
+    entry_of,
+    ledger,
+    move_balance,
+    play_a_while,
+    rewrite,
+)
+
+
+@pytest.fixture
+async def played(pit: Pit) -> Pit:
+    """A link on which something of everything happened."""
+    await play_a_while(pit)
+    return pit
+
+
+async def test_books_that_were_left_alone_balance(played: Pit) -> None:
+    finding = await played.audit()
+    assert finding.problems == ()
+    assert finding.entries == len(await ledger(played))
+    accounts = await played.accounts()
+    for meter, held in finding.meters.items():
+        assert held == {
+            "amount_micros": accounts[f"meter:{meter}"],
+            "reserve_micros": accounts.get(f"reserve:{meter}", 0),
+            "overflow_micros": 0,
+        }
+
+
+@pytest.mark.parametrize("micros", [1, -1, 123_456_789])
+@pytest.mark.parametrize(
+    "account",
+    ["meter:progressive", "reserve:five_card_hand_bonus", "house", "paid", "table:T-1",
+     "claim:T-1-2-4", "overflow:progressive"],
+)  # fmt: skip
+async def test_balance_that_was_changed_is_found_by_how_much(
+    played: Pit, account: str, micros: int
+) -> None:
+    held = (await played.accounts()).get(account, 0)
+    await move_balance(played, account, micros)
+    assert (await played.audit()).problems == (
+        f"{account} holds {held + micros} micros, the ledger says {held}: {micros:+d}",
+        f"all accounts sum to {micros} micros, not to zero",
+    )
+
+
+async def test_balances_that_were_moved_against_each_other_are_found_both(played: Pit) -> None:
+    await move_balance(played, "meter:progressive", 1)
+    await move_balance(played, "house", -1)
+    problems = (await played.audit()).problems
+    assert [problem.split()[0] for problem in problems] == ["house", "meter:progressive"]
+    assert problems[0].endswith(": -1")
+    assert problems[1].endswith(": +1")
+
+
+async def test_account_that_is_gone_is_found(played: Pit) -> None:
+    held = (await played.accounts())["meter:progressive"]
+    await played.redis.hdel(played.store.keys.accounts, "meter:progressive")
+    problems = (await played.audit()).problems
+    assert problems[0] == f"meter:progressive holds 0 micros, the ledger says {held}: {-held:+d}"
+
+
+@pytest.mark.parametrize("kind", ["seed", "wagers", "result", "void", "validate", "pay", "reject"])
+async def test_entry_that_was_deleted_is_missed(played: Pit, kind: str) -> None:
+    gone = await entry_of(played, kind)
+    await played.redis.xdel(played.store.keys.ledger, f"{gone}-0")
+    problems = (await played.audit()).problems
+    assert f"entry {gone + 1} follows entry {gone - 1}: some are missing" in problems
+    moves_money = kind != "validate"
+    assert any(re.search(r"micros, the ledger says -?\d+: [+-]\d+$", one) for one in problems) == (
+        moves_money
+    )
+
+
+async def test_ledger_that_ends_too_early_is_found(played: Pit) -> None:
+    rows = await ledger(played)
+    await played.redis.xdel(played.store.keys.ledger, rows[-1][0])
+    problems = (await played.audit()).problems
+    assert problems[0] == f"the ledger ends at entry {len(rows) - 1}, the books at {len(rows)}"
+
+
+async def test_ledger_that_is_gone_is_found(played: Pit) -> None:
+    rows = await ledger(played)
+    await played.redis.delete(played.store.keys.ledger)
+    problems = (await played.audit()).problems
+    assert problems[0] == f"the ledger ends at entry 0, the books at {len(rows)}"
+
+
+@pytest.mark.parametrize("kind", ["seed", "wagers", "result", "void", "pay", "reject"])
+async def test_transfer_that_was_altered_is_found_by_how_much(played: Pit, kind: str) -> None:
+    number = await entry_of(played, kind)
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        return change_transfer(fields, 0, 1) if entry == number else fields
+
+    await rewrite(played, alter)
+    problems = (await played.audit()).problems
+    by_one = [one for one in problems if one.endswith((": +1", ": -1"))]
+    assert len(by_one) == 2, "where it came from and where it went"
+    if kind in {"wagers", "result"}:
+        assert any(one.startswith(f"entry {number} moves") for one in problems)
+
+
+async def test_transfer_and_balances_altered_alike_are_found_by_the_rates(played: Pit) -> None:
+    """The books agree with the ledger, and neither with what the wagers add."""
+    number = await entry_of(played, "wagers")
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        return change_transfer(fields, 0, 7) if entry == number else fields
+
+    await rewrite(played, alter)
+    await move_balance(played, "table:T-1", -7)
+    await move_balance(played, "meter:progressive", 7)
+    (problem,) = (await played.audit()).problems
+    assert problem.startswith(f"entry {number} moves")
+
+
+@pytest.mark.parametrize("cents", [1, -1, 1_000_000])
+async def test_reply_that_was_altered_is_found_by_what_moved(played: Pit, cents: int) -> None:
+    number = await entry_of(played, "result")
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        if entry != number:
+            return fields
+        reply = msgspec.json.decode(fields[b"reply"])
+        line = next(line for line in reply["lines"] if line["paid"])
+        line["paid"] += cents
+        return fields | {b"reply": msgspec.json.encode(reply)}
+
+    before = await played.entries()
+    told = sum(line["paid"] for line in msgspec.json.decode(before[number - 1]["reply"])["lines"])
+    await rewrite(played, alter)
+    assert (await played.audit()).problems == (
+        f"entry {number} moves {told * 10_000} micros to winners, its lines {told + cents} cents",
+    )
+
+
+async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> None:
+    number = await entry_of(played, "wagers")
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        if entry != number:
+            return fields
+        event = msgspec.json.decode(fields[b"event"])
+        event["positions"].append({"position": 7, "wagers": {"progressive": 100}})
+        return fields | {b"event": msgspec.json.encode(event)}
+
+    await rewrite(played, alter)
+    (problem,) = (await played.audit()).problems
+    assert problem.startswith(f"entry {number} moves")
+
+
+@pytest.mark.parametrize("field", [b"transfers", b"event", b"kind"])
+async def test_entry_that_cannot_be_read_is_told(played: Pit, field: bytes) -> None:
+    number = await entry_of(played, "wagers")
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        return {name: value for name, value in fields.items() if entry != number or name != field}
+
+    await rewrite(played, alter)
+    problems = (await played.audit()).problems
+    assert any(one.startswith(f"entry {number} cannot be read") for one in problems)
+
+
+async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None:
+    audit = LinkAudit(played.store, played.known)
+    assert (await audit.run()).balanced
+    await played.round({1: "progressive"}, {1: "3h 6s Jc"}, round_id="R9")
+    await move_balance(played, "meter:progressive", 3)
+    problems = (await audit.run()).problems
+    assert problems[0].endswith(": +3")
+    await move_balance(played, "meter:progressive", -3)
+    assert (await audit.run()).balanced, "the balance is as it was again"
