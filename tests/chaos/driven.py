@@ -24,6 +24,7 @@ class DrivenTable:
         self._lines = lines
         self._failed: BaseException | None = None
         self._kill = threading.Event()
+        self._stopped = False
         self._thread = threading.Thread(target=self._run, name=table)
 
     @property
@@ -33,6 +34,10 @@ class DrivenTable:
             raise RuntimeError(f"{self.table}: {self._failed}") from self._failed
         return len(self.answers) == len(self._lines)
 
+    @property
+    def _struck(self) -> bool:
+        return self._stopped or self._kill.is_set()
+
     def start(self) -> None:
         """Begin."""
         self._thread.start()
@@ -41,13 +46,15 @@ class DrivenTable:
         """Have the agent killed with SIGKILL, in the middle of whatever it does, and restarted."""
         self._kill.set()
 
-    def join(self) -> None:
-        """Wait for the thread's end."""
+    def stop(self) -> None:
+        """Have the agent ended, wherever it is, and wait for the thread's end."""
+        self._stopped = True
+        self._kill.set()
         self._thread.join(ANSWER_WITHIN_S)
 
     def _run(self) -> None:
         try:
-            while len(self.answers) < len(self._lines):
+            while len(self.answers) < len(self._lines) and not self._stopped:
                 self._kill.clear()
                 self._feed_one_agent()
         except BaseException as error:
@@ -59,11 +66,11 @@ class DrivenTable:
             "table", self.table, "--config", str(self._config), "--events", stdin=True
         ) as agent:
             heard = 0
-            while len(self.answers) < len(self._lines) and not self._kill.is_set():
+            while len(self.answers) < len(self._lines) and not self._struck:
                 agent.write_line(self._lines[len(self.answers)])
                 eventually(
                     lambda heard=heard: (  # type: ignore[misc]
-                        self._kill.is_set() or agent.output.count("\n") > heard
+                        self._struck or agent.output.count("\n") > heard
                     ),
                     within_s=ANSWER_WITHIN_S,
                     what=f"the answer to line {len(self.answers)} of {self.table}",

@@ -25,24 +25,26 @@ def play_through(tables: list[DrivenTable], blows: list[Callable[[], None]]) -> 
     whole = sum(len(lines_of(table.table, ROUNDS)) for table in tables)
     for table in tables:
         table.start()
-    for number, strike in enumerate(blows, start=1):
-        part = whole * number // (len(blows) + 1)
+    try:
+        for number, strike in enumerate(blows, start=1):
+            part = whole * number // (len(blows) + 1)
+            eventually(
+                lambda part=part: (  # type: ignore[misc]
+                    sum(len(table.answers) for table in tables) >= part
+                    or all(table.done for table in tables)
+                ),
+                within_s=PLAYED_WITHIN_S,
+                what=f"{part} of {whole} lines answered",
+            )
+            strike()
         eventually(
-            lambda part=part: (  # type: ignore[misc]
-                sum(len(table.answers) for table in tables) >= part
-                or all(table.done for table in tables)
-            ),
+            lambda: all(table.done for table in tables),
             within_s=PLAYED_WITHIN_S,
-            what=f"{part} of {whole} lines answered",
+            what="every line answered",
         )
-        strike()
-    eventually(
-        lambda: all(table.done for table in tables),
-        within_s=PLAYED_WITHIN_S,
-        what="every line answered",
-    )
-    for table in tables:
-        table.join()
+    finally:
+        for table in tables:
+            table.stop()
 
 
 def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:

@@ -92,21 +92,39 @@ def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
     return event
 
 
-def royal_event(table: SecondTable) -> Event:
-    """A royal of spades for the highest position that wagered, as little as can be for others."""
-    used = {"As", "Ks", "Qs", "Js", "Ts", "2c", "7d", "9h"}
-    top = max(table.bets)
+def stacked_event(table: SecondTable, *, top: Sequence[str], dealer: Sequence[str]) -> Event:
+    """A deal of so many cards to the highest position that wagered and to the dealer, else rags.
+
+    With the jack and ten of spades on the board.
+    """
+    community = ["Js", "Ts"]
+    used = {*top, *dealer, *community}
+    highest = max(table.bets)
     positions: list[Event] = []
     for place in table.bets:
         rags = [card for card in _DECK if card not in used][:3]
-        cards = ["As", "Ks", "Qs"] if place == top else rags
+        cards = list(top) if place == highest else rags
         used.update(cards)
         positions.append({"position": place, "folded": False, "cards": cards})
     return {
         "type": "result",
         "positions": positions,
-        "dealer": ["2c", "7d", "9h"],
-        "community": ["Js", "Ts"],
+        "dealer": list(dealer),
+        "community": community,
+    }
+
+
+def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, cents: int) -> Event:
+    """Wagers on the dealer's hand by two to four boxes, some of one patron."""
+    places = draw(st.lists(st.integers(1, table.positions), min_size=2, max_size=4, unique=True))
+    patrons = draw(st.lists(st.sampled_from(("ann", "bob", None)), min_size=4, max_size=4))
+    return {
+        "type": "wagers",
+        "positions": [
+            {"position": place, "wagers": {"five_card_hand_bonus_dealer": cents}}
+            | ({"patron": patron} if patron else {})
+            for place, patron in zip(places, patrons, strict=False)
+        ],
     }
 
 

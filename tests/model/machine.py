@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import strategies as st
@@ -10,10 +10,19 @@ from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
 from meters.web.doors import Act, ClaimError
-from tests.model.deals import result_event, royal_event, wagers_event
+from tests.model.deals import (
+    result_event,
+    stacked_event,
+    wagers_event,
+    wagers_on_the_dealer,
+)
 from tests.model.held_floor import HeldFloor
 from tests.model.model_floor import REPLIES_KEPT, TABLES, WORKERS
 from tests.model.pit import AT
+
+ROYAL: Final = ("As", "Ks", "Qs")
+BELOW: Final = ("9s", "8s", "7s")
+RAGS: Final = ("2c", "7d", "9h")
 
 
 class Floor(HeldFloor):
@@ -26,8 +35,13 @@ class Floor(HeldFloor):
         return json.dumps({"seq": seq, "at": at, **event}).encode()
 
     def _next_round(self, table: str) -> str:
-        self.rounds[table] += 1
-        return f"R{self.rounds[table]}"
+        """Names come again soon, so that a worker may remember one that was another round."""
+        at = self.books.tables[table]
+        while True:
+            self.rounds[table] += 1
+            name = f"R{self.rounds[table] % 3}"
+            if name not in {at.round, at.over}:
+                return name
 
     def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
         amounts = {
@@ -56,20 +70,47 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
-        """A royal for the first of those who wagered, the wagers laid where none are."""
-        if self.books.tables[table].round is None:
-            self._send(table, self._bytes(table, self._next_event(data, table)), worker)
-        event = royal_event(self.books.tables[table])
-        event["round"] = self.books.tables[table].round
+        """A royal for the first of those who wagered."""
+        self._begin(data, table, worker)
+        at = self.books.tables[table]
+        event = stacked_event(at, top=ROYAL, dealer=RAGS) | {"round": at.round}
+        self._send(table, self._bytes(table, event), worker)
+
+    @rule(
+        data=st.data(),
+        table=st.sampled_from(TABLES[:2]),
+        worker=st.sampled_from(WORKERS),
+        dealer=st.sampled_from((ROYAL, BELOW)),
+    )
+    def win_on_the_dealer(
+        self, data: DataObject, table: str, worker: int, dealer: tuple[str, ...]
+    ) -> None:
+        """Several wagers on the dealer's hand, which wins all of the meter or a tenth."""
+        at = self.books.tables[table]
+        if at.round is None:
+            event = wagers_on_the_dealer(data.draw, at, 137) | {"round": self._next_round(table)}
+            self._send(table, self._bytes(table, event), worker)
+        event = stacked_event(at, top=RAGS, dealer=dealer) | {"round": at.round}
         self._send(table, self._bytes(table, event), worker)
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def void(self, data: DataObject, table: str, worker: int) -> None:
-        """A round that is void; it is begun where none is open."""
-        if self.books.tables[table].round is None:
-            self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+        """A round that is void."""
+        self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
         self._send(table, self._bytes(table, event), worker)
+
+    @rule(data=st.data(), tables=st.permutations(TABLES), worker=st.sampled_from(WORKERS))
+    def void_after_a_win(self, data: DataObject, tables: list[str], worker: int) -> None:
+        """A round that is void when another table has won what it fed."""
+        self._begin(data, tables[0], worker)
+        self.win_it_all(data, tables[1], worker)
+        self.void(data, tables[0], worker)
+
+    def _begin(self, data: DataObject, table: str, worker: int) -> None:
+        """Have a round open at a table."""
+        if self.books.tables[table].round is None:
+            self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def play_together(self, data: DataObject, worker: int) -> None:
@@ -125,6 +166,15 @@ class Floor(HeldFloor):
             event = {"type": "void", "reason": "misdeal"}
         self._send(table, self._bytes(table, event | {"round": round_id}), worker)
 
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def wager_again(self, data: DataObject, table: str, worker: int) -> None:
+        """Wagers for the round that is open, or else for the one that is just over."""
+        at = self.books.tables[table]
+        round_id = at.round or at.over or self._next_round(table)
+        self._send(
+            table, self._bytes(table, self._wagers(data, table) | {"round": round_id}), worker
+        )
+
     @precondition(lambda self: self.sent)
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def repeat(self, data: DataObject, worker: int) -> None:
@@ -174,6 +224,15 @@ class Floor(HeldFloor):
             self._decide(claim, "pay")
         else:
             self._decide(claim, "reject" if reject else "validate")
+
+    @precondition(lambda self: self.books.waiting())
+    @rule()
+    def decide_all_that_waits(self) -> None:
+        """A floorperson goes round until nothing waits."""
+        while waiting := self.books.waiting():
+            for claim in waiting:
+                state = self.books.claims[claim].state
+                self._decide(claim, "pay" if state == "validated" else "validate")
 
     @precondition(lambda self: self.books.claims)
     @rule(data=st.data(), act=st.sampled_from(("validate", "reject", "pay")))

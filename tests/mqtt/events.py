@@ -13,7 +13,7 @@ def encode(event: object) -> bytes:
     return json.dumps(event).encode()
 
 
-def wagers(seq: int, round_id: str = "R1", **changes: Any) -> Event:
+def wagers(seq: int, round_id: str = "R1", **changes: object) -> Event:
     """A good `wagers` event: a Progressive wager at position 3."""
     return {
         "seq": seq,
@@ -25,7 +25,7 @@ def wagers(seq: int, round_id: str = "R1", **changes: Any) -> Event:
     }
 
 
-def result(seq: int, round_id: str = "R1", **changes: Any) -> Event:
+def result(seq: int, round_id: str = "R1", **changes: object) -> Event:
     """A good `result` event of that round, in which nobody wins anything."""
     return {
         "seq": seq,
@@ -40,7 +40,7 @@ def result(seq: int, round_id: str = "R1", **changes: Any) -> Event:
     }
 
 
-def void(seq: int, round_id: str = "R1", **changes: Any) -> Event:
+def void(seq: int, round_id: str = "R1", **changes: object) -> Event:
     """A good `void` event."""
     return {
         "seq": seq,

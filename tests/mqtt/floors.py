@@ -2,7 +2,7 @@
 
 from typing import Final
 
-TABLES: Final = 160
+TABLES: Final = 200
 
 _HEAD: Final = """
 [facility]

@@ -92,6 +92,18 @@ class Service:
         found: list[dict[str, Any]] = answer.json()
         return found
 
+    def decide(self, claim: str, act: str, **body: str) -> dict[str, Any]:
+        """Decide a claim, as a floorperson."""
+        key = (self.config.parent / "data" / "floor.key").read_text().strip()
+        answer = self._http.post(
+            f"/api/v1/claims/{claim}/{act}",
+            json={"actor": "B. Reyes", **body},
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
     def counted(self, metric: str, **labels: str) -> float:
         """A counter's sum over all its label sets that have these labels; 0 where it has none."""
         text = self._http.get("/metrics").text
@@ -195,6 +207,11 @@ class Stand:
         found = read()
         eventually(lambda: shown(self.service.meters()) == held(found), what="pages up to date")
         return found
+
+    def account(self, link: str, name: bytes) -> int:
+        """The micros on an account, as the store has it now."""
+        with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
+            return int(store.hget(f"pitlink:{{{link}}}:accounts", name.decode()) or 0)
 
     def at(self, link: str, table: str) -> Asker:
         """A table by its name, whether the floor has it or not."""

@@ -40,6 +40,8 @@ class Ear:
     def __init__(self, port: int, *topics: str) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="plt-")
         self._path = Path(self._home.name) / "heard"
+        self._read_bytes = 0
+        self._messages: list[Heard] = []
         self._port = port
         self._probe = f"probe/{uuid.uuid4().hex}"
         wanted = [part for topic in (*topics, self._probe) for part in ("-t", topic)]
@@ -53,13 +55,17 @@ class Ear:
     @property
     def messages(self) -> list[Heard]:
         """All that was heard so far, in order."""
-        found = []
-        text = self._path.read_text(errors="replace")
-        for line in text[: text.rfind("\n") + 1].splitlines():
+        with self._path.open("rb") as file:
+            file.seek(self._read_bytes)
+            more = file.read()
+        whole = more[: more.rfind(b"\n") + 1]
+        self._read_bytes += len(whole)
+        for line in whole.decode(errors="replace").splitlines():
             if line.startswith(_MARK):
                 qos, retained, payload, topic = line.removeprefix(_MARK).split(" ", 3)
-                found.append(Heard(topic, int(qos), retained == "1", bytes.fromhex(payload)))
-        return found
+                heard = Heard(topic, int(qos), retained == "1", bytes.fromhex(payload))
+                self._messages.append(heard)
+        return self._messages.copy()
 
     def on(self, topic: str) -> list[Heard]:
         """What was heard on one topic so far."""

@@ -1,0 +1,72 @@
+"""A table's devices, spoken for line by line, at a real `pitlink table`."""
+
+import json
+from pathlib import Path
+from typing import Any, Self
+
+from tests.servers import Pitlink
+
+Answer = dict[str, Any]
+
+
+class Devices(Pitlink):
+    """`pitlink table TABLE --events`; each line is answered before the next is given."""
+
+    def __init__(self, config: Path, table: str) -> None:
+        super().__init__("table", table, "--config", str(config), "--events", stdin=True)
+        self._said = 0
+
+    def __enter__(self) -> Self:
+        """Wait until the table takes wagers: the first line waits for the link."""
+        assert self.wager(6)["ok"]
+        assert self.withdraw(6)["ok"]
+        return self
+
+    def say(self, event: str, **fields: object) -> None:
+        """Say something without waiting for its answer."""
+        self.write_line(json.dumps({"event": event, **fields}))
+        self._said += 1
+
+    def heard(self) -> list[Answer]:
+        """All answers so far."""
+        text = self.output
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+    def answer(self, *, within_s: float = 30.0) -> Answer:
+        """The answer to the last thing said; waits for it."""
+        self.until(
+            lambda: len(self.heard()) >= self._said,
+            within_s=within_s,
+            what=f"the answer to line {self._said}",
+        )
+        return self.heard()[self._said - 1]
+
+    def ask(self, event: str, **fields: object) -> Answer:
+        """Say something and give the answer."""
+        self.say(event, **fields)
+        return self.answer()
+
+    def wager(self, position: int, *, wager: str = "progressive", amount: int = 100) -> Answer:
+        """Place a wager."""
+        return self.ask("wager", position=position, wager=wager, amount=amount)
+
+    def withdraw(self, position: int, *, wager: str = "progressive") -> Answer:
+        """Take a wager back."""
+        return self.ask("withdraw", position=position, wager=wager)
+
+    def refusal(self) -> str | None:
+        """The code with which a wager is refused now, or None; it is taken back at once."""
+        answer = self.wager(5)
+        if answer["ok"]:
+            assert self.withdraw(5)["ok"]
+            return None
+        assert answer["light"] is False
+        code: str = answer["error"]["code"]
+        return code
+
+    def play_out(self) -> Answer:
+        """Play a locked round of position 3 to its end, in which nobody wins."""
+        assert self.ask("chips", count=1)["ok"]
+        assert self.ask("hand", position=3, cards=["2h", "7d", "9c"])["ok"]
+        assert self.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]
+        return self.ask("settle")

@@ -1,0 +1,145 @@
+"""Without a living controller no new progressive wager is taken; what was taken is not lost."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final
+
+import pytest
+
+from tests.chaos.devices import Devices
+from tests.mqtt.stand import Stand
+from tests.servers import eventually
+
+SILENCE_S: Final = 3.0
+BEAT_S: Final = 1.0
+LATE_S: Final = 4.0
+"""How much later a busy machine may be."""
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    with Stand(tmp_path_factory.mktemp("stand")) as stand:
+        yield stand
+
+
+@contextmanager
+def frozen_service(stand: Stand) -> Iterator[None]:
+    """It is there, its connections are open, and it does nothing."""
+    pid = stand.service.process.process.pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def killed_service(stand: Stand) -> Iterator[None]:
+    stand.service.process.kill()
+    try:
+        yield
+    finally:
+        stand.service.start()
+
+
+@contextmanager
+def killed_broker(stand: Stand) -> Iterator[None]:
+    stand.mosquitto.kill()
+    try:
+        yield
+    finally:
+        stand.mosquitto.start()
+
+
+@contextmanager
+def killed_redis(stand: Stand) -> Iterator[None]:
+    stand.redis.kill()
+    try:
+        yield
+    finally:
+        stand.redis.start()
+
+
+Fault = Callable[[Stand], AbstractContextManager[None]]
+FAULTS: Final[dict[str, tuple[Fault, str]]] = {
+    "service frozen": (frozen_service, "link_down"),
+    "service killed": (killed_service, "link_down"),
+    "broker killed": (killed_broker, "link_down"),
+    "Redis killed": (killed_redis, "inoperable"),
+}
+"""What fails, and the code with which wagers are then refused."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
+    stand: Stand, name: str
+) -> None:
+    """Refused some seconds after the last beat, with a reason and no light; then taken again."""
+    fault, code = FAULTS[name]
+    with Devices(stand.service.config, stand.table().table) as devices:
+        assert devices.refusal() is None
+        with fault(stand):
+            began = time.monotonic()
+            eventually(
+                lambda: devices.refusal() == code, within_s=SILENCE_S + LATE_S, what="refusals"
+            )
+            if code == "link_down":
+                assert time.monotonic() - began >= SILENCE_S - BEAT_S - 0.5
+            assert devices.refusal() == code
+        eventually(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
+    """What lock-out had accepted counts once, whatever fails before it is answered."""
+    fault, _ = FAULTS[name]
+    table = stand.table()
+    before = stand.books()["main"]["accounts"]
+    with Devices(stand.service.config, table.table) as devices:
+        assert devices.wager(3)["ok"]
+        with fault(stand):
+            devices.say("lockout")
+            # Time passing is what is tried here: every part is to have noticed, and still waits.
+            end = time.monotonic() + SILENCE_S + BEAT_S
+            eventually(lambda: time.monotonic() > end, within_s=SILENCE_S + LATE_S)
+            assert len(devices.heard()) == 3, "lock-out was answered without the service"
+        answer = devices.answer(within_s=40)
+        assert (answer["ok"], answer["round"]) == (True, "R1")
+        assert devices.play_out()["ok"]
+    after = stand.books()["main"]["accounts"]
+    key = b"meter:progressive"
+    assert int(after[key]) - int(before[key]) == 100 * 1_400
+
+
+@pytest.mark.section("649a.12(e)(3)")
+def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: Stand) -> None:
+    """The reply is lost with the service; the table's repeat gets the one that was kept."""
+    table = stand.table()
+    key = b"meter:progressive"
+    with Devices(stand.service.config, table.table) as devices:
+        assert devices.wager(3)["ok"]
+        before = int(stand.books()["main"]["accounts"][key])
+        heard = len(stand.ear.on(table.out))
+        stand.redis.freeze()
+        try:
+            devices.say("lockout")
+            stand.ear.next_on(table.out, heard)
+            topic = "pitlink/v1/main/controller"
+            eventually(
+                lambda: "not answered" in stand.ear.on(topic)[-1].json["reason"],
+                what="the service waiting for Redis in vain",
+            )
+            stand.service.process.kill()
+        finally:
+            stand.redis.thaw()
+        eventually(lambda: stand.account("main", key) == before + 100 * 1_400, what="the batch")
+        assert len(devices.heard()) == 3
+        stand.service.start()
+        answer = devices.answer(within_s=40)
+        assert (answer["ok"], answer["round"]) == (True, "R1")
+        assert devices.play_out()["ok"]
+    assert stand.account("main", key) == before + 100 * 1_400
+    assert stand.service.audit()["balanced"]

@@ -1,0 +1,77 @@
+"""A hit is shown whatever fails at the moment it is made (duty D8)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.mqtt.events import result, wagers
+from tests.mqtt.stand import Asker, Stand
+from tests.servers import eventually
+
+SPADES = {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": False}
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    with Stand(tmp_path_factory.mktemp("stand")) as stand:
+        yield stand
+
+
+def shown_hits(stand: Stand) -> list[dict[str, Any]]:
+    """The hits that a display is told when it connects: what is current comes first."""
+    hits: list[dict[str, Any]] = []
+    with (
+        httpx.Client(timeout=10) as client,
+        client.stream("GET", f"{stand.service.url}/api/v1/meters/stream") as answer,
+    ):
+        event = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                event = line.removeprefix("event: ")
+                if event == "controller" and hits:
+                    break
+            elif line.startswith("data: ") and event == "jackpot":
+                hits.append(json.loads(line.removeprefix("data: ")))
+            elif line.startswith(":"):
+                break
+    return hits
+
+
+def shows_hit_of(stand: Stand, table: Asker) -> bool:
+    return any(hit["table"] == table.table for hit in shown_hits(stand))
+
+
+@pytest.mark.section("649a.11(c)(5)(i)")
+def test_a_hit_is_shown(stand: Stand) -> None:
+    """With nothing in its way."""
+    table = stand.table()
+    table.accept(wagers(1), result(2, positions=[SPADES]))
+    eventually(lambda: shows_hit_of(stand, table), what="the hit")
+
+
+@pytest.mark.section("649a.11(c)(5)(i)")
+def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
+    stand: Stand,
+) -> None:
+    """The result is with Redis when the connection to the broker goes."""
+    table = stand.table()
+    table.accept(wagers(1))
+    key = b"meter:progressive"
+    before = stand.account("main", key)
+    heard = len(stand.ear.on(table.out))
+    stand.redis.freeze()
+    try:
+        table.tell(result(2, positions=[SPADES]))
+        stand.ear.next_on(table.out, heard)
+        stand.mosquitto.kill()
+        log = stand.service.process
+        eventually(lambda: '"broker gone"' in log.errors, what="the service without its broker")
+    finally:
+        stand.redis.thaw()
+    eventually(lambda: stand.account("main", key) != before, what="the hit in the books")
+    stand.mosquitto.start()
+    eventually(stand.service.ready, within_s=30, what="ready")
+    eventually(lambda: shows_hit_of(stand, table), what="the hit shown")

@@ -1,0 +1,173 @@
+"""The commands that take a floor file: their exit statuses and what they say, never a traceback."""
+
+import socket
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.floor.example import FLOOR, SHIPPED
+from tests.servers import Mosquitto, RedisServer, free_port, run_pitlink
+
+COMMANDS: Final = sorted(point.name for point in entry_points(group="pitlink.commands"))
+BROKER: Final = "mqtt://pit:s3cret@10.0.0.7:1883"
+REDIS: Final = "redis://10.0.0.8:6379/0"
+
+
+def floor_file(home: Path, *, broker: str, redis: str) -> str:
+    path = home / "floor.toml"
+    path.write_text(FLOOR.replace(BROKER, broker).replace(REDIS, redis))
+    return str(path)
+
+
+@pytest.fixture
+def mute_port() -> Iterator[int]:
+    """A port that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+class TestCheck:
+    def test_a_good_floor_on_good_parts(
+        self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
+    ) -> None:
+        """Status 0 and a line for each thing."""
+        path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
+        done = run_pitlink("check", "--config", path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+            "ok    floor file",
+            "ok    return of bonus on one",
+            "ok    redis",
+            "ok    books of one",
+            "ok    books of two",
+            "ok    broker",
+        ]
+
+    def test_parts_that_are_not_there(self, tmp_path: Path) -> None:
+        """Status 1; each part that fails has its line; the rest is looked at all the same."""
+        path = floor_file(
+            tmp_path,
+            broker=f"mqtt://pit:s3cret@127.0.0.1:{free_port()}",
+            redis=f"redis://127.0.0.1:{free_port()}",
+        )
+        done = run_pitlink("check", "--config", path)
+        failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+        assert done.returncode == 1
+        assert [line.split(":")[0] for line in failed] == ["FAIL  redis", "FAIL  broker"]
+        assert all("refused" in line or "Connect call failed" in line for line in failed)
+        assert "s3cret" not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.parametrize("part", ["broker", "redis"])
+    def test_a_part_that_says_nothing(self, tmp_path: Path, mute_port: int, part: str) -> None:
+        """It is given up after a few seconds."""
+        urls = {
+            "broker": f"mqtt://127.0.0.1:{free_port()}",
+            "redis": f"redis://127.0.0.1:{free_port()}",
+        }
+        urls[part] = f"{urls[part].split(':')[0]}://127.0.0.1:{mute_port}"
+        done = run_pitlink("check", "--config", floor_file(tmp_path, **urls), timeout_s=30)
+        assert done.returncode == 1
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith(f"FAIL  {part}")]
+        assert "no answer within 5" in line
+
+    def test_a_redis_that_may_lose_writes(self, tmp_path: Path, mosquitto: Mosquitto) -> None:
+        """What is to be set otherwise is said."""
+        options = {"appendfsync": "everysec", "maxmemory-policy": "allkeys-lru"}
+        with RedisServer(options=options) as redis_server:
+            path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
+            done = run_pitlink("check", "--config", path)
+        assert done.returncode == 1
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith("FAIL")]
+        assert "appendfsync everysec; it must be always" in line
+        assert "maxmemory-policy allkeys-lru; it must be noeviction" in line
+
+    @pytest.mark.reading("T19")
+    def test_a_bonus_that_gives_back_more_than_is_wagered_is_a_warning(
+        self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
+    ) -> None:
+        """It stops nothing: status 0."""
+        path = Path(floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url))
+        path.write_text(path.read_text().replace("_every = 24", "_every = 1"))
+        done = run_pitlink("check", "--config", str(path))
+        assert done.returncode == 0
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith("warn")]
+        assert "the house loses; draw less often" in line
+
+    def test_the_shipped_example_is_a_good_floor(
+        self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
+    ) -> None:
+        """But for its parts, which are embedded."""
+        text = SHIPPED.read_text().replace('"embedded"  ', f'"{mosquitto.url}"  ', 1)
+        text = text.replace('"embedded"  ', f'"{redis_server.url}"  ', 1)
+        path = tmp_path / "floor.toml"
+        path.write_text(text)
+        done = run_pitlink("check", "--config", str(path))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"answers at 127.0.0.1:{mosquitto.port}" in done.stdout
+
+
+class TestUsers:
+    @pytest.mark.parametrize(
+        "arguments",
+        [("check",), ("serve",), ("audit",), ("audit", "--json"), ("table", "T-1", "--events")],
+        ids=" ".join,
+    )
+    def test_a_bad_floor_is_refused_by_every_command(
+        self, tmp_path: Path, arguments: tuple[str, ...]
+    ) -> None:
+        """Status 1, and one line that says where and why."""
+        path = tmp_path / "floor.toml"
+        path.write_text(FLOOR.replace("wager = 100", "wager = 1.00", 1))
+        done = run_pitlink(*arguments, "--config", str(path))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"pitlink: {path}:18: wager is in cents, a whole number without quotes or point:"
+            " $1 is 100\n"
+        )
+
+    @pytest.mark.parametrize("command", ["check", "serve", "audit"])
+    def test_no_floor(self, tmp_path: Path, command: str) -> None:
+        """A file that is not there: status 1. None given: wrong usage, status 2."""
+        done = run_pitlink(command, "--config", str(tmp_path / "none.toml"))
+        assert done.returncode == 1
+        assert (
+            done.stderr
+            == f"pitlink: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
+        )
+        done = run_pitlink(command)
+        assert done.returncode == 2
+        assert "--config" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_a_table_that_the_floor_has_not(self, tmp_path: Path) -> None:
+        """It says so."""
+        path = floor_file(tmp_path, broker=BROKER, redis=REDIS)
+        done = run_pitlink("table", "T-9", "--config", path, "--events")
+        assert done.returncode == 1
+        assert done.stderr == f"pitlink: {path}: there is no table T-9\n"
+
+    @pytest.mark.parametrize("arguments", [("dance",), ("check", "--dance"), ("audit", "more")])
+    def test_wrong_usage(self, arguments: tuple[str, ...]) -> None:
+        """Status 2, and how it is used."""
+        done = run_pitlink(*arguments)
+        assert done.returncode == 2
+        assert "Usage: pitlink" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.parametrize("command", [*COMMANDS, ""])
+    def test_help(self, command: str) -> None:
+        """Every command tells what it does, and takes `--help` for it."""
+        done = run_pitlink(*command.split(), "--help")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"Usage: pitlink {command}".rstrip() in done.stdout
+        assert "not available here" not in done.stdout
+        assert len(done.stdout.splitlines()) > 5
+
+
+def test_the_contract_s_commands_are_all_there() -> None:
+    """`odds` belongs to a later part."""
+    assert set(COMMANDS) >= {"audit", "bench", "check", "demo", "serve", "settle", "table"}

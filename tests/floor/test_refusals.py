@@ -1,0 +1,292 @@
+"""Each mistake in a floor file is refused with its line and words that say what to write."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from meters.wire.floor import FloorError, parse_floor, read_floor
+from tests.floor.example import FLOOR
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A spoilt floor file.
+
+    Attributes:
+        line: where the mistake is told to be.
+        old: what stands in the good file, from that line on or before it.
+        new: what stands in its place.
+        words: what is said of it, in part.
+    """
+
+    line: int
+    old: str
+    new: str
+    words: str
+
+    @property
+    def text(self) -> str:
+        assert FLOOR.count(self.old) >= 1, self.old
+        return FLOOR.replace(self.old, self.new, 1)
+
+
+CENTS: Final = "cents, a whole number"
+KEYS: Final = (
+    Mistake(3, "timezone", "time_zone", "no key time_zone here: is timezone meant"),
+    Mistake(4, "validate_from", "validate_form", "is validate_from meant"),
+    Mistake(6, "[service]", "[servce]", "no key servce here: is service meant"),
+    Mistake(10, "data =", "dta =", "is data meant"),
+    Mistake(14, 'name = "One', 'nam = "One', "is name meant"),
+    Mistake(18, "wager = 100", "wagr = 100", "is wager meant"),
+    Mistake(38, "positions = 7", "seats = 7", "no key seats here: it is one of id, asset, game"),
+    Mistake(36, "asset =", "colour =", "no key colour here"),
+    Mistake(40, 'pair_plus = "C"', 'pair_pluss = "C"', "is pair_plus meant"),
+    Mistake(53, "wager = 500 }", "wagers = 500 }", "is wager meant"),
+    Mistake(6, "[service]", "[extra]\n[service]", "no key extra here"),
+)  # fmt: skip
+MISSING: Final = (
+    Mistake(1, '[facility]\nname = "Test House"\ntimezone = "America/New_York"\nvalidate_from = 0',
+            "", "[facility] is missing"),
+    Mistake(1, 'timezone = "America/New_York"\n', "", "timezone is missing"),
+    Mistake(12, 'id = "one"\n', "", "id is missing"),
+    Mistake(16, 'kind = "progressive"\nwager = 100\n', "wager = 100\n", "kind is missing"),
+    Mistake(34, 'game = "three_card_poker"\n', "", "game is missing"),
+    Mistake(16, 'paytable = "A"\n', "", "a paytable must be chosen, A or B of 649a.12(e)(1)"),
+)  # fmt: skip
+MONEY: Final = (
+    *(
+        Mistake(18, "wager = 100", f"wager = {text}", CENTS)
+        for text in ("1.00", '"$1"', '"100"', '"1.00"', "true", "1e2", "nan", "[100]", "{}")
+    ),
+    *(
+        Mistake(18, "wager = 100", f"wager = {text}", "money is in cents")
+        for text in ("$1", "$1.00", "10,000", "one", "100 $")
+    ),
+    Mistake(18, "wager = 100", "wager = 0", "wager is at least 1 cent"),
+    Mistake(18, "wager = 100", "wager = -100", "wager is at least 1 cent"),
+    Mistake(24, "wager = 250", "wager = 1000001", "wager is at most 1000000 cents ($10,000)"),
+    Mistake(18, "wager = 100", "wager = 1", "wager is in cents: $1 is 100"),
+    Mistake(18, "wager = 100", "wager = 200", "649a.12(e)(5) lays down Envy Bonuses for no other"),
+    Mistake(53, "wager = 500 }", "wager = 1000 }", "649a.12(h)(5) lays down Envy Bonuses"),
+    Mistake(54, "wager = 100 }", "wager = 200 }", "649a.12(j)(5) lays down Envy Bonuses"),
+    Mistake(4, "validate_from = 0", "validate_from = 5.00", CENTS),
+    Mistake(4, "validate_from = 0", 'validate_from = "$5"', CENTS),
+    Mistake(4, "validate_from = 0", "validate_from = -1", "validate_from is at least 0 cents"),
+    Mistake(47, "payout_limit = 5000000", "payout_limit = 4999999", "at least 5000000 cents"),
+    Mistake(47, "payout_limit = 5000000", "payout_limit = true", "or a whole number"),
+)
+METERS: Final = (
+    Mistake(17, 'kind = "progressive"', 'kind = "progresive"', "is progressive meant"),
+    Mistake(17, 'kind = "progressive"', 'kind = "slots"', "it is one of progressive, five_card"),
+    Mistake(19, 'paytable = "A"', 'paytable = "C"', "the paytables A or B, not 'C'"),
+    Mistake(19, 'paytable = "A"', 'paytable = "a"', "the paytables A or B, not 'a'"),
+    Mistake(25, "wager = 250", 'wager = 250\npaytable = "A"', "none to choose"),
+    Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus stands twice on link one"),
+    Mistake(28, 'id = "high"\n', "", "meter progressive stands twice on link one"),
+    Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
+    Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
+    Mistake(25, "every = 24", "every = -1", "magic_card_every is at least 0"),
+    Mistake(26, "every = 12", 'every = "12"', "lucky_every is a whole number, without quotes"),
+)
+TABLES: Final = (
+    Mistake(58, '"T-3"', '"T-1"', "table T-1 is already on link one"),
+    Mistake(43, '"T-2"', '"T-1"', "table T-1 is already on link one"),
+    Mistake(59, '"1003"', '"1001"', "asset 1001 is already table T-1"),
+    Mistake(36, '"1001"', "1001", 'asset is a text and stands in quotes: asset = "…"'),
+    Mistake(35, '"T-1"', '"T 1"', "letters, digits and hyphens"),
+    Mistake(35, '"T-1"', '"T_1"', "letters, digits and hyphens"),
+    Mistake(35, '"T-1"', '"T-1\\n"', "letters, digits and hyphens"),
+    Mistake(35, '"T-1"', '""', "letters, digits and hyphens"),
+    Mistake(35, '"T-1"', f'"{"T" * 33}"', "1 to 32"),
+    Mistake(35, '"T-1"', "1", "stands in quotes"),
+    Mistake(50, '"two"', '"one"', "link one stands twice"),
+    Mistake(50, '"two"', '"pit 2"', "letters, digits and hyphens"),
+    Mistake(37, '"three_card_poker"', '"Three Card Poker"', "is three_card_poker meant"),
+    Mistake(38, "positions = 7", "positions = 8", "three_card_poker has no more than 7 positions"),
+    Mistake(46, "positions = 6", "positions = 7", "four_card_prime has no more than 6 positions"),
+    Mistake(38, "positions = 7", "positions = 0", "positions is at least 1"),
+    Mistake(38, "positions = 7", 'positions = "7"', "positions is a whole number"),
+    Mistake(39, '["progressive", "bonus"]', '"progressive"', "meters is a list"),
+    Mistake(39, '"bonus"]', '"bonuss"]', "link one has no meter bonuss: is bonus meant"),
+    Mistake(39, '"bonus"]', '"five_card_progressive"]', "link one has no meter five_card_prog"),
+    Mistake(39, '"bonus"]', '"high"]', "high and progressive are both progressive: one of a kind"),
+    Mistake(39, '"bonus"]', '"progressive"]', "progressive stands twice"),
+    Mistake(64, '"five_of_six_progressive",\n]', '"high",\n]', "link two has no meter high"),
+    Mistake(47, "positions = 6", 'positions = 6\nmeters = ["progressive"]', "no wager that feeds"),
+)
+CHOICES: Final = (
+    Mistake(40, '"b-A"', '"b-D"', "ante_bonus is offered as b-A, b-B, b-C, c-A, c-B, c-C, not b-D"),
+    Mistake(40, '"C"', '"F"', "pair_plus is offered as A, B, C, D, E, not F"),
+    Mistake(40, "version = 2", "version = 4", "version is offered as 1, 2, 3, not 4"),
+    Mistake(40, '"b-A", pair_plus = "C", version = 2', '"c-A"', "give version 1, 2 or 3"),
+    Mistake(40, '"b-A"', "true", "a choice is a text in quotes"),
+    Mistake(40, '"b-A"', '["b-A"]', "a choice is a text in quotes"),
+    Mistake(40, "version = 2", 'progressive = "B"', "meter progressive is for A"),
+    Mistake(47, 'bad_beat = "A"', 'bad_beat = "E"', "bad_beat is offered as A, B, C, D, not E"),
+    Mistake(47, 'bad_beat = "A"', 'pair_plus = "A"', "four_card_prime has no choice pair_plus"),
+    Mistake(
+        40, 'pair_plus = "C"', "payout_limit = 5000000", "three_card_poker has no choice payout"
+    ),
+    Mistake(66, "ante_bonus = 5,", "ante_bonus = 4,", "at least 5 to 1 as ante_bonus"),
+    Mistake(66, "pair_plus = 40", "pair_plus = 39", "40 to 1 as pair_plus"),
+    Mistake(66, "pair_plus = 40", "prime = 40", "649a.12(g)"),
+)
+PARTS: Final = (
+    *(
+        Mistake(3, '"America/New_York"', f'"{zone}"', "is no time zone")
+        for zone in ("EST5", "New York", "", "../../etc/passwd", "America", "Mars/Olympus")
+    ),
+    *(
+        Mistake(7, '"mqtt://pit:s3cret@10.0.0.7:1883"', f'"{url}"', "a broker is")
+        for url in (
+            "localhost:1883", "http://h", "mqtt://", "mqtt://:1883", "mqtt://h:99999",
+            "mqtt://h:port", "mqtt://h/path", "embeded", "", "mqtt://pit:s3cret@[::1",
+        )
+    ),
+    *(
+        Mistake(8, '"redis://10.0.0.8:6379/0"', f'"{url}"', "a redis is")
+        for url in (
+            "localhost:6379", "redis://", "redis://h:99999", "redis://h:0", "redis://h:port/0",
+            "redis://h:6379/meters", "http://h", "unix://", "", "embeded",
+        )
+    ),
+    *(
+        Mistake(9, '"127.0.0.1:8080"', f'"{address}"', "http is an address and a port")
+        for address in (
+            "8080", ":8080", "127.0.0.1", "127.0.0.1:80800", "127.0.0.1:0", "h:http",
+            "http://127.0.0.1:8080", "h :8080", "127.0.0.1:８０",  # noqa: RUF001
+        )
+    ),
+    Mistake(9, '"127.0.0.1:8080"', "8080", "http is a text and stands in quotes"),
+    Mistake(10, '"pitlink-data"', '""', "data is a directory"),
+    Mistake(2, '"Test House"', '""', "name is empty"),
+    Mistake(2, '"Test House"', f'"{"x" * 81}"', "name has 80 characters at most"),
+    Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
+)  # fmt: skip
+TOML: Final = (
+    Mistake(35, '"T-1"', "T-1", "text stands in quotes"),
+    Mistake(35, '"T-1"', '"T-1', "a quote is missing"),
+    Mistake(35, '"T-1"', "“T-1”", "only straight quotes"),
+    Mistake(35, 'id = "T-1"', 'id: "T-1"', "a line is a key and its value"),
+    Mistake(35, 'id = "T-1"', '"T-1"', "a line is a key and its value"),
+    Mistake(38, "positions = 7", "positions = 7,", "no comma"),
+    Mistake(38, "positions = 7", "positions = 7 ; seats", "a comment begins with #"),
+    Mistake(39, "positions = 7", "positions = 7\npositions = 7", "positions stands twice"),
+    Mistake(34, "[[link.table]]", "[[link.table]", "a section is named in brackets"),
+    Mistake(42, "[[link.table]]\nid", "[link.table]\nid", "double brackets"),
+    Mistake(6, "[service]", "service", "a line is a key and its value"),
+    Mistake(6, "[service]", "[facility]", "double brackets"),
+)
+
+
+def check_mistake(mistake: Mistake) -> None:
+    """It is refused, with that line and those words, and nothing of msgspec's own."""
+    with pytest.raises(FloorError) as caught:
+        parse_floor(mistake.text, "floor.toml")
+    message = str(caught.value)
+    found = re.match(r"floor\.toml:(\d+): ", message)
+    assert found is not None, message
+    assert (int(found[1]), mistake.words in message) == (mistake.line, True), message
+    assert "Expected `" not in message
+    assert "s3cret" not in message
+    assert message.count("\n") == 0
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("mistake", KEYS, ids=lambda mistake: mistake.new.strip())
+    def test_unknown_key(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.parametrize("mistake", MISSING, ids=lambda mistake: mistake.words)
+    def test_missing_key(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.reading("T22")
+    @pytest.mark.reading("G6")
+    @pytest.mark.parametrize("mistake", MONEY, ids=lambda mistake: mistake.new)
+    def test_money(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.section("649a.12(i)(3)")
+    @pytest.mark.parametrize("mistake", METERS, ids=lambda mistake: mistake.new)
+    def test_meter(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.section("649a.2(a)")
+    @pytest.mark.parametrize("mistake", TABLES, ids=lambda mistake: mistake.new)
+    def test_table(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.section("649a.12(c)")
+    @pytest.mark.section("649a.12(g)")
+    @pytest.mark.section("649a.7(e)")
+    @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.new)
+    def test_choice(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.parametrize("mistake", PARTS, ids=lambda mistake: mistake.new)
+    def test_part(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+    @pytest.mark.parametrize("mistake", TOML, ids=lambda mistake: mistake.new)
+    def test_toml(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
+
+class TestWhole:
+    def test_an_empty_file(self) -> None:
+        with pytest.raises(FloorError, match=r"floor\.toml:1: \[facility\] is missing"):
+            parse_floor("", "floor.toml")
+
+    def test_no_link(self) -> None:
+        with pytest.raises(FloorError, match=r":1: \[\[link\]\] is missing"):
+            parse_floor(FLOOR[: FLOOR.index("[[link]]")])
+
+    def test_an_empty_list_of_links(self) -> None:
+        with pytest.raises(FloorError, match=r":1: there is no \[\[link\]\]"):
+            parse_floor("link = []\n" + FLOOR[: FLOOR.index("[[link]]")])
+
+    def test_one_link_with_single_brackets(self) -> None:
+        head = FLOOR[: FLOOR.index("[[link]]")]
+        with pytest.raises(FloorError, match=r":12: link has double brackets: \[\[link\]\]"):
+            parse_floor(f'{head}[link]\nid = "one"\nname = "One"\n')
+
+    @pytest.mark.parametrize("text", ["a = " + "[" * 20_000, "a = " + "1" * 5_000])
+    def test_what_no_reader_takes(self, text: str) -> None:
+        with pytest.raises(FloorError, match=r"floor\.toml:1: this cannot be read as TOML"):
+            parse_floor(text, "floor.toml")
+
+    def test_the_first_of_several_mistakes_is_told(self) -> None:
+        text = FLOOR.replace("positions = 7", "positions = 8").replace("T-3", "T-1")
+        with pytest.raises(FloorError, match=":38: "):
+            parse_floor(text)
+
+
+class TestFile:
+    def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(self, tmp_path: Path) -> None:
+        path = tmp_path / "floor.toml"
+        path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
+        assert read_floor(path) == parse_floor(FLOOR)
+
+    def test_windows_line_ends_leave_the_lines_as_they_are(self, tmp_path: Path) -> None:
+        path = tmp_path / "floor.toml"
+        spoilt = FLOOR.replace("positions = 7", "positions = 8").replace("\n", "\r\n")
+        path.write_bytes(spoilt.encode())
+        with pytest.raises(FloorError, match=r"floor\.toml:38: "):
+            read_floor(path)
+
+    def test_another_encoding_is_told_with_its_line(self, tmp_path: Path) -> None:
+        path = tmp_path / "floor.toml"
+        path.write_bytes(FLOOR.replace("One Dollar", "Dollar à un").encode("latin-1"))
+        with pytest.raises(FloorError, match=r"floor\.toml:14: the file is not UTF-8"):
+            read_floor(path)
+
+    @pytest.mark.parametrize(
+        ("name", "reason"), [("none.toml", "No such file"), (".", "directory")]
+    )
+    def test_no_file(self, tmp_path: Path, name: str, reason: str) -> None:
+        with pytest.raises(FloorError, match=f"cannot be read: .*{reason}"):
+            read_floor(tmp_path / name)
