@@ -7,8 +7,8 @@ from typing import Final, Protocol
 import msgspec
 
 from meters.board import Board, MeterRow
+from meters.books.store import LinkStore, MeterState
 from meters.metrics import Metrics
-from meters.store import LinkStore, MeterState
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue

@@ -13,12 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from bonus.errors import UserError
-from meters.accounts import MICROS_PER_CENT
-from meters.audit import Finding, LinkAudit
+from meters.books.accounts import MICROS_PER_CENT
+from meters.books.audit import Finding, LinkAudit
+from meters.books.ledger import Totals
+from meters.books.store import LinkStore
 from meters.known import known_tables
-from meters.ledger import Totals
 from meters.service import open_redis
-from meters.store import LinkStore
 from meters.wire.floor import Floor
 
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")

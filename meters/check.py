@@ -11,13 +11,13 @@ from rich.console import Console
 
 from bonus.errors import UserError
 from bonus.returns import hand_bonus_return
-from meters.audit import LinkAudit
-from meters.connection import BrokerConnection
+from meters.books.audit import LinkAudit
+from meters.books.redis_health import redis_problem
+from meters.books.store import LinkStore
+from meters.books.terms import terms_text
 from meters.known import known_tables
-from meters.redis_health import redis_problem
+from meters.mqtt.connection import BrokerConnection
 from meters.service import open_redis
-from meters.store import LinkStore
-from meters.terms import terms_text
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor, read_floor
 

@@ -8,9 +8,9 @@ import msgspec
 import structlog
 from redis.exceptions import RedisError
 
-from meters.judge import ClaimRecord, OpenedClaim
-from meters.steps import PaidDue
-from meters.store import Act, Decided, LinkStore, TermsError, WrongStateError
+from meters.books.steps import PaidDue
+from meters.books.store import Act, Decided, LinkStore, TermsError, WrongStateError
+from meters.intake.result_work import ClaimRecord, OpenedClaim
 from meters.web.doors import ClaimError, ClaimRow, ClaimState
 from meters.wire.clock import now_text
 from meters.wire.messages import Jackpot

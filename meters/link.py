@@ -11,13 +11,13 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
-from meters.audit import LinkAudit
+from meters.books.audit import LinkAudit
+from meters.books.redis_health import redis_problem
+from meters.books.store import LinkStore, TermsError
 from meters.claims import LISTED_MAX, waiting_hit
-from meters.intake import Arrival, LinkIntake, Outcome
+from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.known import KnownTable
 from meters.metrics import Metrics
-from meters.redis_health import redis_problem
-from meters.store import LinkStore, TermsError
 
 log = structlog.get_logger()
 

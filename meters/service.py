@@ -23,17 +23,17 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.announcer import Announcer
 from meters.board import Board
+from meters.books.store import LinkStore
 from meters.claims import FloorDesk, hit_message
-from meters.connection import BrokerConnection
-from meters.embedded import embedded_broker, embedded_redis
+from meters.embedded.parts import embedded_broker, embedded_redis
 from meters.floorperson import validate_what_waits
-from meters.intake import Arrival
-from meters.judge import ClaimRecord
+from meters.intake.batches import Arrival
+from meters.intake.refusals import refused
+from meters.intake.result_work import ClaimRecord
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
-from meters.refusals import refused
-from meters.store import LinkStore
+from meters.mqtt.connection import BrokerConnection
 from meters.web.app import create_app
 from meters.web.server import serve_web
 from meters.wire import topics

@@ -151,7 +151,7 @@ def test_imports_run_one_way() -> None:
         ("controllers", "meters.wire.messages.Reply", True),
         ("controllers", "meters.wire", True),
         ("controllers", "meters.wired.other", False),
-        ("controllers", "meters.ledger", False),
+        ("controllers", "meters.books.ledger", False),
         ("controllers", "tests.servers", False),
         ("controllers", "metersmith", True),
     ],

@@ -12,7 +12,7 @@ from typing import Final
 import aiomqtt
 import uvloop
 
-from meters.broker import LOOPBACK
+from meters.embedded.broker import LOOPBACK
 
 WINDOW_TAKEN: Final = "bench/window-taken"
 """Where the subscriber says that a window is taken: the monotonic clock in nanoseconds."""

@@ -7,9 +7,9 @@ import msgspec
 
 from bonus.lines import Item
 from bonus.paytables import MeterKind
-from meters.accounts import MICROS_PER_CENT
 from meters.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from meters.bench.orders import LinkBooks
+from meters.books.accounts import MICROS_PER_CENT
 from meters.wire.messages import Reply
 
 _PERCENT: Final = b'"percent"'

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bonus.paytables import MeterKind
-from meters.accounts import MICROS_PER_CENT
 from meters.bench.books import Tally
 from meters.bench.floor import LINKS
 from meters.bench.orders import LatencyMeasured, Percentiles
 from meters.bench.traffic import Table, Traffic
+from meters.books.accounts import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from meters.redis_server import redis_command
+from meters.embedded.redis_server import redis_command
 
 _ANSWER_WITHIN_S: Final = 10.0
 

@@ -8,7 +8,7 @@ on a message, and the codecs on PyPI either speak MQTT 5 alone or are no longer 
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.packets import remaining_length, text
+from meters.mqtt.packets import remaining_length, text
 
 _CONNECT: Final = 0x10
 _CONNACK: Final = 2

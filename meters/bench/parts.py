@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.broker import LOOPBACK
+from meters.embedded.broker import LOOPBACK
 
 START_WITHIN_S: Final = 30.0
 

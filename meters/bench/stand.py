@@ -17,8 +17,8 @@ from bonus.errors import UserError
 from meters.bench.floor import FloorParts, floor_text
 from meters.bench.orders import FINDING, Failed, Finding, Order, Start
 from meters.bench.parts import Part, free_port, part
-from meters.broker import LOOPBACK, broker_answers, broker_command
-from meters.redis_server import redis_answers, redis_command, socket_path
+from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
+from meters.embedded.redis_server import redis_answers, redis_command, socket_path
 from meters.wire.topics import EVERY_TABLE_OUT
 
 _PORT_TRIES: Final = 3

@@ -12,7 +12,7 @@ from meters.bench.client import LoadClient
 from meters.bench.events import EventWriter
 from meters.bench.floor import LINKS, table_address
 from meters.bench.packets import PacketError
-from meters.packets import text
+from meters.mqtt.packets import text
 from meters.wire import topics
 
 _REPEAT_S: Final = (2.0, 16.0)

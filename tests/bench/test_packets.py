@@ -3,7 +3,7 @@
 import pytest
 
 from meters.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
-from meters.packets import publish_packet, text
+from meters.mqtt.packets import publish_packet, text
 
 CONNACK = b"\x20\x02\x00\x00"
 SUBACK = b"\x90\x03\x00\x01\x01"

@@ -120,7 +120,12 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
     table = stand.table()
     key = b"meter:progressive"
     with Devices(stand.service.config, table.table) as devices:
+        # A first round, so that Redis has the script and can run it for a service that is dead.
         assert devices.wager(3)["ok"]
+        assert devices.ask("lockout")["round"] == "R1"
+        assert devices.play_out()["ok"]
+        assert devices.wager(3)["ok"]
+        told = len(devices.heard())
         before = int(stand.books()["main"]["accounts"][key])
         heard = len(stand.ear.on(table.out))
         stand.redis.freeze()
@@ -136,10 +141,10 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         finally:
             stand.redis.thaw()
         eventually(lambda: stand.account("main", key) == before + 100 * 1_400, what="the batch")
-        assert len(devices.heard()) == 3
+        assert len(devices.heard()) == told
         stand.service.start()
         answer = devices.answer(within_s=40)
-        assert (answer["ok"], answer["round"]) == (True, "R1")
+        assert (answer["ok"], answer["round"]) == (True, "R3")
         assert devices.play_out()["ok"]
     assert stand.account("main", key) == before + 100 * 1_400
     assert stand.service.audit()["balanced"]

@@ -13,7 +13,7 @@ from typing import Final
 import httpx
 import pytest
 
-from meters.keeper import KEEPER_LOCK, try_lock
+from meters.embedded.keeper import KEEPER_LOCK, try_lock
 from tests.processes import Pitlink, run_pitlink
 from tests.waiting import eventually, free_port
 

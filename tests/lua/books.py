@@ -6,7 +6,7 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.steps import (
+from meters.books.steps import (
     Answer,
     Contribution,
     DueStep,
@@ -19,7 +19,7 @@ from meters.steps import (
     WagersWork,
     Work,
 )
-from meters.store import FIXED_KEYS, Act, Decided, LinkStore
+from meters.books.store import FIXED_KEYS, Act, Decided, LinkStore
 from meters.wire.floor import Link, parse_floor
 
 MAX: Final = 9_007_199_254_740_991

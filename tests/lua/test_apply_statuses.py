@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from meters.steps import Answer, Status, Step
-from meters.store import REPLIES_KEPT, TermsError
+from meters.books.steps import Answer, Status, Step
+from meters.books.store import REPLIES_KEPT, TermsError
 from tests.lua.books import (
     BONUS,
     MAX,

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from meters.store import Act, TermsError, WrongStateError
+from meters.books.store import Act, TermsError, WrongStateError
 from tests.lua.books import BONUS, CENT, METER, Books, odds, result, share, take, total, wagers
 
 CLAIM = "T-1-2-1"

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.lua import load_script
-from meters.store import TermsError
-from meters.terms import LinkTerms, terms_text
+from meters.books.lua import load_script
+from meters.books.store import TermsError
+from meters.books.terms import LinkTerms, terms_text
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
 from tests.lua.books import BONUS, FLOOR, METER, SEED, Books, link_of, wagers

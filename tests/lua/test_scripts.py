@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.lua
-from meters.lua import ScriptError, load_script
-from meters.steps import Status
+import meters.books.lua
+from meters.books.lua import ScriptError, load_script
+from meters.books.steps import Status
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = ("apply_events", "open_link", "decide_claim")
@@ -86,7 +86,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
 @pytest.fixture
 def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty directory of scripts that the loader takes for the package's."""
-    monkeypatch.setattr(meters.lua, "files", lambda _: tmp_path)
+    monkeypatch.setattr(meters.books.lua, "files", lambda _: tmp_path)
     load_script.cache_clear()
     (tmp_path / "scripts" / "includes").mkdir(parents=True)
     yield tmp_path / "scripts"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from redis.asyncio import Redis
 
-import meters.draws
-import meters.store
+import meters.books.store
+import meters.intake.draws
 from tests.model.model_floor import FLOOR, REPLIES_KEPT, WORKERS, Chance, second_books
 from tests.model.pit import Pit
 from tests.model.second_books import Verdict
@@ -36,8 +36,8 @@ class HeldFloor(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
-        self.patch.setattr(meters.draws, "secrets", Chance(seed))
-        self.patch.setattr(meters.store, "REPLIES_KEPT", REPLIES_KEPT)
+        self.patch.setattr(meters.intake.draws, "secrets", Chance(seed))
+        self.patch.setattr(meters.books.store, "REPLIES_KEPT", REPLIES_KEPT)
         self.runner.run(self._open())
 
     async def _open(self) -> None:

@@ -7,12 +7,12 @@ from typing import Final
 import msgspec
 from redis.asyncio import Redis
 
-from meters.audit import Finding, LinkAudit
+from meters.books.audit import Finding, LinkAudit
+from meters.books.store import Act, LinkStore
 from meters.claims import FloorDesk, hit_message
-from meters.intake import Arrival, LinkIntake, Outcome
+from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.known import known_tables
 from meters.metrics import Metrics
-from meters.store import Act, LinkStore
 from meters.web.doors import ClaimRow
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import Jackpot, Reply

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from meters.announcer import Announcer
 from meters.board import Board
-from meters.intake import Arrival
+from meters.intake.batches import Arrival
 from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.wire import topics

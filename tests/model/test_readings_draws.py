@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.draws
-from meters.draws import draw_for
+import meters.intake.draws
+from meters.intake.draws import draw_for
 from meters.wire.messages import DrawMade, Wagers
 from tests.model.pit import (
     BONUS,
@@ -124,7 +124,7 @@ def test_reading_draws_fall_in_one_round_of_so_many(
     """Of all the numbers that the source may give, exactly one makes a draw."""
     pit = Pit(Redis(), _floor(every, 0))
     chance = Fixed(numbers=range(every))
-    monkeypatch.setattr(meters.draws, "secrets", chance)
+    monkeypatch.setattr(meters.intake.draws, "secrets", chance)
     made = [draw_for(pit.known["T-1"], _wagers(pit, BONUS)) for _ in range(every)]
     assert sum(draw is not None and draw.magic_card is not None for draw in made) == 1
     assert set(chance.asked) == {every}
@@ -140,7 +140,7 @@ def test_reading_t20_every_card_and_every_place_is_as_likely_as_another(
     seen: set[tuple[str | None, int | str | None]] = set()
     for place in range(52 * 8):
         chance = Fixed(place=place)
-        monkeypatch.setattr(meters.draws, "secrets", chance)
+        monkeypatch.setattr(meters.intake.draws, "secrets", chance)
         draw = draw_for(pit.known["T-1"], _wagers(pit, BONUS))
         assert draw is not None
         seen.add((draw.magic_card, draw.lucky_position))
@@ -150,7 +150,7 @@ def test_reading_t20_every_card_and_every_place_is_as_likely_as_another(
 
 
 def test_draws_come_from_the_source_that_nobody_can_foresee() -> None:
-    assert vars(meters.draws)["secrets"] is secrets
+    assert vars(meters.intake.draws)["secrets"] is secrets
 
 
 @pytest.mark.reading("draws")
@@ -174,12 +174,14 @@ async def test_reading_draws_are_recorded_in_the_ledger_and_settle_the_round_aft
 ) -> None:
     """The draw that was told pays, though the worker that drew it has forgotten everything."""
     pit = await _pit(pit_redis, 1, 1)
-    monkeypatch.setattr(meters.draws, "secrets", Fixed(place=7))  # the 3 of spades; the dealer
+    monkeypatch.setattr(
+        meters.intake.draws, "secrets", Fixed(place=7)
+    )  # the 3 of spades; the dealer
     reply = await pit.wagers({3: f"{BONUS} {DEALER_BONUS}", 2: BONUS})
     assert reply.draw == DrawMade(magic_card="3s", lucky_position="dealer")
     entry = (await pit.entries())[-1]
     assert json.loads(entry["reply"])["draw"] == {"magic_card": "3s", "lucky_position": "dealer"}
-    monkeypatch.setattr(meters.draws, "secrets", Fixed(place=0))
+    monkeypatch.setattr(meters.intake.draws, "secrets", Fixed(place=0))
     pit.restart()
     reply = await pit.result({3: RAGS, 2: "2h 5d Kc"}, community="4c 3s")
     assert paid_of(reply, "magic_card") == [(3, 2_000), (3, 2_000), (2, 2_000)]

@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from meters.audit import LinkAudit
+from meters.books.audit import LinkAudit
 from tests.model.pit import Pit
 from tests.model.tampering import (
     Fields,

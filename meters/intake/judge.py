@@ -3,14 +3,11 @@
 Each function either gives the work for the script or raises a Refusal.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
-from bonus.lines import Due, Item, Line
-from bonus.paytables import METER_OF, MeterKind, Wager
+from bonus.paytables import METER_OF, Wager
 from bonus.rounds import (
     DealtPosition,
     Draw,
@@ -22,57 +19,12 @@ from bonus.rounds import (
     two_cards,
 )
 from bonus.settlement import settle_round
-from meters.accounts import MICROS_PER_CENT
+from meters.books.accounts import MICROS_PER_CENT
+from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
+from meters.intake.refusals import Refusal
+from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
 from meters.known import KnownTable
-from meters.refusals import Refusal
-from meters.steps import Contribution, DueStep, ResultWork, TakeStep, WagersWork
-from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers, WagersAccepted
-
-_ALWAYS_VALIDATED: Final = frozenset(
-    {Item.PROGRESSIVE, Item.FIVE_CARD_PROGRESSIVE, Item.FIVE_OF_SIX_PROGRESSIVE}
-)
-_HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
-_HAND_BONUS_VERIFIED_ODDS: Final = 500
-"""649a.11(c)(8)(ii): a floorperson verifies a payout of 500 for 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenRound:
-    """A round whose wagers were accepted and that has no result yet."""
-
-    basis: int
-    wagers: Wagers
-    draw: DrawMade | None
-
-
-class ClaimRecord(msgspec.Struct, frozen=True):
-    """What a floorperson needs to know of a win; `claim` names it for ever."""
-
-    claim: str
-    link: str
-    meter: str
-    table: str
-    asset: str
-    position: int
-    patron: str | None
-    item: str
-    hand: str
-    cards: tuple[str, ...]
-    dealer: tuple[str, ...]
-    community: tuple[str, ...]
-    percent: int | None
-    paid_from: str
-    rule: str
-    wagered: int
-    round: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedClaim:
-    """A claim that a result opens, and the due it is for (from 0)."""
-
-    record: ClaimRecord
-    due: int
+from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +131,7 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
         )
         for take in settlement.takes
     )
-    writer = _ResultWriter(known, event, opened)
+    writer = ResultWriter(known, event, opened)
     for due in settlement.dues:
         writer.put(due)
     return JudgedResult(ResultWork(writer.reply(), takes, tuple(writer.dues)), tuple(writer.claims))
@@ -235,128 +187,3 @@ def _draw(draw: DrawMade | None) -> Draw:
         magic_card=one_card(draw.magic_card, "draw") if draw.magic_card else None,
         lucky_position=draw.lucky_position,
     )
-
-
-class _ResultWriter:
-    """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand."""
-
-    def __init__(self, known: KnownTable, event: Result, opened: OpenRound) -> None:
-        self._known = known
-        self._event = event
-        self._hands = {dealt.position: dealt for dealt in event.positions}
-        self._patrons = {bet.position: bet.patron for bet in opened.wagers.positions}
-        self._lines: list[str | int] = []
-        self._opened: list[str | int] = []
-        self.dues: list[DueStep] = []
-        self.claims: list[OpenedClaim] = []
-
-    def put(self, due: Due) -> None:
-        """Add one line of the settlement, and what is due by it."""
-        line = due.line
-        text = msgspec.json.encode(line).decode()
-        if line.paid == 0 and due.take is None:
-            self._lines += [",", text]
-            return
-        record = self._claim_record(line) if self._waits(due) else None
-        self.dues.append(
-            DueStep(
-                take=0 if due.take is None else due.take + 1,
-                fixed_cents=line.paid,
-                meter=self._meter_id(line.item),
-                claim_key=1 if record else 0,
-                claim=record.claim if record else "",
-                record=msgspec.json.encode(record).decode() if record else "",
-            )
-        )
-        number = len(self.dues)
-        self._lines.append(",")
-        self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
-        if record:
-            opened = ClaimOpened(
-                claim=record.claim, position=line.position, item=line.item, amount=0
-            )
-            self._opened.append(",")
-            self._opened += _gap(msgspec.json.encode(opened).decode(), '"amount":', number)
-            self.claims.append(OpenedClaim(record, number - 1))
-
-    def reply(self) -> tuple[str | int, ...]:
-        """The reply in parts: text, and the numbers of the dues whose cents stand between."""
-        return tuple(
-            _joined(
-                f'{{"seq":{self._event.seq},"status":"accepted","lines":[',
-                *self._lines[1:],
-                '],"claims":[',
-                *self._opened[1:],
-                "]}",
-            )
-        )
-
-    def _waits(self, due: Due) -> bool:
-        """Whether a floorperson validates it (649a.11(c)(5), (7), (8), (9); `validate_from`)."""
-        line = due.line
-        if due.take is not None:
-            return True
-        if line.paid < self._known.validate_from_cents:
-            return False
-        if line.item in _HAND_BONUS:
-            return line.paid >= line.wagered * _HAND_BONUS_VERIFIED_ODDS
-        return line.item in _ALWAYS_VALIDATED
-
-    def _meter_id(self, item: str) -> str:
-        kind = _METER_OF_ITEM[item]
-        return self._known.meters[kind].meter_id
-
-    def _claim_record(self, line: Line) -> ClaimRecord:
-        event, table = self._event, self._known.table
-        hand = self._hands[line.position]
-        return ClaimRecord(
-            claim=f"{table.id}-{event.seq}-{len(self.claims) + 1}",
-            link=self._known.link,
-            meter=self._meter_id(line.item),
-            table=table.id,
-            asset=table.asset,
-            position=line.position,
-            patron=self._patrons.get(line.position) or hand.patron,
-            item=line.item,
-            hand=line.hand or "",
-            cards=tuple(hand.cards or ()),
-            dealer=tuple(event.dealer),
-            community=tuple(event.community or ()),
-            percent=line.percent,
-            paid_from=line.paid_from or "",
-            rule=line.rule or "",
-            wagered=line.wagered,
-            round=event.round,
-        )
-
-
-_METER_OF_ITEM: Final[Mapping[str, MeterKind]] = {
-    **{wager.value: kind for wager, kind in METER_OF.items()},
-    "progressive_envy": MeterKind.PROGRESSIVE,
-    "five_card_envy": MeterKind.FIVE_CARD_PROGRESSIVE,
-    "five_of_six_envy": MeterKind.FIVE_OF_SIX_PROGRESSIVE,
-    "magic_card": MeterKind.FIVE_CARD_HAND_BONUS,
-    "lucky_bonus": MeterKind.FIVE_CARD_HAND_BONUS,
-}
-
-
-def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """A record's text with the due's number in place of the 0 of a field.
-
-    The field's name cannot stand in the text earlier: every string in the record is a name of
-    ours without quotes in it.
-    """
-    head, tail = text.split(f"{field}0", 1)
-    return [head + field, due, tail]
-
-
-def _joined(*parts: str | int) -> Iterator[str | int]:
-    run = ""
-    for part in parts:
-        if isinstance(part, int):
-            yield run
-            yield part
-            run = ""
-        else:
-            run += part
-    yield run

@@ -5,7 +5,8 @@ it when its holder ends, however it ends. So the keeper needs no heartbeat: once
 for itself, nobody is left, and it ends the part and then itself. A part that ends meanwhile is
 started again.
 
-Run as ``python -m meters.keeper HOME COMMAND...``; the part's output goes to the keeper's own.
+Run as ``python -m meters.embedded.keeper HOME COMMAND...``; the part's output goes to the
+keeper's own.
 """
 
 import contextlib

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from meters.accounts import meter_account, overflow_account, reserve_account
+from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.ledger import Replay, Totals
+from meters.books.store import LinkStore
 from meters.known import KnownTable
-from meters.ledger import Replay, Totals
-from meters.store import LinkStore
 
 _PAGE: Final = 1_000
 

@@ -35,6 +35,6 @@ def _flatten(text: str, seen: set[str]) -> str:
 
 def _read(name: str) -> str:
     try:
-        return (files("meters") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+        return (files("meters.books") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ScriptError(f"there is no script {name}") from None

@@ -51,7 +51,7 @@ def broker_command(home: Path, port: int) -> list[str]:
             "no broker: install mosquitto, or pip install 'pitlink[embedded]', or name one as "
             "broker in the floor file"
         )
-    return [sys.executable, "-P", "-m", "meters.embedded_broker", LOOPBACK, str(port)]
+    return [sys.executable, "-P", "-m", "meters.embedded.amqtt_broker", LOOPBACK, str(port)]
 
 
 async def broker_answers(port: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from meters.accounts import MICROS_PER_CENT, PAID
+from meters.books.accounts import MICROS_PER_CENT, PAID
 from meters.known import KnownTable
 from meters.wire.messages import Reply, Wagers
 

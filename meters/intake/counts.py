@@ -1,7 +1,7 @@
 """What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
 
+from meters.books.steps import Contribution, DueStep
 from meters.metrics import Metrics
-from meters.steps import Contribution, DueStep
 
 
 class BatchCounts:

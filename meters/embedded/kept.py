@@ -1,6 +1,7 @@
 """A part that several processes may use, started by the first and ended with the last.
 
-The user's half of `meters.keeper`: hold the users' lock, see to it that a keeper runs, let go.
+The user's half of `meters.embedded.keeper`: hold the users' lock, see to it that a keeper runs,
+let go.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from bonus.errors import UserError
-from meters.keeper import KEEPER_LOCK, USERS_LOCK, try_lock
+from meters.embedded.keeper import KEEPER_LOCK, USERS_LOCK, try_lock
 
 _START_WITHIN_S: Final = 60.0
 _STOP_WITHIN_S: Final = 30.0
@@ -108,7 +109,14 @@ class Kept:
     def _start_keeper(self) -> None:
         with self._log.open("ab") as log:
             self._keeper = subprocess.Popen(
-                [sys.executable, "-P", "-m", "meters.keeper", str(self._home), *self._command],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "meters.embedded.keeper",
+                    str(self._home),
+                    *self._command,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from meters.refusals import Refusal
+from meters.intake.refusals import Refusal
 from meters.wire.messages import EVENT_BYTES_MAX, TABLE_EVENT, Hello, MoneyEvent, seq_of
 
 

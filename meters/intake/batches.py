@@ -9,15 +9,16 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.counts import BatchCounts
-from meters.draws import draw_for
-from meters.judge import JudgedResult, OpenedClaim, OpenRound, judge_result, judge_wagers
+from meters.books.steps import Answer, Kind, PaidDue, ReplyWork, Status, Step, WagersWork, Work
+from meters.books.store import FIXED_KEYS, LinkStore
+from meters.intake.counts import BatchCounts
+from meters.intake.draws import draw_for
+from meters.intake.judge import JudgedResult, judge_result, judge_wagers
+from meters.intake.reading import read_event
+from meters.intake.refusals import Refusal, out_of_order, refused, refused_by_script
+from meters.intake.result_work import OpenedClaim, OpenRound
 from meters.known import KnownTable
 from meters.metrics import Metrics
-from meters.reading import read_event
-from meters.refusals import Refusal, out_of_order, refused, refused_by_script
-from meters.steps import Answer, Kind, PaidDue, ReplyWork, Status, Step, WagersWork, Work
-from meters.store import FIXED_KEYS, LinkStore
 from meters.wire.messages import (
     DrawMade,
     Hello,

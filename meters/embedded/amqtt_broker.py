@@ -1,7 +1,7 @@
 """The embedded broker where no mosquitto is on PATH: amqtt, MQTT 3.1.1, on one loopback port.
 
-Run as ``python -m meters.embedded_broker ADDRESS PORT``. It keeps nothing on disk: the service
-publishes every retained value anew when it connects.
+Run as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It keeps nothing on disk: the
+service publishes every retained value anew when it connects.
 """
 
 import asyncio

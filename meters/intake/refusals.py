@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from meters.steps import Status
+from meters.books.steps import Status
 from meters.wire.messages import ErrorDetail, Reply
 
 

@@ -12,8 +12,8 @@ from typing import Final, Self, cast
 import aiomqtt
 import structlog
 
-from meters.buffered_socket import BufferedSocket
-from meters.packets import PACKET_IDS, publish_packet, text
+from meters.mqtt.buffered_socket import BufferedSocket
+from meters.mqtt.packets import PACKET_IDS, publish_packet, text
 from meters.wire.address import BrokerAddress
 
 log = structlog.get_logger()

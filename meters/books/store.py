@@ -7,11 +7,11 @@ from typing import Final, Literal, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.accounts import MICROS_PER_CENT, meter_account
-from meters.keys import LinkKeys
-from meters.lua import load_script
-from meters.steps import Answer, PaidDue, Status, Step
-from meters.terms import LinkTerms
+from meters.books.accounts import MICROS_PER_CENT, meter_account
+from meters.books.keys import LinkKeys
+from meters.books.lua import load_script
+from meters.books.steps import Answer, PaidDue, Status, Step
+from meters.books.terms import LinkTerms
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
 

@@ -2,7 +2,7 @@
 
 The newest `redis-server` and the `mosquitto` on PATH serve where they are; otherwise the parts that
 the extra `embedded` brings. What they keep is in the data directory, and they end when nobody uses
-them any more, even where their users were killed (see `meters.keeper`).
+them any more, even where their users were killed (see `meters.embedded.keeper`).
 """
 
 import contextlib
@@ -14,10 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.broker import LOOPBACK, broker_answers, broker_command, choose_port, port_is_free
-from meters.keeper import try_lock
-from meters.kept import Kept, PartFailedError
-from meters.redis_server import redis_answers, redis_command, retire_redis, socket_path
+from meters.embedded.broker import (
+    LOOPBACK,
+    broker_answers,
+    broker_command,
+    choose_port,
+    port_is_free,
+)
+from meters.embedded.keeper import try_lock
+from meters.embedded.kept import Kept, PartFailedError
+from meters.embedded.redis_server import redis_answers, redis_command, retire_redis, socket_path
 from meters.wire.address import BROKER_URL_FILE
 
 _PORT_TRIES: Final = 3

@@ -1,0 +1,1 @@
+"""The books of a link in Redis: scripts, store, ledger and its audit."""
