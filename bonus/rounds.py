@@ -67,6 +67,8 @@ class DealtPosition:
         cards: the hand, or None where it was folded and collected, or the round is void.
         folded: whether the player made no Play Wager and ended his participation.
         wagers: the amount of each wager, in cents.
+        kept: whether its cards stayed on the table though it was folded, for a wager that is not
+            among these, such as a Six Card Bonus.
     """
 
     position: int
@@ -74,6 +76,7 @@ class DealtPosition:
     cards: tuple[Card, Card, Card] | None
     folded: bool
     wagers: Mapping[Wager, int]
+    kept: bool = False
 
     @property
     def player(self) -> str | int:
@@ -86,7 +89,7 @@ class DealtPosition:
 
         A folded hand does where a wager on it survives the fold.
         """
-        return not self.folded or not KEPT_ON_FOLDING.isdisjoint(self.wagers)
+        return not self.folded or self.kept or not KEPT_ON_FOLDING.isdisjoint(self.wagers)
 
 
 @dataclass(frozen=True, slots=True)

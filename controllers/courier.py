@@ -163,7 +163,7 @@ class Courier:
             username=address.username,
             password=address.password,
             tls_context=address.tls_context(),
-            identifier=f"pitlink-{self._link}-{self._table}",
+            identifier=f"pitlink/{self._link}/{self._table}",
             will=aiomqtt.Will(*self._status("offline", online=False), qos=1, retain=True),
             timeout=self._timing.call_s,
             keepalive=self._timing.keepalive_s,
@@ -259,6 +259,10 @@ class Courier:
             return
         under_way = self._under_way
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
+            return
+        if reply.error is not None and reply.error.code == "unknown_table":
+            # No book has used up the number: a service that has this table may yet take the event.
+            self._log.warning("the service does not know this table", seq=reply.seq)
             return
         if reply.status == "out_of_order":
             expected = reply.expected or 0

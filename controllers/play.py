@@ -231,14 +231,15 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
 def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtPosition]:
     dealt: list[DealtPosition] = []
     for position in positions:
-        folded = position in state.folded
-        cards = None if folded and not state.keeps_cards(position) else state.cards_at(position)
+        # A folded hand that was entered stayed on the table, for a wager of its own or for a Six
+        # Card Bonus, which is no business of this system (649a.11(c), reading T8).
+        cards = state.cards_at(position)
         dealt.append(
             DealtPosition(
                 position=position,
                 patron=state.patron_at(position),
                 cards=None if cards is None else list(cards),
-                folded=folded,
+                folded=position in state.folded,
             )
         )
     return dealt

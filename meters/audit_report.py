@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -16,8 +17,8 @@ from bonus.errors import UserError
 from meters.books.accounts import MICROS_PER_CENT
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger import Totals
+from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
-from meters.known import known_tables
 from meters.service import open_redis
 from meters.wire.floor import Floor
 
@@ -30,23 +31,21 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
     Raises:
         UserError: the store cannot be read.
     """
-    known = known_tables(floor)
     try:
         async with open_redis(floor) as redis:
             findings = []
             with _progress() as progress:
                 for link in floor.link:
-                    tables = {table: one for (of, table), one in known.items() if of == link.id}
                     task = progress.add_task(link.id, total=None)
-                    audit = LinkAudit(LinkStore(redis, link), tables)
-                    findings.append(
-                        await audit.run(
-                            lambda done, of, task=task: progress.update(  # type: ignore[misc]
-                                task, completed=done, total=of
-                            )
+                    audit = LinkAudit(LinkStore(redis, link))
+                    finding = await audit.run(
+                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
                         )
                     )
-    except (RedisError, OSError) as error:
+                    lost = LedgerMark(Path(floor.service.data), link.id).problem(finding.entries)
+                    findings.append(finding.also(lost))
+    except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the store cannot be read: {error}") from None
     if as_json:
         sys.stdout.write(_json(findings) + "\n")

@@ -12,10 +12,10 @@ from rich.console import Console
 from bonus.errors import UserError
 from bonus.returns import hand_bonus_return
 from meters.books.audit import LinkAudit
+from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
 from meters.books.terms import terms_text
-from meters.known import known_tables
 from meters.mqtt.connection import BrokerConnection
 from meters.service import open_redis
 from meters.wire.address import parse_broker_url
@@ -90,18 +90,23 @@ async def _check_redis(floor: Floor) -> list[Check]:
                 problem = await redis_problem(redis)
             found = [Check("redis", problem is None, problem or "keeps every write")]
             if problem is None:
-                found += [await _check_books(LinkStore(redis, link), floor) for link in floor.link]
+                found += [
+                    await _check_books(LinkStore(redis, link), Path(floor.service.data))
+                    for link in floor.link
+                ]
             return found
     except TimeoutError:
         return [Check("redis", holds=False, seen=f"no answer within {_WITHIN_S:.0f} seconds")]
-    except (RedisError, OSError, UserError) as error:
+    except (RedisError, OSError, ValueError, UserError) as error:
         return [Check("redis", holds=False, seen=str(error))]
 
 
-async def _check_books(store: LinkStore, floor: Floor) -> Check:
+async def _check_books(store: LinkStore, data: Path) -> Check:
     """The stored terms against the floor file's, the balances against the ledger."""
     link = store.link.id
     snapshot = await store.snapshot()
+    if lost := LedgerMark(data, link).problem(snapshot.last_entry):
+        return Check(f"books of {link}", holds=False, seen=lost)
     if not snapshot.meters:
         return Check(f"books of {link}", holds=True, seen="not opened yet")
     for meter in store.link.meter:
@@ -109,8 +114,7 @@ async def _check_books(store: LinkStore, floor: Floor) -> Check:
         if stored is not None and stored != terms_text(meter):
             seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
             return Check(f"books of {link}", holds=False, seen=seen)
-    tables = {table: one for (of, table), one in known_tables(floor).items() if of == link}
-    finding = await LinkAudit(store, tables).run()
+    finding = await LinkAudit(store).run()
     seen = "; ".join(finding.problems) or f"{finding.entries} ledger entries balance to the micro"
     return Check(f"books of {link}", finding.balanced, seen)
 

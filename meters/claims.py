@@ -68,9 +68,6 @@ class FloorDesk:
         self._stores = stores
         self._problem = problem
         self._tell = tell
-        self._link_of = {
-            table.id: link for link, store in stores.items() for table in store.link.table
-        }
 
     async def waiting(self) -> Sequence[ClaimRow]:
         """The claims that are not yet decided for good, oldest first.
@@ -94,13 +91,10 @@ class FloorDesk:
             ClaimError: nothing changed: ``unknown_claim``, ``wrong_state``, or
                 ``link_inoperable``.
         """
-        store = self._store_of(claim)
-        if problem := self._problem(store.link.id):
-            raise ClaimError("link_inoperable", problem)
         with _told_as_inoperable():
-            fields = (await store.claims([claim]))[0]
-            if not fields:
-                raise ClaimError("unknown_claim", f"there is no claim {claim}")
+            store, fields = await self._find(claim)
+            if problem := self._problem(store.link.id):
+                raise ClaimError("link_inoperable", problem)
             record = _RECORD.decode(fields["record"])
             decided = await self._carry(store, record, Decision(claim, act, actor, reason, slip))
             after = (await store.claims([claim]))[0]
@@ -146,12 +140,13 @@ class FloorDesk:
                     ),
                 )
 
-    def _store_of(self, claim: str) -> LinkStore:
-        table = claim.rsplit("-", 2)[0]
-        link = self._link_of.get(table)
-        if link is None:
-            raise ClaimError("unknown_claim", f"there is no claim {claim}")
-        return self._stores[link]
+    async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
+        """A claim and the books that hold it; its table may have left the floor since."""
+        for store in self._stores.values():
+            (fields,) = await store.claims([claim])
+            if fields:
+                return store, fields
+        raise ClaimError("unknown_claim", f"there is no claim {claim}")
 
     @staticmethod
     def _told(record: ClaimRecord, decided: Decided) -> Jackpot:
@@ -217,6 +212,8 @@ def _row(fields: Mapping[str, str]) -> ClaimRow:
         item=record.item,
         hand=record.hand,
         cards=record.cards,
+        dealer=record.dealer,
+        community=record.community,
         amount=int(fields["amount"]),
         percent=record.percent,
         paid_from=record.paid_from,

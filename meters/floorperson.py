@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import structlog
-from redis.exceptions import RedisError
 
 from meters.claims import FloorDesk
 from meters.web.doors import ClaimError, ClaimRow
@@ -20,13 +19,16 @@ async def validate_what_waits(desk: FloorDesk, after_s: float) -> None:
     """Validate, and pay by hand, whatever has waited for so many seconds, for ever."""
     while True:
         try:
-            for claim in await desk.waiting():
-                if _waited_s(claim) >= after_s:
-                    await _settle(desk, claim)
+            waiting = await desk.waiting()
         except ClaimError as error:
-            log.info("claim not settled", code=error.code, reason=error.message)
-        except (RedisError, OSError) as error:
-            log.warning("claims cannot be read", reason=str(error))
+            log.warning("claims cannot be read", reason=error.message)
+            waiting = ()
+        for claim in waiting:
+            if _waited_s(claim) >= after_s:
+                try:
+                    await _settle(desk, claim)
+                except ClaimError as error:
+                    log.info("claim not settled", code=error.code, reason=error.message)
         await asyncio.sleep(_LOOK_EVERY_S)
 
 

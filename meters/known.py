@@ -17,6 +17,22 @@ class Offer:
     primary_bps: int
     reserve_bps: int
 
+    @classmethod
+    def of(cls, meter: Meter) -> Self:
+        """What wagers on a meter are."""
+        terms = meter.terms
+        return cls(meter.meter_id, terms.wager_cents, terms.primary_bps, terms.reserve_bps)
+
+
+def link_offers(link: Link) -> tuple[tuple[str, Offer], ...]:
+    """Each wager that feeds a meter of the link, with what it feeds; one for each meter."""
+    return tuple(
+        (wager.value, Offer.of(meter))
+        for meter in link.meter
+        for wager, kind in METER_OF.items()
+        if kind is meter.kind
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
@@ -35,12 +51,7 @@ class KnownTable:
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
         offers = {
-            wager.value: Offer(
-                meters[kind].meter_id,
-                terms[kind].wager_cents,
-                terms[kind].primary_bps,
-                terms[kind].reserve_bps,
-            )
+            wager.value: Offer.of(meters[kind])
             for wager, kind in METER_OF.items()
             if kind in meters
         }

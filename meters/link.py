@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,11 +12,11 @@ from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import LinkAudit
+from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore, TermsError
 from meters.claims import LISTED_MAX, waiting_hit
 from meters.intake.batches import Arrival, LinkIntake, Outcome
-from meters.known import KnownTable
 from meters.metrics import Metrics
 
 log = structlog.get_logger()
@@ -31,6 +31,15 @@ SERVICE: Final = "service"
 _AUDIT_AGAIN_S: Final = 1.0
 _NOT_AUDITED: Final = "the ledger is being compared with the books"
 _STARTING: Final = "the link has not been checked yet"
+_STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError)
+"""What the store raises where it fails; a value that is none is what it should not hold."""
+
+
+def _told(error: Exception) -> str:
+    """A failure of the store as displays and logs give it."""
+    if isinstance(error, TermsError):
+        return str(error)
+    return f"{'the store is damaged' if isinstance(error, ValueError) else 'Redis failed'}: {error}"
 
 
 class LinkService:
@@ -40,7 +49,7 @@ class LinkService:
         self,
         redis: Redis,
         store: LinkStore,
-        tables: Mapping[str, KnownTable],
+        mark: LedgerMark,
         announcer: Announcer,
         metrics: Metrics,
     ) -> None:
@@ -49,7 +58,8 @@ class LinkService:
         self._redis = redis
         self._metrics = metrics
         self._intake = LinkIntake(store, metrics)
-        self._audit = LinkAudit(store, tables)
+        self._audit = LinkAudit(store)
+        self._mark = mark
         self._problem: str | None = _STARTING
         self._unbalanced: str | None = _NOT_AUDITED
         self._audit_wanted = asyncio.Event()
@@ -111,7 +121,7 @@ class LinkService:
             if self._problem is None:
                 try:
                     self.announcer.tell_meters(await self.store.state())
-                except (RedisError, OSError, TermsError) as error:
+                except _STORE_FAILED as error:
                     self._fail(error)
             await asyncio.sleep(COALESCE_S)
 
@@ -125,8 +135,11 @@ class LinkService:
             pause_s = AUDIT_EVERY_S
             try:
                 finding = await self._audit.run()
-                self._unbalanced = None if finding.balanced else "; ".join(finding.problems[:3])
-            except (RedisError, OSError):
+                lost = self._mark.problem(finding.entries)
+                problems = [lost] if lost else finding.problems[:3]
+                self._unbalanced = "; ".join(problems) or None
+            except (RedisError, OSError, ValueError) as error:
+                self._unbalanced = _told(error)
                 pause_s = _AUDIT_AGAIN_S
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
@@ -143,10 +156,10 @@ class LinkService:
                     states = await self.store.state()
                     self._set_problem(None)
                     self.announcer.tell_meters(states)
-                    await self._show_claims()
+                    await self._note_progress()
         except TimeoutError:
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
-        except (RedisError, OSError, TermsError) as error:
+        except _STORE_FAILED as error:
             self._fail(error)
         else:
             if problem is not None:
@@ -157,16 +170,15 @@ class LinkService:
             if fields and (hit := waiting_hit(fields)):
                 self.announcer.show_hit(hit)
 
-    async def _show_claims(self) -> None:
+    async def _note_progress(self) -> None:
+        self._mark.set(await self.store.last_entry())
         count, oldest = await self.store.waiting_since()
         since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
         self._metrics.show_claims(self.store.link.id, count, since_s)
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
-        if isinstance(problem, RedisError | OSError):
-            problem = f"Redis failed: {problem}"
-        self._set_problem(str(problem))
+        self._set_problem(problem if isinstance(problem, str) else _told(problem))
         self._intake.forget()
         self.announcer.tell_inoperable()
         if audit:

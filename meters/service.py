@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 import aiomqtt
-import msgspec
 import structlog
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -23,6 +22,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.announcer import Announcer
 from meters.board import Board
+from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.claims import FloorDesk, hit_message
 from meters.embedded.parts import embedded_broker, embedded_redis
@@ -30,7 +30,7 @@ from meters.floorperson import validate_what_waits
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
-from meters.known import KnownTable, known_tables
+from meters.known import known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.mqtt.connection import BrokerConnection
@@ -39,7 +39,7 @@ from meters.web.server import serve_web
 from meters.wire import topics
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor
-from meters.wire.messages import TABLE_STATUS, Jackpot, seq_of
+from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
@@ -100,7 +100,7 @@ class MeterService:
             link: LinkService(
                 redis,
                 store,
-                self._tables_of(link),
+                LedgerMark(Path(floor.service.data), link),
                 Announcer(store, self._board, self._metrics, self._post),
                 self._metrics,
             )
@@ -108,6 +108,7 @@ class MeterService:
         }
         self._desk = FloorDesk(stores, lambda link: self._links[link].problem, self._tell_jackpot)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
         self._identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def inoperable(self) -> Mapping[str, str]:
@@ -140,9 +141,9 @@ class MeterService:
                     name="floorperson",
                 )
             while True:
-                await self._serve_broker(BrokerConnection(address, self._identifier))
+                await self._serve_broker(BrokerConnection(address, self._identifier), group)
 
-    async def _serve_broker(self, connection: BrokerConnection) -> None:
+    async def _serve_broker(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
         """Serve one connection until it is lost, then wait a little."""
         least_s, most_s = _RECONNECT_S
         try:
@@ -154,9 +155,9 @@ class MeterService:
                 for link in self._links.values():
                     link.announcer.forget_told()
                     link.meters_changed()
-                await self._take_batches(connection)
-        except* aiomqtt.MqttError as errors:
-            log.warning("broker gone", reason=str(errors.exceptions[0]))
+                await self._take_batches(connection, batches)
+        except aiomqtt.MqttError as error:
+            log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
         await asyncio.sleep(random.uniform(least_s, most_s / 5))  # noqa: S311  (jitter)
@@ -167,21 +168,20 @@ class MeterService:
         events = topics.EVERY_TABLE_OUT if alone else f"$share/pitlink/{topics.EVERY_TABLE_OUT}"
         return [events, topics.EVERY_TABLE_STATUS]
 
-    async def _take_batches(self, connection: BrokerConnection) -> None:
+    async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
         """Take what arrives, a few batches at once: the next is judged while the store applies one.
 
         Two batches may be of the same table only where it repeats itself, and the store tells the
-        repeat from the first.
+        repeat from the first. A batch outlives the connection: what the store has applied is shown
+        on the board, though the broker is gone (duty D8).
         """
-        free = asyncio.Semaphore(BATCHES_AT_ONCE)
         later: list[aiomqtt.Message] = []
-        async with asyncio.TaskGroup() as group:
-            while True:
-                await free.acquire()
-                batch = later or await connection.batch(BATCH_EVENTS_MAX)
-                by_link, later = self._sort(batch)
-                taking = group.create_task(self._take_batch(by_link), name="batch")
-                taking.add_done_callback(lambda _: free.release())
+        while True:
+            batch = later or await connection.batch(BATCH_EVENTS_MAX)
+            await self._free.acquire()
+            by_link, later = self._sort(batch)
+            taking = batches.create_task(self._take_batch(by_link), name="batch")
+            taking.add_done_callback(lambda _: self._free.release())
 
     async def _take_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
         await asyncio.gather(
@@ -219,7 +219,7 @@ class MeterService:
         online = self._online[address.link]
         try:
             there = TABLE_STATUS.decode(payload).online
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return
         if there:
             online.add(address.table)
@@ -254,9 +254,6 @@ class MeterService:
         link = self._links[record.link]
         link.announcer.tell_jackpot(jackpot, of_meter=record.percent is not None)
         link.meters_changed()
-
-    def _tables_of(self, link: str) -> Mapping[str, KnownTable]:
-        return {table: known for (of, table), known in self._known.items() if of == link}
 
     def _floor_key(self) -> str:
         """The secret by which claims are decided over HTTP; kept for the next start."""

@@ -1,13 +1,13 @@
 """Auditing a link: its ledger replayed, and every balance compared to the micro (duty D19)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger import Replay, Totals
 from meters.books.store import LinkStore
-from meters.known import KnownTable
+from meters.known import link_offers
 
 _PAGE: Final = 1_000
 
@@ -22,6 +22,10 @@ class Finding:
     problems: tuple[str, ...]
     totals: Totals
 
+    def also(self, problem: str | None) -> Self:
+        """The finding with one more problem, where there is one."""
+        return replace(self, problems=(problem, *self.problems)) if problem else self
+
     @property
     def balanced(self) -> bool:
         """Whether all holds."""
@@ -31,9 +35,9 @@ class Finding:
 class LinkAudit:
     """A replay that goes on from where it stood, so that an operating link can be audited often."""
 
-    def __init__(self, store: LinkStore, tables: Mapping[str, KnownTable]) -> None:
+    def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._replay = Replay(tables)
+        self._replay = Replay(link_offers(store.link))
 
     async def run(self, advance: Callable[[int, int], None] | None = None) -> Finding:
         """Replay up to the entry at which the balances are read, and compare.

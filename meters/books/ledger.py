@@ -1,13 +1,13 @@
 """Replaying a link's ledger: every transfer again, on books of our own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from meters.books.accounts import MICROS_PER_CENT, PAID
-from meters.known import KnownTable
+from meters.known import Offer
 from meters.wire.messages import Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
@@ -47,13 +47,13 @@ class Replay:
     """The books of one link as its ledger alone makes them.
 
     Attributes:
-        tables: the tables of the link by id, whose rates the wagers are held against.
+        offers: what each meter of the link takes, which the wagers are held against.
         entries: the number of the last entry replayed.
         balances: micros by account.
         problems: what does not hold, in words.
     """
 
-    tables: Mapping[str, KnownTable]
+    offers: Sequence[tuple[str, Offer]]
     entries: int = 0
     balances: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -76,6 +76,10 @@ class Replay:
                     self._check_result(number, fields, transfers)
                 case b"void":
                     self._note_void(fields)
+                case b"seed" | b"validate" | b"reject" | b"pay":
+                    pass
+                case other:
+                    self._problem(f"entry {number} is of a kind {other!r} that there is not")
         except (msgspec.DecodeError, KeyError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
 
@@ -113,16 +117,15 @@ class Replay:
         """Hold the increments against the wagers and the rates (duties D6, D19)."""
         event = _WAGERS.decode(fields["event"])
         table = fields["table"].decode()
-        known = self.tables.get(table)
-        if known is None:
-            self._problem(f"entry {number} is of table {table}, which the floor file has not")
-            return
+        offers = self._offers(transfers)
+        if any(one.source != f"table:{table}" for one in transfers):
+            self._problem(f"entry {number} of table {table} moves another's contributions")
         due: dict[str, int] = {}
         for position in event.positions:
             for wager, cents in position.wagers.items():
-                offer = known.offers.get(wager)
+                offer = offers.get(wager)
                 if offer is None:
-                    self._problem(f"entry {number} has a wager {wager} that {table} does not offer")
+                    self._problem(f"entry {number} has a wager {wager} that fed no meter")
                     continue
                 for account, bps in (
                     (f"meter:{offer.meter}", offer.primary_bps),
@@ -135,6 +138,14 @@ class Replay:
         self._open[table] = event
         self._count(event, 1)
         self.totals.contributions_micros += sum(moved.values())
+
+    def _offers(self, transfers: Sequence[Transfer]) -> Mapping[str, Offer]:
+        """What each wager feeds, by the meters that an entry moved to.
+
+        Not by what its table offers today: a table may have gone from the floor since.
+        """
+        fed = {one.target for one in transfers}
+        return {wager: offer for wager, offer in self.offers if f"meter:{offer.meter}" in fed}
 
     def _count(self, event: Wagers, sign: int) -> None:
         for position in event.positions:

@@ -241,6 +241,10 @@ class LinkStore:
             for at, meter in enumerate(ids)
         ]
 
+    async def last_entry(self) -> int:
+        """The number of the last ledger entry."""
+        return int(await self._redis.hget(self.keys.meters, "entries") or 0)
+
     async def snapshot(self) -> Snapshot:
         """All accounts and counts of one moment."""
         async with self._redis.pipeline(transaction=True) as pipe:

@@ -310,6 +310,6 @@ class _StepMaker:
             kind=kind,
             round=round_id,
             basis=basis,
-            event=self.payload.decode("utf-8", "replace"),
+            event="" if kind is Kind.REFUSED else self.payload.decode("utf-8", "replace"),
             work=work,
         )

@@ -164,6 +164,8 @@ def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
                 wagers={
                     Wager(wager): cents for wager, cents in (bet.wagers if bet else {}).items()
                 },
+                # Cards that were collected are left out: these were not (reading T8).
+                kept=bool(dealt.folded and dealt.cards),
             )
         )
     if wagered:

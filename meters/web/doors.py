@@ -29,6 +29,8 @@ class ClaimRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     item: str
     hand: str
     cards: tuple[str, ...]
+    dealer: tuple[str, ...] = ()
+    community: tuple[str, ...] = ()
     amount: int
     percent: int | None
     paid_from: str

@@ -196,6 +196,10 @@ JACKPOT: Final = msgspec.json.Decoder(Jackpot)
 TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises at bytes that are not the message they should be."""
+
+
 class _Sequenced(msgspec.Struct, frozen=True):
     """Just enough of a bad event to answer it by its number."""
 
@@ -207,7 +211,9 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 def seq_of(payload: bytes) -> int | None:
     """The `seq` of an event that is otherwise unreadable, or None where it has none."""
+    if len(payload) > 4 * EVENT_BYTES_MAX:
+        return None
     try:
         return _SEQUENCED.decode(payload).seq
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None

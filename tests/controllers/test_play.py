@@ -211,25 +211,16 @@ def positions_of(event: object) -> dict[int, tuple[tuple[str, ...] | None, bool]
 
 @pytest.mark.reading("T8")
 @pytest.mark.section("649a.11(c)")
-@pytest.mark.parametrize(
-    ("wager", "chips", "stay"),
-    [
-        ("progressive", 1, False),
-        ("five_card_progressive", 1, False),
-        ("five_of_six_progressive", 1, True),
-        ("five_card_hand_bonus", 0, True),
-        ("five_card_hand_bonus_dealer", 0, True),
-    ],
-)
-def test_reading_t8_folded_cards_stay_out_of_the_result_unless_a_wager_keeps_them(
-    wager: str, chips: int, *, stay: bool
+@pytest.mark.parametrize("entered", [True, False])
+def test_reading_t8_a_folded_hand_is_in_the_result_where_it_stayed_to_be_entered(
+    *, entered: bool
 ) -> None:
+    """Collected cards nobody sees; those entered stayed, if only for a Six Card Bonus."""
     table = HandTable()
-    table.say_all(
-        f"wager 3 {wager}; lockout; chips {chips}; hand 3 As Ks Qs; fold 3; hand 4 2c 3c 4c"
-    )
+    hand = "hand 3 As Ks Qs; " if entered else ""
+    table.say_all(f"wager 3 progressive; lockout; chips 1; {hand}fold 3; hand 4 2c 3c 4c")
     table.say_all("dealer 2d 3d 4d; community 2h 3h; settle")
-    cards = ("As", "Ks", "Qs") if stay else None
+    cards = ("As", "Ks", "Qs") if entered else None
     assert positions_of(table.sent[-1]) == {3: (cards, True), 4: (("2c", "3c", "4c"), False)}
 
 

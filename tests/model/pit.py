@@ -218,7 +218,7 @@ class Pit:
 
     async def audit(self) -> Finding:
         """What an audit finds that begins with the first entry."""
-        return await LinkAudit(self.store, self.known).run()
+        return await LinkAudit(self.store).run()
 
 
 def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:

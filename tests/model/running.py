@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from meters.announcer import Announcer
 from meters.board import Board
+from meters.books.mark import LedgerMark
 from meters.intake.batches import Arrival
 from meters.link import LinkService
 from meters.metrics import Metrics
@@ -18,14 +20,15 @@ from tests.servers import eventually_async
 class Running:
     """A link's service and what it published; the broker is a list."""
 
-    def __init__(self, pit: Pit) -> None:
+    def __init__(self, pit: Pit, data: Path) -> None:
         self.pit = pit
+        self.data = data
         self.posted: list[tuple[str, bytes, bool]] = []
         metrics = Metrics(pit.floor)
         self.service = LinkService(
             pit.redis,
             pit.store,
-            pit.known,
+            LedgerMark(data, pit.link.id),
             Announcer(pit.store, Board(), metrics, self._post),
             metrics,
         )
@@ -71,9 +74,9 @@ class Running:
 
 
 @asynccontextmanager
-async def running(pit: Pit) -> AsyncIterator[Running]:
-    """A link in operation until the end of the block."""
-    link = Running(pit)
+async def running(pit: Pit, data: Path) -> AsyncIterator[Running]:
+    """A link in operation until the end of the block; its ledger mark is kept in `data`."""
+    link = Running(pit, data)
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(job)

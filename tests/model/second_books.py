@@ -294,4 +294,5 @@ def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
 def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
     """Whether a hand stays on the table (reading T8)."""
     kept = {"five_card_hand_bonus", "five_card_hand_bonus_dealer", "five_of_six_progressive"}
-    return not box["folded"] or bool(kept & (bet["wagers"].keys() if bet else set()))
+    stays = bool(kept & (bet["wagers"].keys() if bet else set()))
+    return not box["folded"] or stays or bool(box.get("cards"))

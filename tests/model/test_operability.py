@@ -5,11 +5,13 @@ by itself when the cause is gone; nothing is ever written by half.
 """
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 import meters.link
+from meters.books.mark import LedgerMark
 from meters.web.doors import ClaimError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
@@ -55,12 +57,12 @@ async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-async def link(keeping_redis: Redis) -> AsyncIterator[Running]:
+async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
     """A link in operation, on which something of everything happened."""
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
-    async with running(pit) as link:
+    async with running(pit, tmp_path) as link:
         await link.comes_up()
         yield link
 
@@ -70,11 +72,11 @@ def _next_wagers(link: Running) -> bytes:
 
 
 async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
-    keeping_redis: Redis,
+    keeping_redis: Redis, tmp_path: Path
 ) -> None:
     """The first beat of all says that it does not operate yet."""
     pit = Pit(keeping_redis)
-    async with running(pit) as link:
+    async with running(pit, tmp_path) as link:
         assert link.service.problem is not None
         assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS)) == []
         await link.comes_up()
@@ -116,12 +118,14 @@ async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
     await link.goes_down(f"the ledger ends at entry {last}, the books at {int(last) - 1}")
 
 
-async def test_link_that_starts_on_an_altered_ledger_never_operates(keeping_redis: Redis) -> None:
+async def test_link_that_starts_on_an_altered_ledger_never_operates(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
     await rewrite(pit, lambda number, fields: None if number == 5 else fields)
-    async with running(pit) as link:
+    async with running(pit, tmp_path) as link:
         await link.goes_down("entry 6 follows entry 4: some are missing")
         assert await link.take("T-1", _next_wagers(link)) == []
 
@@ -157,7 +161,7 @@ async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: R
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
     assert await link.take("T-1", _next_wagers(link)) == []
-    await link.goes_down()
+    await link.goes_down("Redis failed", "maxmemory")
     assert await link.take("T-1", _next_wagers(link)) == []
     assert await keyspace(pit.redis) == before
     await pit.redis.config_set("maxmemory", "0")
@@ -199,6 +203,24 @@ async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> 
     await link.pit.redis.flushall()
     await link.goes_down("the ledger ends at entry", "the books at 0")
     assert await keyspace(link.pit.redis) == {}
+
+
+async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart(
+    link: Running,
+) -> None:
+    """The mark outside the store tells; removing it is the explicit act that begins anew."""
+    had = (await link.pit.store.snapshot()).last_entry
+    await eventually_async(
+        lambda: LedgerMark(link.data, link.pit.link.id).problem(had - 1), what="the mark set"
+    )
+    await link.pit.redis.flushall()
+    await link.goes_down("the ledger ends at entry")
+    async with running(Pit(link.pit.redis), link.data) as again:
+        await again.goes_down(f"holds 0 ledger entries and has held {had}")
+        assert await keyspace(link.pit.redis) == {}
+        LedgerMark(link.data, link.pit.link.id).path.unlink()
+    async with running(Pit(link.pit.redis), link.data) as anew:
+        await anew.comes_up()
 
 
 async def test_redis_that_is_killed_stops_the_link_until_it_is_back(

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from meters.books.audit import LinkAudit
+from meters.books.store import LinkStore
 from tests.model.pit import Pit
 from tests.model.tampering import (
     Fields,
@@ -173,8 +174,22 @@ async def test_entry_that_cannot_be_read_is_told(played: Pit, field: bytes) -> N
     assert any(one.startswith(f"entry {number} cannot be read") for one in problems)
 
 
+async def test_a_table_that_has_left_the_floor_leaves_balanced_books(played: Pit) -> None:
+    link = msgspec.structs.replace(played.link, table=played.link.table[1:])
+    assert (await LinkAudit(LinkStore(played.redis, link)).run()).balanced
+
+
+async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
+    number = await entry_of(played, "seed")
+    await rewrite(
+        played, lambda entry, fields: fields | {b"kind": b"gift"} if entry == number else fields
+    )
+    (problem,) = (await played.audit()).problems
+    assert problem.startswith(f"entry {number} is of a kind")
+
+
 async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None:
-    audit = LinkAudit(played.store, played.known)
+    audit = LinkAudit(played.store)
     assert (await audit.run()).balanced
     await played.round({1: "progressive"}, {1: "3h 6s Jc"}, round_id="R9")
     await move_balance(played, "meter:progressive", 3)

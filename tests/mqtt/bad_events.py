@@ -305,7 +305,7 @@ def _sizes() -> Iterator[Bad]:
         return text[:-1] + b" " * (size - len(text)) + b"}"
 
     yield Bad("one byte too long", lambda seq: padded(seq, LONG_BYTES), "too_long")
-    yield Bad("a megabyte", lambda seq: padded(seq, 1_000_000), "too_long")
+    yield Bad("a megabyte", lambda seq: padded(seq, 1_000_000), "too_long", used=False)
     yield Bad("a megabyte of nothing", raw(lambda _: b"x" * 1_000_000), "too_long", used=False)
     nest = b"[" * DEEP
     yield Bad("lists in lists", raw(lambda _: nest), "bad_field", used=False)

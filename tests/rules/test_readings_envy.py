@@ -1,5 +1,7 @@
 """The readings on folding and on Envy Bonuses, each against a round in which it shows."""
 
+from dataclasses import replace
+
 import pytest
 
 from bonus.paytables import Wager
@@ -107,6 +109,17 @@ def test_reading_t8_a_folded_hand_that_stays_brings_envy_bonuses_of_all_kinds(
         box(5, "As Ks 2h", kept_by, folded=True), box(3, MORE_RAGS, FIVE_OF_SIX), dealer="Qs Js Ts"
     )
     assert royal_with_dealer.paid(Item.FIVE_OF_SIX_ENVY) == [(3, 10_000)]
+
+
+@pytest.mark.reading("T8")
+@pytest.mark.section("649a.11(c)")
+def test_reading_t8_a_folded_hand_that_stays_for_another_wager_brings_envy_bonuses_too() -> None:
+    """A Six Card Bonus feeds no meter; that its cards stayed is all that is known of it here."""
+    played = play(
+        replace(box(5, SPADES, PROGRESSIVE, folded=True), kept=True), box(3, RAGS, PROGRESSIVE)
+    )
+    assert played.paid(Item.PROGRESSIVE_ENVY) == [(3, 10_000)]
+    assert played.paid(Item.PROGRESSIVE) == []
 
 
 @pytest.mark.reading("T9")
