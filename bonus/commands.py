@@ -1,13 +1,24 @@
 """The commands of the rules."""
 
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from bonus.settle import settle_lines
 
 
-def settle() -> None:
+def settle(
+    _config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FLOOR.toml",
+            help="Taken as by every command; a round names its own paytables, so nothing is read.",
+        ),
+    ] = None,
+) -> None:
     """Settle rounds: one JSON object a line in, one settlement a line out.
 
     Reads rounds from standard input and writes their settlements to standard output, in the same
