@@ -38,13 +38,13 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
                 for link in floor.link:
                     task = progress.add_task(link.id, total=None)
                     audit = LinkAudit(LinkStore(redis, link))
+                    mark = LedgerMark(Path(floor.service.data), link.id)
                     finding = await audit.run(
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
                         )
                     )
-                    lost = LedgerMark(Path(floor.service.data), link.id).problem(finding.entries)
-                    findings.append(finding.also(lost))
+                    findings.append(finding.also(mark.problem(finding.entries, mark.entries)))
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the store cannot be read: {error}") from None
     if as_json:

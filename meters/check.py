@@ -104,8 +104,9 @@ async def _check_redis(floor: Floor) -> list[Check]:
 async def _check_books(store: LinkStore, data: Path) -> Check:
     """The stored terms against the floor file's, the balances against the ledger."""
     link = store.link.id
+    mark = LedgerMark(data, link)
     snapshot = await store.snapshot()
-    if lost := LedgerMark(data, link).problem(snapshot.last_entry):
+    if lost := mark.problem(snapshot.last_entry, mark.entries):
         return Check(f"books of {link}", holds=False, seen=lost)
     if not snapshot.meters:
         return Check(f"books of {link}", holds=True, seen="not opened yet")

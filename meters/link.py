@@ -134,8 +134,9 @@ class LinkService:
             self._audit_wanted.clear()
             pause_s = AUDIT_EVERY_S
             try:
+                had = self._mark.entries
                 finding = await self._audit.run()
-                lost = self._mark.problem(finding.entries)
+                lost = self._mark.problem(finding.entries, had)
                 problems = [lost] if lost else finding.problems[:3]
                 self._unbalanced = "; ".join(problems) or None
             except (RedisError, OSError, ValueError) as error:

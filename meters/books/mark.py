@@ -37,13 +37,23 @@ class LedgerMark:
         self._link = link
         self._entries = self._read()
 
-    def problem(self, entries: int) -> str | None:
-        """Why a store with so many entries is not the one that the mark was set on, or None."""
-        if entries >= self._entries:
+    @property
+    def entries(self) -> int:
+        """How many entries the store has held; read it before the store, which goes on."""
+        return self._entries
+
+    def problem(self, entries: int, had: int) -> str | None:
+        """Why a store with so many entries is not the one that the mark was set on, or None.
+
+        Args:
+            entries: how many the store holds.
+            had: the mark as it was before the store was asked.
+        """
+        if entries >= had:
             return None
         return (
-            f"the store holds {entries} ledger entries and has held {self._entries}: it lost some,"
-            f" or is another; to begin anew all the same, remove {self.path}"
+            f"the store holds {entries} ledger entries and has held {had}: it lost some, or is"
+            f" another; to begin anew all the same, remove {self.path}"
         )
 
     def set(self, entries: int) -> None:

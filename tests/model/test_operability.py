@@ -4,6 +4,7 @@ Each cause makes the running link inoperable with a reason that names it, and th
 by itself when the cause is gone; nothing is ever written by half.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -205,13 +206,41 @@ async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> 
     assert await keyspace(link.pit.redis) == {}
 
 
+async def test_link_that_goes_on_while_it_is_audited_stays_up(
+    link: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark moves on while the ledger is replayed; that is not a store that lost entries."""
+    replaying, go_on = asyncio.Event(), asyncio.Event()
+    entries = link.pit.store.entries
+
+    async def slowly(after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
+        found = await entries(after, count)
+        replaying.set()
+        await go_on.wait()
+        return found
+
+    monkeypatch.setattr(link.service.store, "entries", slowly)
+    (first,) = await link.take("T-1", _next_wagers(link))
+    assert b"accepted" in first
+    await asyncio.wait_for(replaying.wait(), 10)
+    await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal"))
+    last = (await link.pit.store.snapshot()).last_entry
+    await eventually_async(
+        lambda: LedgerMark(link.data, link.pit.link.id).entries == last, what="the mark moved on"
+    )
+    go_on.set()
+    audited = len(link.posted)
+    await eventually_async(lambda: len(link.posted) > audited + 10, what="ten beats more")
+    assert link.service.problem is None
+
+
 async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart(
     link: Running,
 ) -> None:
     """The mark outside the store tells; removing it is the explicit act that begins anew."""
     had = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
-        lambda: LedgerMark(link.data, link.pit.link.id).problem(had - 1), what="the mark set"
+        lambda: LedgerMark(link.data, link.pit.link.id).entries == had, what="the mark set"
     )
     await link.pit.redis.flushall()
     await link.goes_down("the ledger ends at entry")
