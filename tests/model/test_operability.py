@@ -219,18 +219,25 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
         await go_on.wait()
         return found
 
+    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
     (first,) = await link.take("T-1", _next_wagers(link))
     assert b"accepted" in first
-    await asyncio.wait_for(replaying.wait(), 10)
+
+    def under_way() -> bool:
+        if not replaying.is_set():
+            link.service._audit_wanted.set()
+        return replaying.is_set()
+
+    await eventually_async(under_way, what="an audit under way")
     await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal"))
     last = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
         lambda: LedgerMark(link.data, link.pit.link.id).entries == last, what="the mark moved on"
     )
     go_on.set()
-    audited = len(link.posted)
-    await eventually_async(lambda: len(link.posted) > audited + 10, what="ten beats more")
+    told = len(link.posted)
+    await eventually_async(lambda: len(link.posted) > told + 10, what="ten beats more")
     assert link.service.problem is None
 
 
