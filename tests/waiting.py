@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import random
 import shutil
 import socket
 import sys
@@ -14,6 +15,9 @@ from typing import Final, TypeVar, overload
 import pytest
 
 Found = TypeVar("Found")
+
+_OWN_PORTS: Final = (15_000, 32_000)
+_ports: Final = random.SystemRandom()
 
 _FIRST_PAUSE_S: Final = 0.005
 _LONGEST_PAUSE_S: Final = 0.1
@@ -39,11 +43,19 @@ def require(program: str) -> str:
 
 
 def free_port() -> int:
-    """A loopback TCP port that nobody uses just now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A loopback TCP port that nobody uses just now.
+
+    It lies below those that the kernel gives to outgoing connections, so that none of theirs is
+    given to one between its choice and its use.
+    """
+    while True:
+        port = _ports.randrange(*_OWN_PORTS)
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def eventually(
