@@ -1,17 +1,15 @@
 """What a demonstration shows: its addresses, how it goes, and what came of it."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from bonus.holdings import MICROS_PER_CENT
 from controllers.demo_books import Books
 from controllers.demo_service import AuditReport, MeterShown
-
-_MICROS_PER_CENT: Final = 10_000
 
 
 def show_addresses(console: Console, base_url: str, *, tables: int, stack_every: int) -> None:
@@ -120,7 +118,7 @@ def exact_dollars(micros: int) -> str:
     >>> exact_dollars(11_236_212_300)
     '$11,236.2123'
     """
-    cents, fraction = divmod(abs(micros), _MICROS_PER_CENT)
+    cents, fraction = divmod(abs(micros), MICROS_PER_CENT)
     digits = f"{fraction:04d}".rstrip("0")
     return f"{'-' if micros < 0 else ''}{dollars(cents)}{digits}"
 

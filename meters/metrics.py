@@ -12,6 +12,7 @@ from typing import Final, Literal, final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
+from bonus.holdings import MICROS_PER_CENT
 from meters.wire.floor import Floor
 
 UNKNOWN: Final = "unknown"
@@ -25,7 +26,6 @@ _SCRIPT_SECONDS: Final = (
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5
 )  # fmt: skip
 
-_MICROS_PER_CENT: Final = 10_000  # prometheus counts in floats; the ledger never does
 
 WinKind = Literal["odds", "percent"]
 
@@ -165,7 +165,7 @@ class Metrics:
         counters = self._meter_of(link, meter)
         counters.wagers(wagers)
         counters.wagered_cents(wagered_cents)
-        counters.contributed_cents(contributed_micros / _MICROS_PER_CENT)
+        counters.contributed_cents(contributed_micros / MICROS_PER_CENT)
 
     def count_win(self, link: str, meter: str, kind: WinKind) -> None:
         """Count a progressive win."""

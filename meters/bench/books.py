@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
+from bonus.holdings import MICROS_PER_CENT
 from bonus.lines import Item
 from bonus.paytables import MeterKind
 from meters.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from meters.bench.orders import LinkBooks
-from meters.books.accounts import MICROS_PER_CENT
 from meters.wire.messages import Reply
 
 _PERCENT: Final = b'"percent"'

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from bonus.holdings import MICROS_PER_CENT
 from bonus.paytables import MeterKind
 from meters.bench.books import Tally
 from meters.bench.floor import LINKS
 from meters.bench.orders import LatencyMeasured, Percentiles
 from meters.bench.traffic import Table, Traffic
-from meters.books.accounts import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
 

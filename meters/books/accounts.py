@@ -13,9 +13,6 @@
 
 from typing import Final
 
-MICROS_PER_CENT: Final = 10_000
-"""A micro is a ten-thousandth of a cent: cents times basis points are exactly micros."""
-
 MICROS_MAX: Final = 2**53 - 1
 """What no balance may pass: Lua counts exactly up to here."""
 

@@ -6,7 +6,8 @@ from typing import Final
 
 import msgspec
 
-from meters.books.accounts import MICROS_PER_CENT, PAID
+from bonus.holdings import MICROS_PER_CENT
+from meters.books.accounts import PAID
 from meters.known import Offer
 from meters.wire.messages import Reply, Wagers
 

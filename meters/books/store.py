@@ -7,7 +7,8 @@ from typing import Final, Literal, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.books.accounts import MICROS_PER_CENT, meter_account
+from bonus.holdings import MICROS_PER_CENT
+from meters.books.accounts import meter_account
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
 from meters.books.steps import Answer, PaidDue, Status, Step

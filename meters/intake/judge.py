@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bonus.holdings import MICROS_PER_CENT
 from bonus.paytables import METER_OF, Wager
 from bonus.rounds import (
     DealtPosition,
@@ -19,7 +20,6 @@ from bonus.rounds import (
     two_cards,
 )
 from bonus.settlement import settle_round
-from meters.books.accounts import MICROS_PER_CENT
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.refusals import Refusal
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
