@@ -10,8 +10,9 @@ from typing import Final
 import msgspec
 
 from bonus.lines import Holding, Line, Settlement, Take
-from bonus.paytables import METER_OF, MeterKind, MeterTerms
+from bonus.paytables import MeterKind, MeterTerms
 from bonus.rounds import DealtPosition
+from bonus.wagers import meter_fed_by
 
 MICROS_PER_CENT: Final = 10_000
 
@@ -26,8 +27,9 @@ def contributions(
     wagered_cents: dict[MeterKind, int] = {}
     for box in positions:
         for wager, amount_cents in box.wagers.items():
-            kind = METER_OF[wager]
-            wagered_cents[kind] = wagered_cents.get(kind, 0) + amount_cents
+            kind = meter_fed_by(wager)
+            if kind is not None:
+                wagered_cents[kind] = wagered_cents.get(kind, 0) + amount_cents
     return {
         kind: Holding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)
         for kind, cents in wagered_cents.items()

@@ -53,7 +53,7 @@ class Line(
     """
 
     position: int
-    item: Item
+    item: str
     outcome: Outcome
     hand: str | None = None
     wagered: int

@@ -4,24 +4,17 @@ They are made of the chapter's paytables (649a.12(e), (h), (i), (j)) for one wag
 meter is for one amount (reading T22).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from bonus.chapter import (
-    RANKINGS,
-    Chapter,
-    Envy,
-    Paytable,
-    WagerTables,
-    load,
-    read_cents,
-    read_payout,
-    read_rate_bps,
-    read_seed,
-)
+from bonus.cells import read_cents, read_rate_bps, read_seed, read_times
+from bonus.chapter import load
+from bonus.chapter_parts import Chapter, Envy, WagerTables
+from bonus.columns import Paytable, Rates, paytables_of, rows_of
+from bonus.hands.rankings import RANKINGS
 from bonus.wagers import METER_OF, MeterKind, PaidFrom, Wager
 
 __all__ = ["METER_OF", "MeterKind", "MeterTerms", "PaidFrom", "Row", "Wager", "meter_terms"]
@@ -109,36 +102,44 @@ def meter_terms(kind: MeterKind, wager_cents: int, paytable: str | None = None) 
 
 def _terms(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
     tables = next(tables for tables in chapter.wager if tables.meter == kind)
-    chosen = _choose(tables, choice)
-    progression = chosen.progression
+    hands = [hand.value for hand in RANKINGS[tables.ranking].hands]
+    chosen, rates = _choose(tables, hands, choice)
     if wager_cents < 1:
-        raise ValueError(f"{kind}: a wager is at least one cent ({progression.rule})")
+        raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
     envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
     draws = tables.draws
     return MeterTerms(
         kind=kind,
         wager_cents=wager_cents,
         paytable=choice,
-        seed_cents=read_seed(progression.seed) * wager_cents,
-        reseed_cents=read_seed(progression.reseed) * wager_cents,
-        primary_bps=read_rate_bps(progression.primary),
-        reserve_bps=read_rate_bps(progression.reserve),
+        seed_cents=read_seed(rates.seed) * wager_cents,
+        reseed_cents=read_seed(rates.reseed) * wager_cents,
+        primary_bps=read_rate_bps(rates.primary),
+        reserve_bps=read_rate_bps(rates.reserve),
         paid_from=tables.paid_from,
         rule=chosen.rule,
         envy_rule=tables.envy.rule if tables.envy else "",
         draw_rule=draws.rule if draws else "",
-        magic_card_for_1=read_payout(draws.magic_card).for_1 if draws else 0,
-        lucky_bonus_for_1=read_payout(draws.lucky_bonus).for_1 if draws else 0,
-        rows=MappingProxyType(_rows(tables.ranking, chosen.pays, envy_cents)),
+        magic_card_for_1=read_times(draws.magic_card, "for") if draws else 0,
+        lucky_bonus_for_1=read_times(draws.lucky_bonus, "for") if draws else 0,
+        rows=MappingProxyType(
+            {
+                hand: Row(name, payout.percent, payout.times, envy_cents.get(name, 0))
+                for hand, (name, payout) in rows_of(chosen, hands).items()
+            }
+        ),
     )
 
 
-def _choose(tables: WagerTables, choice: str | None) -> Paytable:
-    for paytable in tables.paytable:
-        if paytable.choice == choice:
-            return paytable
-    rule = tables.paytable[0].rule
-    offered = [paytable.choice for paytable in tables.paytable if paytable.choice]
+def _choose(
+    tables: WagerTables, hands: Sequence[str], choice: str | None
+) -> tuple[Paytable, Rates]:
+    paytables = [paytable for table in tables.table for paytable in paytables_of(table, hands)]
+    for paytable in paytables:
+        if paytable.choice == choice and paytable.rates:
+            return paytable, paytable.rates
+    rule = paytables[0].rule
+    offered = [paytable.choice for paytable in paytables if paytable.choice]
     if not offered:
         raise ValueError(f"{tables.meter}: {rule} has one paytable, none to choose")
     letters = " or ".join(offered)
@@ -157,18 +158,3 @@ def _envy_cents(kind: MeterKind, envy: Envy, wager_cents: int) -> dict[str, int]
             f"other; {wager_cents} cents is not offered"
         )
     return {hand: read_cents(cell) for hand, cell in schedule.pays.items()}
-
-
-def _rows(ranking: str, pays: Mapping[str, str], envy_cents: Mapping[str, int]) -> dict[str, Row]:
-    """A row for every hand of the ranking.
-
-    A royal that the paytable does not set apart is named and paid as the table's first row.
-    """
-    names = [hand.value for hand in RANKINGS[ranking].hands]
-    first = next(iter(pays))
-    rows = {}
-    for name in names:
-        shown = first if names.index(name) < names.index(first) else name
-        payout = read_payout(pays.get(shown, "N/A"))
-        rows[name] = Row(shown, payout.percent, payout.for_1, envy_cents.get(shown, 0))
-    return rows

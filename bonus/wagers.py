@@ -51,3 +51,10 @@ METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
     }
 )
 """The meter that a wager feeds; the wagers that feed none are left out."""
+
+_FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
+
+
+def meter_fed_by(wager: str) -> MeterKind | None:
+    """The meter that a wager feeds, or None: it feeds none, or there is no such wager."""
+    return _FED.get(wager)

@@ -10,7 +10,7 @@ import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name
-from bonus.rounds import KEPT_ON_FOLDING
+from bonus.table_rules import meter_rules
 from bonus.wagers import METER_OF, Wager
 from controllers.agent import Agent
 from controllers.dealer import JACKPOTS, Deal, deal, shuffle, stack
@@ -174,7 +174,7 @@ class DealerBot:
     ) -> Iterator[DeviceEvent]:
         for position, cards in dealt.hands.items():
             folds = self._layout.hand_cards == 3 and not plays(cards)
-            kept = any(at == position and wager in KEPT_ON_FOLDING for at, wager in wagers)
+            kept = any(at == position and wager in meter_rules().survivors for at, wager in wagers)
             if kept or not folds:
                 yield HandRead(position=position, cards=_names(cards))
             if folds:

@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from bonus.cards import parse_card
+from bonus.rounds import COMMUNITY_CARDS
 from controllers.betting import (
     check_locked,
     check_open,
@@ -31,7 +32,7 @@ from controllers.events import (
     WagerWithdrawn,
     name_of,
 )
-from controllers.table import COMMUNITY_CARDS, Hand, Layout, Phase, TableState
+from controllers.table import Hand, Layout, Phase, TableState
 from meters.wire.messages import DealtPosition, MoneyEvent, Result, Void, WageredPosition, Wagers
 
 

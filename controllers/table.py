@@ -8,14 +8,10 @@ from typing import Final, Self
 
 import msgspec
 
-from bonus.rounds import KEPT_ON_FOLDING
+from bonus.chapter import chapters
+from bonus.table_rules import meter_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
 from meters.wire.floor import Link, Table
-
-_CARDS: Final = {"three_card_poker": (3, 3), "three_card_prime": (3, 3), "four_card_prime": (5, 6)}
-"""How many cards a position and the dealer get, by game: 649a.8(d), 679a.8(d), 682a.8(d)."""
-
-COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
 ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER})
 """Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
@@ -47,15 +43,15 @@ class Layout:
     @classmethod
     def of(cls, link: Link, table: Table) -> Self:
         """The layout of a table in the floor file."""
-        hand_cards, dealer_cards = _CARDS[table.game]
+        deal = chapters()[table.game].deal
         amounts = {kind: meter.wager for kind, meter in link.meters_of(table).items()}
         return cls(
             link.id,
             table.id,
             table.positions,
             MappingProxyType(amounts),
-            hand_cards,
-            dealer_cards,
+            deal.hand,
+            deal.dealer,
         )
 
     def amount_cents(self, wager: Wager) -> int | None:
@@ -157,7 +153,7 @@ class TableState(_Record, frozen=True):
     def keeps_cards(self, position: int) -> bool:
         """Whether a hand stays on the table when it is folded (649a.11(c), reading T8)."""
         return any(
-            placed.position == position and placed.wager in KEPT_ON_FOLDING
+            placed.position == position and placed.wager in meter_rules().survivors
             for placed in self.wagers
         )
 

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bonus.checks import check_round
 from bonus.holdings import MICROS_PER_CENT
-from bonus.paytables import METER_OF, Wager
 from bonus.rounds import (
+    COMMUNITY_CARDS,
     DealtPosition,
     Draw,
     Round,
     RoundError,
-    check_round,
     one_card,
-    three_cards,
-    two_cards,
+    read_cards,
 )
 from bonus.settlement import settle_round
+from bonus.table_rules import meter_rules
+from bonus.wagers import meter_fed_by
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.refusals import Refusal
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
@@ -93,10 +94,7 @@ def _check_position(known: KnownTable, position: int, seen: set[int], index: int
 
 def _wager_refusal(known: KnownTable, wager: str, cents: int, index: int) -> Refusal:
     field = f"positions[{index}].wagers.{wager}"
-    try:
-        kind = METER_OF.get(Wager(wager))
-    except ValueError:
-        kind = None
+    kind = meter_fed_by(wager)
     if kind is None:
         return Refusal("unknown_wager", f"{wager} is no wager that feeds a meter", field)
     offer = known.offers.get(wager)
@@ -115,12 +113,13 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
     Raises:
         Refusal: positions, cards or patrons that cannot be, or that are not those of the wagers.
     """
+    rules = meter_rules()
     try:
         dealt = _round_of(known, event, opened)
-        check_round(dealt, known.terms)
+        check_round(dealt, rules, known.terms)
     except RoundError as error:
         raise Refusal(error.code, error.message, error.field) from None
-    settlement = settle_round(dealt, known.terms)
+    settlement = settle_round(dealt, rules, known.terms)
     takes = tuple(
         TakeStep(
             known.meters[take.meter].meter_id,
@@ -138,6 +137,7 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
 
 
 def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
+    deal = meter_rules().chapter.deal
     wagered = {position.position: position for position in opened.wagers.positions}
     seen: set[int] = set()
     positions: list[DealtPosition] = []
@@ -157,13 +157,11 @@ def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
             DealtPosition(
                 position=dealt.position,
                 patron=patron,
-                cards=three_cards(dealt.cards, f"positions[{index}].cards")
+                cards=read_cards(dealt.cards, deal.hand, f"positions[{index}].cards")
                 if dealt.cards
                 else None,
                 folded=dealt.folded,
-                wagers={
-                    Wager(wager): cents for wager, cents in (bet.wagers if bet else {}).items()
-                },
+                wagers=bet.wagers if bet else {},
                 # Cards that were collected are left out: these were not (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
             )
@@ -176,8 +174,10 @@ def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
         )
     return Round(
         positions=tuple(positions),
-        dealer=three_cards(event.dealer, "dealer"),
-        community=two_cards(event.community, "community") if event.community else None,
+        dealer=read_cards(event.dealer, deal.dealer, "dealer"),
+        community=read_cards(event.community, COMMUNITY_CARDS, "community")
+        if event.community
+        else None,
         draw=_draw(opened.draw),
     )
 

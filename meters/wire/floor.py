@@ -3,24 +3,21 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from bonus.errors import UserError
+from bonus.chapter import chapters
+from bonus.choices import choice_problem
+from bonus.errors import UserError, nearest
 from bonus.paytables import MeterKind, MeterTerms, meter_terms
-from meters.wire.choices import choice_problem
-from meters.wire.mistakes import Vocabulary, nearest, toml_mistake
+from meters.wire.mistakes import Vocabulary, toml_mistake
 from meters.wire.parts import is_broker, is_listening_address, is_redis
 from meters.wire.places import Places, field_path
 from meters.wire.topics import IDENTIFIER
 
-POSITIONS_MAX: Final = {"three_card_poker": 7, "three_card_prime": 6, "four_card_prime": 6}
-"""How many players a table may have: 649a.2(a), 679a.2(a), 682a.2(a)."""
-
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
-Game = Literal["three_card_poker", "three_card_prime", "four_card_prime"]
 
 
 class FloorError(UserError):
@@ -88,7 +85,7 @@ class Table(_Config, frozen=True, kw_only=True):
 
     id: Identifier
     asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
-    game: Game
+    game: str
     positions: Annotated[int, msgspec.Meta(ge=1)]
     meters: tuple[str, ...] = ()
     paytables: dict[str, str | int | dict[str, int]] = {}
@@ -132,7 +129,7 @@ _WORDS: Final = Vocabulary(
         ("link", "meter"): Meter.__struct_fields__,
         ("link", "table"): Table.__struct_fields__,
     },
-    choices={"kind": [kind.value for kind in MeterKind], "game": get_args(Game)},
+    choices={"kind": [kind.value for kind in MeterKind]},
 )
 
 
@@ -259,16 +256,28 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
     return False
 
 
+def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+    """What the chapter of a table's game does not have."""
+    chapter = chapters().get(table.game)
+    if chapter is None:
+        reason = f"there is no game {table.game}{nearest(table.game, chapters())}"
+        yield (*spot, "game"), reason
+        return
+    positions_max = chapter.deal.positions
+    if table.positions > positions_max:
+        yield (*spot, "positions"), f"{table.game} has no more than {positions_max} positions"
+    if table.meters and not any(wager.meter for wager in chapter.wager):
+        yield (*spot, "meters"), f"{table.game} has no wager that feeds a meter"
+    for wager, choice in table.paytables.items():
+        wrong = choice_problem(chapter, wager, choice, table.paytables)
+        if wrong:
+            yield (*spot, "paytables", wager), wrong
+
+
 def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
     kinds: dict[MeterKind, str] = {}
     by_id = {meter.meter_id: meter for meter in link.meter}
-    if table.positions > POSITIONS_MAX[table.game]:
-        yield (
-            (*spot, "positions"),
-            (f"{table.game} has no more than {POSITIONS_MAX[table.game]} positions"),
-        )
-    if table.meters and table.game != "three_card_poker":
-        yield (*spot, "meters"), f"{table.game} has no wager that feeds a meter"
+    yield from _game_problems(table, spot)
     for at, meter_id in enumerate(table.meters):
         meter = by_id.get(meter_id)
         if meter is None:
@@ -283,10 +292,6 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             )
         else:
             kinds[meter.kind] = meter_id
-    for wager, choice in table.paytables.items():
-        wrong = choice_problem(table.game, wager, choice, table.paytables)
-        if wrong:
-            yield (*spot, "paytables", wager), wrong
     progressive = kinds.get(MeterKind.PROGRESSIVE)
     chosen = table.paytables.get("progressive")
     if progressive and chosen and chosen != by_id[progressive].paytable:

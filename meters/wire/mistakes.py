@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
+from bonus.errors import nearest
 from meters.wire.places import Path
 
 MONEY: Final = frozenset({"wager", "validate_from", "payout_limit"})
@@ -17,8 +17,6 @@ _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
 _SECTIONS: Final = frozenset({("facility",), ("service",)})
 _REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
 _CENTS_A_DOLLAR: Final = 100
-_ALIKE: Final = 0.7
-"""How near two words must be, of 1, for one to be taken for the other."""
 
 
 def toml_mistake(error: Exception, text: str) -> tuple[int, str]:
@@ -87,14 +85,6 @@ class Vocabulary:
                 key = section[-1] if section else "the file"
                 return path, words(_Spot(key, section, found, self.choices.get(key, ())))
         return path, f"{'.'.join(map(str, section))}: {reason}"
-
-
-def nearest(word: str, known: Collection[str]) -> str:
-    """The one word that another is near to, where there is one; else all that are known."""
-    plain = word.lower().replace(" ", "_").replace("-", "_")
-    if close := get_close_matches(plain, known, 1, _ALIKE):
-        return f": is {close[0]} meant?"
-    return f": it is one of {', '.join(known)}" if known else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
+from bonus.checks import check_round
+from bonus.holdings import MICROS_PER_CENT, resolve
+from bonus.lines import Holding, Item, Line, Outcome
 from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
-from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round, check_round
-from bonus.settlement import (
-    MICROS_PER_CENT,
-    Holding,
-    Item,
-    Line,
-    Outcome,
-    resolve,
-    settle_round,
-)
+from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settlement import settle_round
+from bonus.table_rules import meter_rules
 
 PROGRESSIVE = Wager.PROGRESSIVE
 FIVE_CARD = Wager.FIVE_CARD_PROGRESSIVE
@@ -101,10 +97,11 @@ def play(
         None if community is None else two(community),
         Draw(None if magic is None else parse_card(magic), lucky),
     )
-    check_round(played, terms)
-    lines, after = resolve(settle_round(played, terms), {**seeds(terms), **(held or {})}, terms)
+    check_round(played, meter_rules(), terms)
+    settlement = settle_round(played, meter_rules(), terms)
+    lines, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)
     return Played(lines, after)
 
 
-def items(lines: Sequence[Line]) -> list[tuple[int, Item]]:
+def items(lines: Sequence[Line]) -> list[tuple[int, str]]:
     return [(line.position, line.item) for line in lines]

@@ -5,7 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from bonus.chapter import ChapterError, read_cents, read_chapter, read_payout, read_seed
+from bonus.cells import ChapterError, Payout, read_cents, read_payout, read_seed
+from bonus.chapter import read_chapter
 from bonus.paytables import METER_OF, MeterKind, MeterTerms, Wager, meter_terms
 
 PROGRESSIVE = MeterKind.PROGRESSIVE
@@ -268,11 +269,11 @@ def test_a_paytable_is_chosen_where_there_is_a_choice_and_nowhere_else(
 @pytest.mark.parametrize(
     ("was", "becomes", "reason"),
     [
-        ('straight_flush = "70 for 1"\n', "", "straight_flush missing"),
-        ('straight = "N/A"\n', "", "straight missing"),
+        ('straight_flush = ["70 for 1", "100 for 1"]\n', "", "straight_flush missing"),
+        ('straight = ["6 for 1", "N/A"]\n', "", "straight missing"),
         ('three_of_a_kind = "9 for 1"\n', "", "three_of_a_kind missing"),
         ('royal_flush = "100% of meter"\n', "", "begins with the highest hand"),
-        ('mini_royal = "500 for 1"', 'mini_royals = "500 for 1"', "'mini_royals' is no three_card"),
+        ('mini_royal = ["500', 'mini_royals = ["500', "'mini_royals' is no hand of three_card"),
         ('flush = "40 for 1"', 'flush = "51 for 1"', "full_house pays less than flush"),
         ('"10% of meter"', '"301 for 1"\npair = "1 for 1"', "not in order of rank"),
         (
@@ -280,28 +281,28 @@ def test_a_paytable_is_chosen_where_there_is_a_choice_and_nowhere_else(
             'straight = "40 for 1"\nflush = "30 for 1"',
             "not in order of rank",
         ),
-        ('"70 for 1"', '"70 to 1"', "'70 to 1' is no payout"),
+        ('"70 for 1"', '"70 to 1"', "both 'to 1' and 'for 1'"),
         ('"25% of meter"', '"101% of meter"', "is no payout"),
         ('"25% of meter"', '"0% of meter"', "is no payout"),
         ('= "$100"', '= "$24"', "mini_royal_spades pays less than mini_royal"),
         (', mini_royal = "$25"', "", "mini_royal missing"),
         ('wager = "$5"', 'wager = "$1"', "one schedule for each wager amount"),
         ('wager = "$5"', 'wager = "5"', "'5' is no sum"),
-        ('primary = "14%"', 'primary = "0%"', "the rates must be above nothing"),
+        ('primary = ["14%"', 'primary = ["0%"', "the rates must be above nothing"),
         ('reserve = "8%"', 'reserve = "79%"', "the rates must be above nothing"),
-        ('primary = "14%"', 'primary = "14.5%"', "is no rate"),
-        ('seed = "$1,000 for 1"', 'seed = "$0"', "no seed"),
+        ('primary = ["14%"', 'primary = ["14.5%"', "is no rate"),
+        ('seed = ["$1,000 for 1"', 'seed = ["$0"', "no seed"),
         ('reseed = "$0"', 'reseed = "nothing"', "is no seed"),
-        ('choice = "B"', 'choice = "A"', "has a letter of its own"),
-        ('choice = "B"\n', "", "has a letter of its own"),
-        ('rule = "649a.12(e)(1)"', 'rule = "649a.12"', "names no subsection"),
+        ('choices = ["A", "B"]', 'choices = ["A", "A"]', "has a letter of its own"),
+        ('choices = ["A", "B"]', 'choices = ["A"]', "2 cells in a row where there are 1 choices"),
+        ('rule = "649a.12(e)(1)"', 'rule = "649a(e)"', "names no subsection"),
         ('rule = "649a.12(e)(5)"', 'rule = "679a.12(e)(5)"', "names no subsection"),
-        ('lowest = "straight"', 'lowest = "straights"', "'straights' is no three_card hand"),
+        ('lowest = "straight"', 'lowest = "straights"', "'straights' is no hand of its ranking"),
         ('lowest = "straight"', 'lowest = "straight"\nodds = 1', "unknown field `odds`"),
         ('names = ["five_card_progressive"]', 'names = ["progressive"]', "two entries"),
         ('names = ["five_card_progressive"]', "names = []", "no name or no paytable"),
-        ('names = ["five_card_progressive"]', 'names = ["jackpot"]', "Invalid enum value"),
-        ('magic_card = "20 for 1"', 'magic_card = "N/A"', "pay so much for 1"),
+        ('names = ["five_card_progressive"]', 'names = ["Jackpot"]', "Expected `str` match"),
+        ('magic_card = "20 for 1"', 'magic_card = "N/A"', "'N/A' has no odds"),
         ('chapter = "649a"', "chapter = 649a", "Expected newline or end of document"),
     ],
 )
@@ -316,10 +317,13 @@ def test_a_chapter_that_does_not_hold_together_is_refused(
 
 
 def test_cells_are_read_as_they_are_written() -> None:
-    assert read_payout("1,000 for 1").for_1 == 1_000
-    assert read_payout("N/A") == read_payout("0 for 1")
+    assert read_payout("1,000 for 1") == Payout(times=1_000)
+    assert read_payout("35 to 1") == Payout(times=35, stake_back=True)
+    assert read_payout("10% of meter") == Payout(percent=10)
+    assert read_payout("$1,000,000") == Payout(sum_cents=100_000_000, stake_back=True)
+    assert read_payout("N/A") == read_payout("") == Payout()
     assert read_seed("$10,000 for 1") == 10_000
     assert read_cents("$1,500") == 150_000
-    for cell in ("", "500", "1,00 for 1", "500 for 2", "\u0665 for 1"):
+    for cell in (" ", "500", "1,00 for 1", "0 for 1", "0 to 1", "$5.00", "\u0665 for 1"):
         with pytest.raises(ChapterError):
             read_payout(cell)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from bonus.lines import Item, Outcome
 from bonus.paytables import Wager
-from bonus.settlement import Item, Outcome
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,

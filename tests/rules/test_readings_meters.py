@@ -2,17 +2,11 @@
 
 import pytest
 
+from bonus.holdings import MICROS_PER_CENT, contributions, take_off
+from bonus.lines import Holding, Item, Outcome, Take
 from bonus.paytables import MeterKind, meter_terms
-from bonus.settlement import (
-    MICROS_PER_CENT,
-    Holding,
-    Item,
-    Outcome,
-    Take,
-    contributions,
-    take_off,
-    void_lines,
-)
+from bonus.settlement import void_lines
+from bonus.table_rules import meter_rules
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,
@@ -405,7 +399,9 @@ def test_reading_t28_a_void_round_returns_every_wager_in_paying_order() -> None:
         [
             box(2, None, FIVE_OF_SIX, PROGRESSIVE, folded=True),
             box(6, RAGS, DEALER_BONUS, HAND_BONUS, FIVE_CARD),
-        ]
+        ],
+        meter_rules(),
+        "649a.13",
     )
     assert items(lines) == [
         (6, Item.FIVE_CARD_PROGRESSIVE),

@@ -16,16 +16,13 @@ from typing import Any
 import pytest
 
 from bonus.cards import Card, parse_card
+from bonus.checks import check_round
+from bonus.holdings import MICROS_PER_CENT, contributions, resolve
+from bonus.lines import Holding, Outcome
 from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
-from bonus.rounds import DealtPosition, Round, check_round
-from bonus.settlement import (
-    MICROS_PER_CENT,
-    Holding,
-    Outcome,
-    contributions,
-    resolve,
-    settle_round,
-)
+from bonus.rounds import DealtPosition, Round
+from bonus.settlement import settle_round
+from bonus.table_rules import meter_rules
 
 SHIFT = Path(__file__).parent.parent / "shift"
 
@@ -74,7 +71,7 @@ class Table:
                     None,
                     self.hands.get(position),
                     position in self.folded,
-                    self.wagers[position],
+                    {wager.value: cents for wager, cents in self.wagers[position].items()},
                 )
                 for position in sorted(self.hands.keys() | self.folded)
             ),
@@ -112,7 +109,7 @@ def link_terms(link: dict[str, Any]) -> dict[MeterKind, MeterTerms]:
 
 def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTerms]) -> None:
     played = table.round()
-    check_round(played, terms)
+    check_round(played, meter_rules(), terms)
     made = [amount for box in played.positions for amount in box.wagers.values()]
     books.wagers += len(made)
     books.wagered_cents += sum(made)
@@ -123,7 +120,7 @@ def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTe
             held[kind].amount_micros + more.amount_micros,
             held[kind].reserve_micros + more.reserve_micros,
         )
-    lines, books.holdings[link] = resolve(settle_round(played, terms), held, terms)
+    lines, books.holdings[link] = resolve(settle_round(played, meter_rules(), terms), held, terms)
     for line in lines:
         if line.outcome is Outcome.PAID:
             name = line.item + (f" {line.percent}%" if line.percent else "")

@@ -2,18 +2,11 @@
 
 import pytest
 
+from bonus.checks import check_round
 from bonus.paytables import MeterKind, Wager
-from bonus.rounds import (
-    DealtPosition,
-    Draw,
-    Round,
-    RoundError,
-    check_round,
-    one_card,
-    three_cards,
-    two_cards,
-)
+from bonus.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
 from bonus.settlement import settle_round
+from bonus.table_rules import meter_rules
 from tests.rules.dealing import (
     COMMUNITY,
     DEALER,
@@ -74,7 +67,7 @@ WRONG = [
         "positions[0].wagers.progressive",
     ),
     (dealt(box(1, RAGS, HAND_BONUS, cents=0)), "wrong_amount", "positions[0].wagers."),
-    (dealt(box(1, RAGS, Wager.ANTE)), "not_settled", "positions[0].wagers.ante"),
+    (dealt(box(1, RAGS, Wager.ANTE)), "unknown_wager", "positions[0].wagers.ante"),
     (dealt(box(1, RAGS), draw=Draw(None, 0)), "bad_position", "draw.lucky_position"),
     (dealt(box(1, RAGS), draw=Draw(None, 8)), "bad_position", "draw.lucky_position"),
 ]
@@ -87,7 +80,7 @@ WRONG = [
 @pytest.mark.parametrize(("played", "code", "field"), WRONG)
 def test_a_round_that_cannot_be_is_refused(played: Round, code: str, field: str) -> None:
     with pytest.raises(RoundError) as refused:
-        check_round(played, terms_at())
+        check_round(played, meter_rules(), terms_at())
     assert refused.value.code == code
     assert (refused.value.field or "").startswith(field)
     assert refused.value.message == str(refused.value)
@@ -97,7 +90,7 @@ def test_a_wager_without_its_meter_is_refused() -> None:
     terms = terms_at()
     del terms[MeterKind.FIVE_CARD_HAND_BONUS]
     with pytest.raises(RoundError) as refused:
-        check_round(dealt(box(1, RAGS, DEALER_BONUS)), terms)
+        check_round(dealt(box(1, RAGS, DEALER_BONUS)), meter_rules(), terms)
     assert refused.value.code == "unknown_meter"
 
 
@@ -114,7 +107,7 @@ def test_a_wager_without_its_meter_is_refused() -> None:
     ],
 )
 def test_a_round_that_can_be_passes(played: Round) -> None:
-    check_round(played, terms_at())
+    check_round(played, meter_rules(), terms_at())
 
 
 @pytest.mark.parametrize(
@@ -130,21 +123,21 @@ def test_a_round_that_can_be_passes(played: Round) -> None:
 @pytest.mark.section("649a.13")
 def test_a_hand_that_is_not_three_cards_is_refused(names: list[str], code: str) -> None:
     with pytest.raises(RoundError) as refused:
-        three_cards(names, "positions[2].cards")
+        read_cards(names, 3, "positions[2].cards")
     assert (refused.value.code, refused.value.field) == (code, "positions[2].cards")
 
 
 def test_cards_are_read_in_their_order() -> None:
-    assert three_cards(["As", "2c", "Td"], "dealer") == three("As 2c Td")
-    assert two_cards(["As", "2c"], "community") == two("As 2c")
+    assert read_cards(["As", "2c", "Td"], 3, "dealer") == three("As 2c Td")
+    assert read_cards(["As", "2c"], 2, "community") == two("As 2c")
     with pytest.raises(RoundError):
-        two_cards(["As"], "community")
+        read_cards(["As"], 2, "community")
     with pytest.raises(RoundError):
         one_card("A", "draw.magic_card")
 
 
 def test_settling_a_round_that_was_not_checked_raises_rather_than_guesses() -> None:
     with pytest.raises(RoundError, match="has no cards"):
-        settle_round(dealt(box(1, None, PROGRESSIVE)), terms_at())
+        settle_round(dealt(box(1, None, PROGRESSIVE)), meter_rules(), terms_at())
     with pytest.raises(RoundError, match="community cards are missing"):
-        settle_round(dealt(box(1, RAGS, HAND_BONUS), community=None), terms_at())
+        settle_round(dealt(box(1, RAGS, HAND_BONUS), community=None), meter_rules(), terms_at())

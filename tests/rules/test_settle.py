@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bonus.settle import LINE_BYTES_MAX, settle_lines
+from bonus.round_text import LINE_BYTES_MAX
+from bonus.settle import settle_lines
 
 ROYAL: dict[str, Any] = {
     "game": "three_card_poker",
@@ -21,9 +22,14 @@ ROYAL: dict[str, Any] = {
             "patron": "p3",
             "cards": ["As", "Ks", "Qs"],
             "folded": False,
-            "wagers": {"progressive": 100, "five_card_hand_bonus": 100},
+            "wagers": {
+                "ante": 1_000,
+                "play": 1_000,
+                "progressive": 100,
+                "five_card_hand_bonus": 100,
+            },
         },
-        {"position": 5, "folded": True, "wagers": {"progressive": 100}},
+        {"position": 5, "folded": True, "wagers": {"ante": 500, "progressive": 100}},
     ],
     "dealer": ["2c", "3d", "4h"],
     "community": ["Js", "Ts"],
@@ -45,8 +51,13 @@ def changed(**fields: Any) -> bytes:  # noqa: ANN401
     return json.dumps({**ROYAL, **fields}).encode()
 
 
-def position(**fields: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    return [{"position": 3, "cards": ["As", "Ks", "Qs"], **fields}]
+def position(
+    wagers: dict[str, Any] | None = None,
+    **fields: Any,  # noqa: ANN401
+) -> list[dict[str, Any]]:
+    """A position whose wagers, if any, stand beside a Pair Plus."""
+    made = {} if wagers is None else {"pair_plus": 100, **wagers}
+    return [{"position": 3, "cards": ["As", "Ks", "Qs"], "wagers": made, **fields}]
 
 
 @pytest.mark.section("649a.12(e)(1)")
@@ -54,9 +65,20 @@ def test_a_settlement_is_as_the_contract_has_it() -> None:
     settled, all_settled = settle(changed())
     assert all_settled
     bonus = {"position": 3, "outcome": "paid", "wagered": 100, "returned": 0}
+    main = {**bonus, "hand": "straight_flush", "wagered": 1_000}
+    main["paid_from"] = "table_inventory"
     assert settled == [
         {
             "lines": [
+                {
+                    "position": 5,
+                    "item": "ante",
+                    "outcome": "collected",
+                    "wagered": 500,
+                    "paid": 0,
+                    "returned": 0,
+                    "rule": "649a.11(b)",
+                },
                 {
                     "position": 5,
                     "item": "progressive",
@@ -66,6 +88,9 @@ def test_a_settlement_is_as_the_contract_has_it() -> None:
                     "returned": 0,
                     "rule": "649a.11(b)(2)",
                 },
+                {**main, "item": "ante", "paid": 1_000, "returned": 1_000, "rule": "649a.12(a)"},
+                {**main, "item": "play", "paid": 1_000, "returned": 1_000, "rule": "649a.12(a)"},
+                {**main, "item": "ante_bonus", "paid": 5_000, "rule": "649a.12(b)"},
                 {
                     **bonus,
                     "item": "progressive",
@@ -123,7 +148,7 @@ def test_a_settlement_is_as_the_contract_has_it() -> None:
 
 def test_fields_of_a_line_come_in_the_order_of_the_contract() -> None:
     settled, _ = settle(changed())
-    assert list(settled[0]["lines"][1]) == [
+    assert list(settled[0]["lines"][5]) == [
         "position",
         "item",
         "outcome",
@@ -140,8 +165,13 @@ def test_fields_of_a_line_come_in_the_order_of_the_contract() -> None:
 def test_what_may_be_left_out_is_left_out() -> None:
     bare = {
         "game": "three_card_poker",
+        "paytables": {"pair_plus": "E"},
         "positions": [
-            {"position": 1, "cards": ["2h", "5s", "Jc"], "wagers": {"five_of_six_progressive": 500}}
+            {
+                "position": 1,
+                "cards": ["2h", "5s", "Jc"],
+                "wagers": {"pair_plus": 1, "five_of_six_progressive": 500},
+            }
         ],
         "dealer": ["2c", "7d", "9h"],
         "meters": {"five_of_six_progressive": {"wager": 500, "amount": 5_000_000}},
@@ -149,7 +179,7 @@ def test_what_may_be_left_out_is_left_out() -> None:
     settled, all_settled = settle(json.dumps(bare).encode())
     assert all_settled
     assert settled[0]["meters"] == {"five_of_six_progressive": {"amount": 5_000_000}}
-    [line] = settled[0]["lines"]
+    [_, line] = settled[0]["lines"]
     assert (line["outcome"], line["hand"], "paid_from" in line) == ("collected", "pair", False)
 
 
@@ -164,7 +194,7 @@ def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
 ) -> None:
     """A misdealt round: cards need not be there, nor be right."""
     positions = position(cards=["As", "Ks"], wagers={"progressive": 100})
-    positions += [{"position": 4, "wagers": {"five_card_hand_bonus": 100}}]
+    positions += [{"position": 4, "wagers": {"ante": 100, "five_card_hand_bonus": 100}}]
     settled, all_settled = settle(
         changed(positions=positions, dealer=["As"], irregularity=irregularity)
     )
@@ -172,7 +202,7 @@ def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
     assert [
         (line["position"], line["outcome"], line["returned"], line["paid"], line["rule"])
         for line in settled[0]["lines"]
-    ] == [(4, "returned", 100, 0, rule), (3, "returned", 100, 0, rule)]
+    ] == [(at, "returned", 100, 0, rule) for at in (4, 4, 3, 3)]
     assert settled[0]["meters"] == {
         "progressive": {"amount": 151_234 - 14},
         "five_card_hand_bonus": {"amount": 1_200_000 - 21, "reserve": 30_000 - 8},
@@ -200,21 +230,20 @@ REFUSED = [
     (b'{"game": "\xff"}', "not_json", None),
     (b"[]", "malformed", None),
     (b"{}", "malformed", None),
-    (b'{"game": "three_card_poker", "x": ' + b"[" * 30_000, "not_json", None),
+    (b'{"game": "three_card_poker", "x": ' + b"[" * 30_000, "malformed", None),
+    (b'{"game": "three_card_poker", "meters": ' + b"[" * 30_000, "malformed", "meters"),
     (b'"' + b"x" * LINE_BYTES_MAX, "too_long", None),
     (b'"' + b"x" * 5 * LINE_BYTES_MAX, "too_long", None),
     (changed(game="poker"), "unknown_game", "game"),
-    (b'{"game": "four_card_prime", "all_six_card": "As"}', "not_settled", "game"),
-    (b'{"game": "three_card_prime"}', "not_settled", "game"),
     (changed(colour="red"), "malformed", None),
-    (changed(paytables={"pair_plus": "F"}), "malformed", "paytables.pair_plus"),
+    (changed(paytables={"pair_plus": "F"}), "not_offered", "paytables.pair_plus"),
     (
         changed(paytables={"mini_royal": {"pair_plus": 39}}),
-        "malformed",
-        "paytables.mini_royal.pair_plus",
+        "not_offered",
+        "paytables.mini_royal",
     ),
     (changed(paytables={}), "bad_meter", "meters.progressive"),
-    (changed(positions=position(wagers={"ante": 100})), "not_settled", "positions[0].wagers.ante"),
+    (changed(positions=position(wagers={"ante": 100})), "undecided", "positions[0].wagers.play"),
     (
         changed(positions=position(wagers={"antes": 1})),
         "unknown_wager",
@@ -235,7 +264,7 @@ REFUSED = [
     (changed(positions=position(position="3")), "malformed", "positions[0].position"),
     (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
     (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
-    (changed(positions=position(fourth_card="2h")), "malformed", "positions[0]"),
+    (changed(positions=position(fourth_card="2h")), "wrong_field", "positions[0].fourth_card"),
     (changed(positions=position(cards=["As", "Ks", "Qx"])), "bad_card", "positions[0].cards"),
     (changed(positions=ONE_CARD_LESS), "wrong_cards", "positions[0].cards"),
     (changed(positions=position() + position()), "position_twice", "positions[1].position"),

@@ -8,17 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
+from bonus.checks import check_round
+from bonus.holdings import MICROS_PER_CENT, resolve
+from bonus.lines import Holding, Outcome, Settlement
 from bonus.paytables import METER_OF, MeterKind, Wager
-from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round, check_round
-from bonus.settlement import (
-    MICROS_PER_CENT,
-    Holding,
-    Outcome,
-    PaidFrom,
-    Settlement,
-    resolve,
-    settle_round,
-)
+from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settlement import settle_round
+from bonus.table_rules import meter_rules
+from bonus.wagers import PaidFrom
 from tests.rules.dealing import terms_at
 
 TERMS = terms_at()
@@ -73,12 +70,10 @@ holdings = st.fixed_dictionaries(
 @settings(max_examples=200, deadline=None)
 @given(rounds(), holdings)
 def test_every_wager_gets_exactly_one_line(played: Round, held: dict[MeterKind, Holding]) -> None:
-    check_round(played, TERMS)
-    lines, _ = resolve(settle_round(played, TERMS), held, TERMS)
-    made = Counter((box.position, wager.value) for box in played.positions for wager in box.wagers)
-    assert (
-        Counter((line.position, line.item.value) for line in lines if line.item in WAGERS) == made
-    )
+    check_round(played, meter_rules(), TERMS)
+    lines, _ = resolve(settle_round(played, meter_rules(), TERMS), held, TERMS)
+    made = Counter((box.position, wager) for box in played.positions for wager in box.wagers)
+    assert Counter((line.position, line.item) for line in lines if line.item in WAGERS) == made
     for line in lines:
         assert line.outcome in {Outcome.PAID, Outcome.COLLECTED}
         assert line.returned == 0
@@ -96,7 +91,7 @@ def test_the_order_in_which_positions_are_named_does_not_matter(
 ) -> None:
     shuffled = tuple(data.draw(st.permutations(played.positions)))
     again = replace(played, positions=shuffled)
-    assert settle_round(again, TERMS) == settle_round(played, TERMS)
+    assert settle_round(again, meter_rules(), TERMS) == settle_round(played, meter_rules(), TERMS)
 
 
 @settings(max_examples=300, deadline=None)
@@ -105,11 +100,11 @@ def test_what_percentages_pay_is_what_leaves_the_meters(
     played: Round, held: dict[MeterKind, Holding]
 ) -> None:
     """Meter and reserve together change by what is paid and what a reseed gives, and no more."""
-    settlement = settle_round(played, TERMS)
+    settlement = settle_round(played, meter_rules(), TERMS)
     lines, after = resolve(settlement, held, TERMS)
     for kind, terms in TERMS.items():
         paid_cents = sum(
-            line.paid for line in lines if line.percent and METER_OF[Wager(line.item.value)] == kind
+            line.paid for line in lines if line.percent and METER_OF[Wager(line.item)] == kind
         )
         wins = sum(take.meter == kind and take.percent == 100 for take in settlement.takes)
         before = held[kind].amount_micros + held[kind].reserve_micros
@@ -121,10 +116,13 @@ def test_what_percentages_pay_is_what_leaves_the_meters(
 @given(rounds())
 @pytest.mark.reading("T8")
 def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
+    rules = meter_rules()
     collected = tuple(
-        box if box.shows_cards else replace(box, cards=None) for box in played.positions
+        box if box.shows_cards(rules.survivors) else replace(box, cards=None)
+        for box in played.positions
     )
-    assert settle_round(replace(played, positions=collected), TERMS) == settle_round(played, TERMS)
+    without = settle_round(replace(played, positions=collected), rules, TERMS)
+    assert without == settle_round(played, rules, TERMS)
 
 
 @settings(max_examples=200, deadline=None)
@@ -132,7 +130,7 @@ def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
 @pytest.mark.reading("T9")
 def test_no_envy_bonus_comes_from_ones_own_hand(played: Round) -> None:
     player = {box.position: box.player for box in played.positions}
-    for due in settle_round(played, TERMS).dues:
+    for due in settle_round(played, meter_rules(), TERMS).dues:
         if due.line.envy_of is not None:
             assert player[due.line.envy_of] != player[due.line.position]
 
@@ -140,7 +138,7 @@ def test_no_envy_bonus_comes_from_ones_own_hand(played: Round) -> None:
 @settings(max_examples=200, deadline=None)
 @given(rounds())
 def test_takes_are_numbered_in_the_order_of_their_first_lines(played: Round) -> None:
-    settlement: Settlement = settle_round(played, TERMS)
+    settlement: Settlement = settle_round(played, meter_rules(), TERMS)
     numbers = [due.take for due in settlement.dues if due.take is not None]
     assert list(dict.fromkeys(numbers)) == list(range(len(settlement.takes)))
     for index, take in enumerate(settlement.takes):

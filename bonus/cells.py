@@ -1,0 +1,119 @@
+"""The cells of the law's tables, read as they are printed: odds, sums, seeds and rates."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+
+class ChapterError(ValueError):
+    """A chapter's file does not hold together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payout:
+    """What a cell pays; nothing where all is 0.
+
+    Attributes:
+        times: how many times the wager.
+        stake_back: whether the wager itself goes back beside that ("to 1", or a fixed sum), or is
+            contained in it ("for 1"); reading G2.
+        percent: how much of the meter.
+        sum_cents: a fixed sum, whatever the wager (reading T5).
+    """
+
+    times: int = 0
+    stake_back: bool = False
+    percent: int = 0
+    sum_cents: int = 0
+
+    @property
+    def wins(self) -> bool:
+        """Whether anything is paid."""
+        return bool(self.times or self.percent or self.sum_cents)
+
+    @property
+    def worth(self) -> tuple[int, int, int]:
+        """What payouts of one table sort by: a percentage, then a sum, then odds."""
+        return self.percent, self.sum_cents, self.times
+
+
+NOTHING: Final = Payout()
+
+_NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
+_DOLLARS: Final = re.compile(rf"\${_NUMBER}")
+_SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
+_ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
+_OF_METER: Final = re.compile(r"([1-9][0-9]{0,2})% of meter")
+_RATE: Final = re.compile(r"([0-9]{1,2})%")
+
+
+def read_payout(cell: str) -> Payout:
+    """Read ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or a blank.
+
+    Raises:
+        ChapterError: the cell is none of these.
+
+    >>> read_payout("1,000 for 1")
+    Payout(times=1000, stake_back=False, percent=0, sum_cents=0)
+    """
+    if cell in {"", "N/A"}:
+        return NOTHING
+    if match := _ODDS.fullmatch(cell):
+        return Payout(times=_number(match[1]), stake_back=match[2] == "to")
+    if (match := _OF_METER.fullmatch(cell)) and int(match[1]) <= 100:
+        return Payout(percent=int(match[1]))
+    if _DOLLARS.fullmatch(cell):
+        return Payout(sum_cents=read_cents(cell), stake_back=True)
+    raise ChapterError(f"{cell!r} is no payout: 'N to 1', 'N for 1', 'N% of meter', '$N' or 'N/A'")
+
+
+def read_times(cell: str, of: str) -> int:
+    """Read odds of one kind, ``of`` being "to" or "for", as how many times the wager they are.
+
+    Raises:
+        ChapterError: the cell has no such odds.
+    """
+    match = _ODDS.fullmatch(cell)
+    if match is None or match[2] != of:
+        raise ChapterError(f"{cell!r} has no odds: 'N {of} 1'")
+    return _number(match[1])
+
+
+def read_seed(cell: str) -> int:
+    """Read a seed, ``$1,000 for 1`` or ``$0``, as how many times the wager it is.
+
+    Raises:
+        ChapterError: the cell is neither.
+    """
+    match = _SEED.fullmatch(cell)
+    if match is None:
+        raise ChapterError(f"{cell!r} is no seed: '$N for 1' or '$0'")
+    return _number(match[1] or "0")
+
+
+def read_rate_bps(cell: str) -> int:
+    """Read an incrementation rate, ``14%``, in basis points.
+
+    Raises:
+        ChapterError: the cell is no whole percentage below 100.
+    """
+    match = _RATE.fullmatch(cell)
+    if match is None:
+        raise ChapterError(f"{cell!r} is no rate: 'N%'")
+    return int(match[1]) * 100
+
+
+def read_cents(cell: str) -> int:
+    """Read a sum of whole dollars, ``$1,000``, in cents.
+
+    Raises:
+        ChapterError: the cell is no such sum.
+    """
+    match = _DOLLARS.fullmatch(cell)
+    if match is None:
+        raise ChapterError(f"{cell!r} is no sum: '$N'")
+    return _number(match[1]) * 100
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))

@@ -1,0 +1,111 @@
+"""What a table's Rules Submission chooses, and whether its chapter offers that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bonus.cells import read_cents, read_times
+from bonus.chapter_parts import Chapter, Limit, MiniRoyal, Table
+from bonus.errors import nearest
+
+MINI_ROYAL: Final = "mini_royal"
+VERSION: Final = "version"
+
+Choices = Mapping[str, str | int | Mapping[str, int]]
+"""A table's choices, as a round or a floor file has them under ``paytables``."""
+
+
+def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
+    """What a chapter lets a Rules Submission choose among, by the name of the choice.
+
+    Odds for a mini-royal and a payout limit, which are numbers, are not among them.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for bonus in chapter.main.bonus:
+        if bonus.choice:
+            found[bonus.choice] = _choices_of(bonus.table)
+    for wager in chapter.wager:
+        letters = _choices_of(wager.fourth_card.table if wager.fourth_card else wager.table)
+        if letters:
+            found[wager.names[0]] = letters
+        if wager.readings:
+            found[wager.readings.choice] = tuple(wager.readings.rankings)
+    if chapter.version:
+        found[VERSION] = tuple(version.name for version in chapter.version)
+    return found
+
+
+def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
+    """The payouts to which a chapter lets a mini-royal be added, by their item (649a.12(g))."""
+    found = {bonus.item: bonus.mini_royal for bonus in chapter.main.bonus if bonus.mini_royal}
+    found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
+    return found
+
+
+def choice_problem(
+    chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
+) -> str | None:
+    """Why a table cannot choose this, in the words of its chapter, or None.
+
+    Args:
+        chapter: the chapter of the table's game.
+        name: what is chosen for.
+        choice: what is chosen.
+        chosen: all of the table's choices.
+    """
+    royals = mini_royals(chapter)
+    if name == MINI_ROYAL and royals:
+        return _mini_royal_problem(chapter, royals, choice, chosen)
+    if chapter.limit and name == chapter.limit.choice:
+        return _limit_problem(chapter.limit, choice)
+    choices = offered(chapter)
+    if name not in choices:
+        return f"{chapter.game} has no choice {name}{nearest(name, choices)}"
+    if not isinstance(choice, str | int) or str(choice) not in choices[name]:
+        return f"{name} is offered as {', '.join(choices[name])}, not {choice}"
+    for bonus in chapter.main.bonus:
+        table = _table_of(bonus.table, str(choice)) if bonus.choice == name else None
+        if table and table.version and VERSION not in chosen:
+            *others, last = choices[VERSION]
+            rule = chapter.version[0].rule.rpartition("(")[0]
+            versions = f"version {', '.join(others)} or {last}"
+            return f"the tables of {table.rule} go with a version of {rule}: give {versions}"
+    return None
+
+
+def _limit_problem(limit: Limit, choice: object) -> str | None:
+    """Reading G6: no limit below the least of 679a.12(h) and 682a.12(g)."""
+    least_cents = read_cents(limit.least)
+    if isinstance(choice, int) and choice >= least_cents:
+        return None
+    return f"a {limit.choice} is at least {least_cents} cents ({limit.least}, {limit.rule})"
+
+
+def _mini_royal_problem(
+    chapter: Chapter,
+    royals: Mapping[str, MiniRoyal],
+    choice: object,
+    chosen: Mapping[str, object],
+) -> str | None:
+    if not isinstance(choice, Mapping):
+        return f"{MINI_ROYAL} gives odds for {' or '.join(royals)}"
+    for item, times in choice.items():
+        royal = royals.get(str(item))
+        if royal is None:
+            rule = next(iter(royals.values())).rule.rpartition("(")[0]
+            return f"a mini-royal is added to {' or '.join(royals)}, not to {item} ({rule})"
+        least = read_times(royal.least, "to")
+        if not isinstance(times, int) or times < least:
+            return f"{MINI_ROYAL} pays at least {royal.least} as {item} ({royal.rule})"
+        for bonus in chapter.main.bonus:
+            table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
+            if bonus.item == item and table and table.rule != royal.among:
+                return f"a mini-royal is added to {royal.among}, not to {table.rule} (reading T4)"
+    return None
+
+
+def _choices_of(tables: Sequence[Table]) -> tuple[str, ...]:
+    return tuple(choice for table in tables for choice in table.choices)
+
+
+def _table_of(tables: Sequence[Table], choice: str) -> Table | None:
+    return next((table for table in tables if choice in table.choices), None)

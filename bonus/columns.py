@@ -1,0 +1,121 @@
+"""The paytables that a printed table has side by side, one column each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from bonus.cells import NOTHING, ChapterError, Payout, read_payout
+from bonus.chapter_parts import Cells, OneTable, Table
+
+_OR_LOWER: Final = "_or_lower"
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The cells of a meter's seed, reseed and rates of progression."""
+
+    rule: str
+    seed: str
+    reseed: str
+    primary: str
+    reserve: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paytable:
+    """One paytable.
+
+    Attributes:
+        rule: the subsection.
+        choice: what a Rules Submission calls it, or None where there is no choice.
+        cells: what each hand that it sets apart pays, as printed, highest first.
+        version: whether it goes with a version of 649a.7(e) alone.
+        rates: the meter's terms, where it is a meter's.
+    """
+
+    rule: str
+    choice: str | None
+    cells: Mapping[str, str]
+    version: bool = False
+    rates: Rates | None = None
+
+
+def paytables_of(table: Table | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
+    """The columns of a table, for a ranking's hands.
+
+    A row ``flush_or_lower`` stands for the flush and every lower hand. Blanks above a column's
+    first cell are hands that it does not set apart (reading T5); any other blank pays nothing
+    (reading T3).
+
+    Raises:
+        ChapterError: a row has not a cell for each choice, or its hand does not exist.
+    """
+    if isinstance(table, OneTable):
+        return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
+    choices = table.choices or (None,)
+    found = []
+    for index, choice in enumerate(choices):
+        of = f"{table.rule} {choice or ''}".rstrip()
+        column = {
+            hand: _cell(cells, index, len(table.choices), of) for hand, cells in table.pays.items()
+        }
+        rates = None
+        if table.progression:
+            seed, reseed, primary, reserve = (
+                cells if isinstance(cells, str) else _cell(cells, index, len(choices), of)
+                for cells in (
+                    table.progression.seed,
+                    table.progression.reseed,
+                    table.progression.primary,
+                    table.progression.reserve,
+                )
+            )
+            rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
+        found.append(Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates))
+    return tuple(found)
+
+
+def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
+    """A three-card paytable to which a mini-royal of ``times`` to 1 is added (649a.12(g))."""
+    cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
+    return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
+
+
+def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
+    """For every hand of a ranking, what the paytable calls it and what it pays.
+
+    A royal that the paytable does not set apart is named and paid as the table's first row.
+    """
+    first = next(iter(paytable.cells))
+    above = hands[: hands.index(first)]
+    shown = {hand: first if hand in above else hand for hand in hands}
+    return {
+        hand: (name, read_payout(paytable.cells[name]) if name in paytable.cells else NOTHING)
+        for hand, name in shown.items()
+    }
+
+
+def _cell(cells: Cells, index: int, choices: int, of: str) -> str:
+    if isinstance(cells, str):
+        if choices:
+            raise ChapterError(f"{of}: {cells!r} stands where each choice has a cell of its own")
+        return cells
+    if not choices or len(cells) != choices:
+        raise ChapterError(f"{of}: {len(cells)} cells in a row where there are {choices} choices")
+    return cells[index]
+
+
+def _cells(of: str, column: Mapping[str, str], hands: Sequence[str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for row, cell in column.items():
+        if not found and cell == "":
+            if row not in hands:
+                raise ChapterError(f"{of}: {row!r} is no hand of its ranking")
+            continue
+        hand = row.removesuffix(_OR_LOWER)
+        if hand not in hands:
+            raise ChapterError(f"{of}: {hand!r} is no hand of its ranking")
+        rest = hands[hands.index(hand) :] if row != hand else (hand,)
+        found.update(dict.fromkeys(rest, cell))
+    return MappingProxyType(found)

@@ -1,0 +1,97 @@
+"""The Five Card Hand Bonus, the Magic Card and the Lucky Bonus: 649a.11(c)(8)."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bonus.lines import Due, Item, Line, Outcome, Take
+from bonus.paytables import MeterKind, MeterTerms, Row
+from bonus.progressives import pay_row
+from bonus.rounds import DealtPosition
+from bonus.turns import Judge, Turns
+
+_DIVIDED_RULE: Final = "649a.12(i)(2)"
+
+
+@dataclass(frozen=True, slots=True)
+class HandBonus:
+    """The step of the wager on the player's hand and the one on the dealer's.
+
+    Own hand first (reading T18), then the draws. They survive a fold (649a.11(b)(3)), Magic Card
+    and Lucky Bonus with them (reading T19).
+
+    Attributes:
+        own: the wager on the player's hand.
+        dealers: the wager on the dealer's hand.
+        meter: the meter that both feed.
+        judge: the ranking that judges the hands.
+    """
+
+    own: str
+    dealers: str
+    meter: MeterKind
+    judge: Judge
+
+    def settle(self, turns: Turns, box: DealtPosition) -> None:
+        """Settle both wagers of a position, then what they are paid on the draws."""
+        own, dealers = self.own in box.wagers, self.dealers in box.wagers
+        if not own and not dealers:
+            return
+        terms = turns.terms[self.meter]
+        if own:
+            row = terms.rows[turns.hand(self.judge, "hand_and_community", box)]
+            pay_row(turns, box, self.own, row, terms)
+        if dealers:
+            row = terms.rows[turns.hand(self.judge, "dealer_and_community", box)]
+            self._pay_on_dealer(turns, box, row, terms)
+        draw = turns.played.draw
+        if draw.magic_card is not None:
+            if own and draw.magic_card in turns.cards("hand_and_community", box):
+                self._pay_draw(turns, box, "player", Item.MAGIC_CARD, terms)
+            if dealers and draw.magic_card in turns.cards("dealer_and_community", box):
+                self._pay_draw(turns, box, "dealer", Item.MAGIC_CARD, terms)
+        if own and draw.lucky_position == box.position:
+            self._pay_draw(turns, box, "player", Item.LUCKY_BONUS, terms)
+        if dealers and draw.lucky_position == "dealer":
+            self._pay_draw(turns, box, "dealer", Item.LUCKY_BONUS, terms)
+
+    def _pay_on_dealer(self, turns: Turns, box: DealtPosition, row: Row, terms: MeterTerms) -> None:
+        """Pay a wager on the dealer's hand.
+
+        A percentage is one jackpot, taken when its first player is paid and divided equally among
+        the players who wagered on the hand: one share each, at the first of his boxes. His other
+        boxes have had their share in that one, and are collected (649a.12(i)(2), reading T17).
+        """
+        if not row.percent:
+            pay_row(turns, box, self.dealers, row, terms)
+        elif box.player in turns.had_share:
+            turns.collect(box, self.dealers, _DIVIDED_RULE, row.hand)
+        else:
+            if turns.divided_take is None:
+                players = {bettor.player for bettor in turns.bettors(self.dealers)}
+                turns.takes.append(Take(terms.kind, row.percent, len(players)))
+                turns.divided_take = len(turns.takes) - 1
+            turns.had_share.add(box.player)
+            pay_row(turns, box, self.dealers, row, terms, take=turns.divided_take)
+
+    def _pay_draw(
+        self,
+        turns: Turns,
+        box: DealtPosition,
+        on: Literal["player", "dealer"],
+        item: Item,
+        terms: MeterTerms,
+    ) -> None:
+        magic = item is Item.MAGIC_CARD
+        for_1 = terms.magic_card_for_1 if magic else terms.lucky_bonus_for_1
+        line = Line(
+            position=box.position,
+            item=item,
+            outcome=Outcome.PAID,
+            wagered=terms.wager_cents,
+            paid=for_1 * terms.wager_cents,
+            returned=0,
+            paid_from=terms.paid_from,
+            rule=terms.draw_rule,
+            on=on,
+        )
+        turns.dues.append(Due(line))

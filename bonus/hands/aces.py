@@ -1,0 +1,92 @@
+"""The hands of the Aces Bonus, 682a.6(d), in both readings of F12."""
+
+from collections.abc import Sequence
+from enum import StrEnum, auto
+from functools import cache
+
+from bonus.cards import ACE, Card
+from bonus.hands.counts import (
+    RANKS_ONLY,
+    counts_of,
+    ranks_mask,
+    ranks_most_first,
+    straight_top,
+    suit_with,
+    suited_mask,
+)
+
+
+class AcesHand(StrEnum):
+    """The hands of 682a.6(d) in its order (reading F7), and all that are not paid."""
+
+    FOUR_ACES = auto()
+    FOUR_OF_A_KIND = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    THREE_ACES = auto()
+    THREE_OF_A_KIND = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    TWO_PAIR = auto()
+    TWO_ACES = auto()
+    OTHER = auto()
+
+
+def aces_hand(cards: Sequence[Card]) -> AcesHand:
+    """The highest hand of 682a.6(d) by its text: flushes and straights are of all five cards.
+
+    A full house is paid as the three of a kind in it (reading F5).
+
+    Raises:
+        ValueError: there are not five cards.
+    """
+    return _judge(cards, 5)
+
+
+def aces_hand_best_four(cards: Sequence[Card]) -> AcesHand:
+    """The highest hand of the same list that any four of the five cards form (reading F12).
+
+    Raises:
+        ValueError: there are not five cards.
+    """
+    return _judge(cards, 4)
+
+
+def _judge(cards: Sequence[Card], length: int) -> AcesHand:
+    if len(cards) != 5:
+        raise ValueError(f"the Aces Bonus is on five cards, not {len(cards)}")
+    counts = counts_of(cards)
+    by_ranks, order = _by_ranks(counts & RANKS_ONLY, length)
+    suit = suit_with(counts, length)
+    if suit is None:
+        return by_ranks
+    top = straight_top(suited_mask(cards, suit), length)
+    if top is None:
+        suited = AcesHand.FLUSH
+    else:
+        suited = AcesHand.ROYAL_FLUSH if top == ACE else AcesHand.STRAIGHT_FLUSH
+    return suited if _HIGHEST_FIRST.index(suited) < order else by_ranks
+
+
+_HIGHEST_FIRST = tuple(AcesHand)
+
+
+@cache
+def _by_ranks(counts: int, length: int) -> tuple[AcesHand, int]:
+    """The highest hand by the counts of ranks, and its place in the order."""
+    ranks = ranks_most_first(counts)
+    first = ranks[0]
+    most = ranks.count(first)
+    if most == 4:
+        hand = AcesHand.FOUR_ACES if first == ACE else AcesHand.FOUR_OF_A_KIND
+    elif most == 3:
+        hand = AcesHand.THREE_ACES if first == ACE else AcesHand.THREE_OF_A_KIND
+    elif straight_top(ranks_mask(ranks), length) is not None:
+        hand = AcesHand.STRAIGHT
+    elif ranks.count(ranks[2]) == 2 and most == 2:
+        hand = AcesHand.TWO_PAIR
+    elif most == 2 and first == ACE:
+        hand = AcesHand.TWO_ACES
+    else:
+        hand = AcesHand.OTHER
+    return hand, _HIGHEST_FIRST.index(hand)

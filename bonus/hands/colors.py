@@ -1,0 +1,55 @@
+"""The colors of the Prime Wager: 679a.11(d)(1), 682a.11(e)(1)."""
+
+from collections.abc import Sequence
+from enum import StrEnum, auto
+from typing import Final
+
+from bonus.cards import Card
+
+# Suits are clubs, diamonds, hearts, spades; the two in the middle are red.
+_RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
+
+
+class PrimeHand(StrEnum):
+    """What the Prime Wager of 679a is paid for, highest first (reading P4)."""
+
+    SAME_COLOR_PLAYER_AND_DEALER = auto()
+    SAME_COLOR_PLAYER = auto()
+    MIXED = auto()
+
+
+class FivePrimeHand(StrEnum):
+    """What the Prime Wager of 682a is paid for, highest first (reading F6)."""
+
+    ALL_FIVE_SAME_COLOR = auto()
+    FOUR_SAME_COLOR = auto()
+    MIXED = auto()
+
+
+def prime_hand(cards: Sequence[Card]) -> PrimeHand:
+    """How far the colors agree of a player's three cards, then the dealer's three.
+
+    Raises:
+        ValueError: there are not six cards.
+    """
+    if len(cards) != 6:
+        raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
+    red = [_RED[card] for card in cards]
+    if len({*red[:3]}) > 1:
+        return PrimeHand.MIXED
+    both = len({*red}) == 1
+    return PrimeHand.SAME_COLOR_PLAYER_AND_DEALER if both else PrimeHand.SAME_COLOR_PLAYER
+
+
+def five_prime_hand(cards: Sequence[Card]) -> FivePrimeHand:
+    """How many of a player's five cards are of one color.
+
+    Raises:
+        ValueError: there are not five cards.
+    """
+    if len(cards) != 5:
+        raise ValueError(f"the Prime Wager is on five cards, not {len(cards)}")
+    red = sum(_RED[card] for card in cards)
+    if red in {0, 5}:
+        return FivePrimeHand.ALL_FIVE_SAME_COLOR
+    return FivePrimeHand.FOUR_SAME_COLOR if red in {1, 4} else FivePrimeHand.MIXED

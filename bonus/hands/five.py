@@ -1,0 +1,112 @@
+"""Five-card hands, of five cards or the best of six: 649a.6(d)."""
+
+from collections.abc import Sequence
+from enum import StrEnum, auto
+from functools import cache
+from typing import Final
+
+from bonus.cards import ACE, SPADES, Card
+from bonus.hands.counts import (
+    COUNTS,
+    RANKS_ONLY,
+    SUIT_BITS,
+    SUITS_FROM,
+    ranks_mask,
+    ranks_most_first,
+    straight_top,
+    suited_mask,
+)
+
+
+class FiveCardHand(StrEnum):
+    """The hands of 649a.6(d), highest first, with the royal of spades set apart for 649a.12(j).
+
+    The last three have no rank there; they are what else five cards may be.
+    """
+
+    ROYAL_FLUSH_SPADES = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    FOUR_OF_A_KIND = auto()
+    FULL_HOUSE = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    THREE_OF_A_KIND = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+# Added to the four suit counts, it carries a count of five or more into the top bit of its four.
+_FIVE_CARRIES: Final = 0x3333
+_CARRIED: Final = 0x8888
+
+
+def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
+    """The hand of 649a.6(d) that five cards form; A-2-3-4-5 is a straight (reading G5).
+
+    Raises:
+        ValueError: there are not five cards.
+
+    >>> from bonus.cards import parse_card
+    >>> five_card_hand([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "5c")]).value
+    'straight'
+    """
+    if len(cards) != 5:
+        raise ValueError(f"a five-card hand has five cards, not {len(cards)}")
+    return best_five(cards)
+
+
+def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
+    """The highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9)).
+
+    Raises:
+        ValueError: there are not six cards.
+    """
+    if len(cards) != 6:
+        raise ValueError(f"the best five are taken of six cards, not {len(cards)}")
+    return best_five(cards)
+
+
+def best_five(cards: Sequence[Card]) -> FiveCardHand:
+    """The highest hand of 649a.6(d) that five of five or six cards form.
+
+    Raises:
+        ValueError: there are not five or six cards.
+    """
+    if not 5 <= len(cards) <= 6:
+        raise ValueError(f"the best five are taken of five or six cards, not {len(cards)}")
+    total = 0
+    for card in cards:
+        total += COUNTS[card]
+    carried = (total >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
+    if not carried:
+        return _by_ranks(total & RANKS_ONLY)
+    # Five of one suit are five ranks, so a sixth card can make a pair of them but nothing that
+    # would outrank the flush.
+    suit = (carried.bit_length() - 1) // SUIT_BITS
+    top = straight_top(suited_mask(cards, suit), 5)
+    if top is None:
+        return FiveCardHand.FLUSH
+    if top != ACE:
+        return FiveCardHand.STRAIGHT_FLUSH
+    return FiveCardHand.ROYAL_FLUSH_SPADES if suit == SPADES else FiveCardHand.ROYAL_FLUSH
+
+
+@cache
+def _by_ranks(counts: int) -> FiveCardHand:
+    """The best five of five or six cards that hold no five of a suit, by the counts of ranks."""
+    ranks = ranks_most_first(counts)
+    most, *others = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
+    second = others[0]
+    if most == 4:
+        return FiveCardHand.FOUR_OF_A_KIND
+    if most == 3 and second >= 2:
+        return FiveCardHand.FULL_HOUSE
+    if straight_top(ranks_mask(ranks), 5) is not None:
+        return FiveCardHand.STRAIGHT
+    if most == 3:
+        return FiveCardHand.THREE_OF_A_KIND
+    if most == 2:
+        return FiveCardHand.TWO_PAIR if second == 2 else FiveCardHand.PAIR
+    return FiveCardHand.HIGH_CARD

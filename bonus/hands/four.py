@@ -1,0 +1,104 @@
+"""Four-card hands, the best of four, five or six cards: 682a.6(b) and (c)."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum, auto
+from functools import cache
+from typing import Final
+
+from bonus.cards import Card
+from bonus.hands.counts import (
+    COUNTS,
+    RANKS_ONLY,
+    ranks_mask,
+    ranks_most_first,
+    straight_top,
+    suit_with,
+    suited_mask,
+)
+
+
+class FourCardHand(StrEnum):
+    """The hands of 682a.6(b), highest first, and what else four cards may be."""
+
+    FOUR_OF_A_KIND = auto()
+    STRAIGHT_FLUSH = auto()
+    THREE_OF_A_KIND = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+_ORDER: Final[Mapping[FourCardHand, int]] = {
+    hand: order for order, hand in enumerate(reversed(FourCardHand))
+}
+_SUIT_MIN: Final = 4
+
+
+def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
+    """The best hand that four of the cards form, and a number by which such hands compare.
+
+    Equal numbers are ties: the cards beyond the four never play (reading F8). A-2-3-4 is the
+    lowest straight, and three-of-a-kind stands above a flush, that above a straight, that above two
+    pairs.
+
+    Raises:
+        ValueError: there are not four, five or six cards.
+
+    >>> from bonus.cards import parse_card
+    >>> best_four([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "9c")])[0].value
+    'straight'
+    """
+    if not 4 <= len(cards) <= 6:
+        raise ValueError(f"four are taken of four to six cards, not of {len(cards)}")
+    total = 0
+    for card in cards:
+        total += COUNTS[card]
+    best = _by_ranks(total & RANKS_ONLY)
+    suit = suit_with(total, _SUIT_MIN)
+    if suit is None:
+        return best
+    suited = _by_suited(suited_mask(cards, suit))
+    return suited if suited[1] > best[1] else best
+
+
+@cache
+def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
+    """The best four by the counts of ranks alone."""
+    ranks = ranks_most_first(counts)
+    found = {rank: ranks.count(rank) for rank in ranks}
+    most = found[ranks[0]]
+    top = straight_top(ranks_mask(ranks), 4)
+    pairs = sorted((rank for rank, count in found.items() if count >= 2), reverse=True)
+    high = sorted(found, reverse=True)
+    if most == 4:
+        return _strength(FourCardHand.FOUR_OF_A_KIND, ranks[0])
+    if most == 3:
+        three = ranks[0]
+        return _strength(FourCardHand.THREE_OF_A_KIND, three, next(r for r in high if r != three))
+    if top is not None:
+        return _strength(FourCardHand.STRAIGHT, top)
+    if len(pairs) >= 2:
+        return _strength(FourCardHand.TWO_PAIR, *pairs[:2])
+    if pairs:
+        odd = [rank for rank in high if rank != pairs[0]]
+        return _strength(FourCardHand.PAIR, pairs[0], *odd[:2])
+    return _strength(FourCardHand.HIGH_CARD, *high[:4])
+
+
+@cache
+def _by_suited(mask: int) -> tuple[FourCardHand, int]:
+    """The best four of one suit, by the mask of its ranks."""
+    top = straight_top(mask, 4)
+    if top is not None:
+        return _strength(FourCardHand.STRAIGHT_FLUSH, top)
+    high = [rank for rank in range(mask.bit_length() - 1, -1, -1) if mask >> rank & 1]
+    return _strength(FourCardHand.FLUSH, *high[:4])
+
+
+def _strength(hand: FourCardHand, *ranks: int) -> tuple[FourCardHand, int]:
+    strength = _ORDER[hand]
+    for rank in (*ranks, 0, 0, 0)[:4]:
+        strength = strength << 4 | rank
+    return hand, strength

@@ -1,0 +1,68 @@
+"""The rankings by name, as a chapter's file names them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from bonus.cards import Card
+from bonus.hands.aces import AcesHand, aces_hand, aces_hand_best_four
+from bonus.hands.colors import FivePrimeHand, PrimeHand, five_prime_hand, prime_hand
+from bonus.hands.five import FiveCardHand, best_five
+from bonus.hands.four import FourCardHand, best_four
+from bonus.hands.six import SixCardHand, SuperRoyalHand, six_card_hand, super_royal_hand
+from bonus.hands.three import ThreeCardHand, three_card_hand
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A ranking of hands.
+
+    Attributes:
+        hands: the hands, highest first.
+        tops: where a paytable may begin: it need not set the royals apart.
+        cards: how many cards may be judged.
+        of: judges them.
+    """
+
+    hands: tuple[StrEnum, ...]
+    tops: frozenset[StrEnum]
+    cards: frozenset[int]
+    of: Callable[[Sequence[Card]], StrEnum]
+
+
+def _four_card_hand(cards: Sequence[Card]) -> FourCardHand:
+    return best_four(cards)[0]
+
+
+def _ranking(
+    hands: type[StrEnum], tops: int, cards: set[int], of: Callable[[Sequence[Card]], StrEnum]
+) -> Ranking:
+    return Ranking(tuple(hands), frozenset(tuple(hands)[:tops]), frozenset(cards), of)
+
+
+RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
+    {
+        "three_card": _ranking(ThreeCardHand, 3, {3}, three_card_hand),
+        "four_card": _ranking(FourCardHand, 1, {5, 6}, _four_card_hand),
+        "five_card": _ranking(FiveCardHand, 2, {5, 6}, best_five),
+        "six_card": Ranking(
+            tuple(SixCardHand),
+            frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.ROYAL_FLUSH}),
+            frozenset({6}),
+            six_card_hand,
+        ),
+        "super_royal": Ranking(
+            tuple(SuperRoyalHand),
+            frozenset({SuperRoyalHand.SUPER_ROYAL_DIAMONDS, SuperRoyalHand.ROYAL_FLUSH}),
+            frozenset({6}),
+            super_royal_hand,
+        ),
+        "aces": _ranking(AcesHand, 1, {5}, aces_hand),
+        "aces_best_four": _ranking(AcesHand, 1, {5}, aces_hand_best_four),
+        "prime": _ranking(PrimeHand, 1, {6}, prime_hand),
+        "five_prime": _ranking(FivePrimeHand, 1, {5}, five_prime_hand),
+    }
+)
+"""Every ranking, by its name."""

@@ -1,0 +1,89 @@
+"""Six-card hands: the best five of six, and six of one suit from the nine to the ace.
+
+649a.6(d)(8) calls that one a Super Royal, 679a.6(d)(1) and 682a.6(e)(1) a six-card royal flush.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum, auto
+from typing import Final
+
+from bonus.cards import ACE, Card, suit_of
+from bonus.hands.counts import suited_mask
+from bonus.hands.five import FiveCardHand, best_five_of
+
+_DIAMONDS: Final = 1
+_NINE_TO_ACE: Final = 0b111111 << ACE - 5
+
+
+class SixCardHand(StrEnum):
+    """The hands of 679a.6(d) and 682a.6(e), highest first, and what else six cards may be."""
+
+    SIX_CARD_ROYAL_DIAMONDS = auto()
+    SIX_CARD_ROYAL = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    FOUR_OF_A_KIND = auto()
+    FULL_HOUSE = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    THREE_OF_A_KIND = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+class SuperRoyalHand(StrEnum):
+    """The hands of the Six Card Bonus, the Super Royal on top (649a.12(f), reading T5)."""
+
+    SUPER_ROYAL_DIAMONDS = auto()
+    SUPER_ROYAL = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    FOUR_OF_A_KIND = auto()
+    FULL_HOUSE = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    THREE_OF_A_KIND = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+_ROYALS: Final = frozenset({FiveCardHand.ROYAL_FLUSH_SPADES, FiveCardHand.ROYAL_FLUSH})
+_SIX: Final[Mapping[FiveCardHand, SixCardHand]] = {
+    hand: SixCardHand.ROYAL_FLUSH if hand in _ROYALS else SixCardHand(hand.value)
+    for hand in FiveCardHand
+}
+_SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
+    hand: SuperRoyalHand(six.value) for hand, six in _SIX.items()
+}
+
+
+def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
+    """The highest hand of 679a.6(d) and 682a.6(e) that six cards form.
+
+    Raises:
+        ValueError: there are not six cards.
+    """
+    hand = best_five_of(cards)
+    if hand in _ROYALS and _nine_to_ace(cards):
+        diamonds = suit_of(cards[0]) == _DIAMONDS
+        return SixCardHand.SIX_CARD_ROYAL_DIAMONDS if diamonds else SixCardHand.SIX_CARD_ROYAL
+    return _SIX[hand]
+
+
+def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
+    """The highest hand of 649a.6(d) that six cards form, a Super Royal with paytable E in mind.
+
+    Raises:
+        ValueError: there are not six cards.
+    """
+    hand = best_five_of(cards)
+    if hand in _ROYALS and _nine_to_ace(cards):
+        diamonds = suit_of(cards[0]) == _DIAMONDS
+        return SuperRoyalHand.SUPER_ROYAL_DIAMONDS if diamonds else SuperRoyalHand.SUPER_ROYAL
+    return _SUPER[hand]
+
+
+def _nine_to_ace(cards: Sequence[Card]) -> bool:
+    return suited_mask(cards, suit_of(cards[0])) == _NINE_TO_ACE

@@ -1,0 +1,112 @@
+"""Three-card hands: 649a.6(b), (c) and (e), 679a.6(a) to (c)."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum, auto
+from functools import cache
+from typing import Final
+
+from bonus.cards import ACE, QUEEN, SPADES, SUITS, Card
+from bonus.hands.counts import (
+    COUNTS,
+    SUIT_BITS,
+    SUITS_FROM,
+    ranks_mask,
+    ranks_most_first,
+    straight_top,
+)
+
+
+class ThreeCardHand(StrEnum):
+    """The hands of 649a.6(b) and 679a.6(b), highest first, with the royals set apart.
+
+    In 649a the mini-royals are straight flushes (649a.6(e)); in 679a they stand above those, which
+    comes to the same order. The one of spades is told apart by payouts alone.
+    """
+
+    MINI_ROYAL_SPADES = auto()
+    MINI_ROYAL = auto()
+    STRAIGHT_FLUSH = auto()
+    THREE_OF_A_KIND = auto()
+    STRAIGHT = auto()
+    FLUSH = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+_ORDER: Final[Mapping[ThreeCardHand, int]] = {
+    ThreeCardHand.MINI_ROYAL_SPADES: 5,
+    ThreeCardHand.MINI_ROYAL: 5,
+    ThreeCardHand.STRAIGHT_FLUSH: 5,
+    ThreeCardHand.THREE_OF_A_KIND: 4,
+    ThreeCardHand.STRAIGHT: 3,
+    ThreeCardHand.FLUSH: 2,
+    ThreeCardHand.PAIR: 1,
+    ThreeCardHand.HIGH_CARD: 0,
+}
+_QUEEN_HIGH: Final = QUEEN << 8
+
+
+def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
+    """The hand that three cards form, and a number by which such hands compare, ties being equal.
+
+    Pairs compare by the pair before the odd card, and A-2-3 is the lowest straight (reading G4).
+
+    Raises:
+        ValueError: there are not three cards.
+    """
+    first, second, third = cards
+    return _three(COUNTS[first] + COUNTS[second] + COUNTS[third])
+
+
+def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
+    """The highest hand of 649a.6(b) that three cards form.
+
+    Raises:
+        ValueError: there are not three cards.
+
+    >>> from bonus.cards import parse_card
+    >>> three_card_hand([parse_card(name) for name in ("As", "2s", "3s")]).value
+    'straight_flush'
+    """
+    return three_card(cards)[0]
+
+
+def three_card_strength(cards: Sequence[Card]) -> int:
+    """The number by which three cards compare with three others (``three_card``).
+
+    Raises:
+        ValueError: there are not three cards.
+    """
+    return three_card(cards)[1]
+
+
+def dealer_qualifies(cards: Sequence[Card]) -> bool:
+    """Whether three cards are a queen high or better (649a.11(c)(3)(i), 679a.1).
+
+    Raises:
+        ValueError: there are not three cards.
+    """
+    return three_card(cards)[1] >= _QUEEN_HIGH
+
+
+@cache
+def _three(total: int) -> tuple[ThreeCardHand, int]:
+    """The hand and the strength of three cards whose counts sum to ``total``."""
+    ranks = ranks_most_first(total)
+    top = straight_top(ranks_mask(ranks), 3)
+    suits = total >> SUITS_FROM
+    flush = suits in {3 << SUIT_BITS * suit for suit in range(len(SUITS))}
+    if top == ACE and flush:
+        spades = suits == 3 << SUIT_BITS * SPADES
+        hand = ThreeCardHand.MINI_ROYAL_SPADES if spades else ThreeCardHand.MINI_ROYAL
+    elif top is not None:
+        hand = ThreeCardHand.STRAIGHT_FLUSH if flush else ThreeCardHand.STRAIGHT
+    elif flush:
+        hand = ThreeCardHand.FLUSH
+    else:
+        distinct = len(set(ranks))
+        hand = (ThreeCardHand.THREE_OF_A_KIND, ThreeCardHand.PAIR, ThreeCardHand.HIGH_CARD)[
+            distinct - 1
+        ]
+    first, second, third = ranks if top is None else (top, 0, 0)
+    return hand, _ORDER[hand] << 12 | first << 8 | second << 4 | third

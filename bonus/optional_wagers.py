@@ -1,0 +1,63 @@
+"""Optional wagers against a posted paytable: Pair Plus, Six Card Bonus, Prime, Pair Bonus and such.
+
+649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bonus.cards import rank_of
+from bonus.chapter_parts import CardsOf
+from bonus.rounds import DealtPosition
+from bonus.turns import Judge, PayRow, Turns
+from bonus.wagers import PaidFrom
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalWager:
+    """The step of an optional wager that feeds no meter.
+
+    Attributes:
+        wager: the wager.
+        judge: the ranking that judges it.
+        cards: the cards that are judged.
+        names: what its paytable calls each hand.
+        rows: what each hand pays; hands that it does not pay are left out.
+        paid_from: where payouts come from.
+        collected: the subsection by which a losing one is collected.
+        forfeited: the subsection by which a fold forfeits it, or empty: it survives the fold.
+        fourth_rank: the rank of a fourth card that changes what is paid, or None.
+        fourth_rows: what is paid then.
+    """
+
+    wager: str
+    judge: Judge
+    cards: CardsOf
+    names: Mapping[str, str]
+    rows: Mapping[str, PayRow]
+    paid_from: PaidFrom
+    collected: str
+    forfeited: str
+    fourth_rank: int | None = None
+    fourth_rows: Mapping[str, PayRow] | None = None
+
+    def settle(self, turns: Turns, box: DealtPosition) -> None:
+        """Settle the wager at a position, whatever became of its Ante."""
+        cents = box.wagers.get(self.wager)
+        if cents is None:
+            return
+        if box.folded and self.forfeited:
+            turns.collect(box, self.wager, self.forfeited)
+            return
+        hand = turns.hand(self.judge, self.cards, box)
+        row = self._rows(turns, box).get(hand)
+        if row is None:
+            turns.collect(box, self.wager, self.collected, self.names[hand])
+        else:
+            turns.pay(box, self.wager, row, self.paid_from, cents, is_wager=True)
+
+    def _rows(self, turns: Turns, box: DealtPosition) -> Mapping[str, PayRow]:
+        """The paytable; the fourth card only selects it (679a.11(d)(2)(ii), reading P5)."""
+        if self.fourth_rows is None or rank_of(turns.fourth_card(box)) != self.fourth_rank:
+            return self.rows
+        return self.fourth_rows

@@ -1,0 +1,107 @@
+"""The three progressives with Envy Bonuses: 649a.11(c)(5), (7) and (9)."""
+
+from dataclasses import dataclass
+
+from bonus.chapter_parts import CardsOf
+from bonus.lines import Due, Line, Outcome, Take
+from bonus.paytables import MeterKind, MeterTerms, Row
+from bonus.rounds import DealtPosition
+from bonus.turns import Judge, Turns
+from bonus.wagers import PaidFrom
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressiveWager:
+    """The step of a progressive, and of the Envy Bonuses that a hand brings to other players.
+
+    Attributes:
+        wager: the wager.
+        meter: the meter that it feeds.
+        envy: the item of its Envy Bonuses.
+        judge: the ranking that judges it.
+        cards: the cards that are judged.
+        forfeited: the subsection by which a fold forfeits it, or empty: it survives the fold.
+    """
+
+    wager: str
+    meter: MeterKind
+    envy: str
+    judge: Judge
+    cards: CardsOf
+    forfeited: str
+
+    def settle(self, turns: Turns, box: DealtPosition) -> None:
+        """Settle the wager, then the Envy Bonuses.
+
+        A hand that was folded and collected is nobody's, and brings none; whether its holder made
+        the wager does not matter (readings T8, T10). The dealer's hand has no turn (reading T12).
+        """
+        bettors = turns.bettors(self.wager)
+        if not bettors:
+            return
+        terms = turns.terms[self.meter]
+        row = None
+        if turns.shows_cards(box):
+            row = terms.rows[turns.hand(self.judge, self.cards, box)]
+        if self.wager in box.wagers:
+            if row is None or (box.folded and self.forfeited):
+                turns.collect(box, self.wager, self.forfeited)
+            else:
+                pay_row(turns, box, self.wager, row, terms)
+        if row is not None and row.envy_cents:
+            for other in bettors:
+                if other.player != box.player:
+                    self._pay_envy(turns, other, row, terms, box.position)
+
+    def _pay_envy(
+        self, turns: Turns, box: DealtPosition, row: Row, terms: MeterTerms, holder: int
+    ) -> None:
+        line = Line(
+            position=box.position,
+            item=self.envy,
+            outcome=Outcome.PAID,
+            hand=row.hand,
+            wagered=box.wagers[self.wager],
+            paid=row.envy_cents,
+            returned=0,
+            paid_from=terms.paid_from,
+            rule=terms.envy_rule,
+            envy_of=holder,
+        )
+        turns.dues.append(Due(line))
+
+
+def pay_row(
+    turns: Turns,
+    box: DealtPosition,
+    wager: str,
+    row: Row,
+    terms: MeterTerms,
+    *,
+    take: int | None = None,
+) -> None:
+    """Pay a meter's wager as the row of its hand has it, or collect it where that pays nothing.
+
+    ``take`` is the take that a percentage is a share of; without it, a percentage is a take of its
+    own. A percentage is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    """
+    if not row.for_1 and not row.percent:
+        turns.collect(box, wager, terms.rule, row.hand)
+        return
+    if row.percent and take is None:
+        turns.takes.append(Take(terms.kind, row.percent))
+        take = len(turns.takes) - 1
+    wagered_cents = box.wagers[wager]
+    line = Line(
+        position=box.position,
+        item=wager,
+        outcome=Outcome.PAID,
+        hand=row.hand,
+        wagered=wagered_cents,
+        paid=row.for_1 * wagered_cents,
+        returned=0,
+        paid_from=PaidFrom.HAND_PAY if row.percent else terms.paid_from,
+        percent=row.percent or None,
+        rule=terms.rule,
+    )
+    turns.dues.append(Due(line, take))

@@ -1,0 +1,268 @@
+"""A round as a line of JSON has it, read into what is checked and settled.
+
+The shapes are those of the public contract, "pitlink settle".
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from bonus.cards import Card
+from bonus.chapter import chapters
+from bonus.chapter_parts import Chapter
+from bonus.choices import Choices, choice_problem
+from bonus.holdings import MICROS_PER_CENT
+from bonus.lines import Holding
+from bonus.paytables import MeterKind, MeterTerms, meter_terms
+from bonus.rounds import (
+    COMMUNITY_CARDS,
+    DealtPosition,
+    Draw,
+    LuckyPosition,
+    Round,
+    RoundError,
+    one_card,
+    read_cards,
+)
+from bonus.table_rules import TableRules, table_rules
+
+LINE_BYTES_MAX: Final = 65_536
+"""A longer line is refused unread: no round of seven positions comes near it."""
+
+_VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
+
+Cents = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A position as a round has it; wagers in cents."""
+
+    position: int
+    patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    cards: list[str] | None = None
+    folded: bool = False
+    wagers: dict[str, int] = {}
+    fourth_card: str | None = None
+
+
+class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was drawn for a round."""
+
+    magic_card: str | None = None
+    lucky_position: LuckyPosition | None = None
+
+
+class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A meter when settling begins, in cents, this round's contributions included."""
+
+    wager: int
+    amount: Cents
+    reserve: Cents | None = None
+
+
+class RoundText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A round as a line has it."""
+
+    game: str
+    positions: list[PositionText]
+    paytables: msgspec.Raw = msgspec.Raw(b"{}")
+    dealer: list[str] | None = None
+    community: list[str] | None = None
+    pair_bonus_community_card: str | None = None
+    all_six_card: str | None = None
+    draw: DrawText | None = None
+    meters: dict[str, MeterText] = {}
+    irregularity: Literal["void", "dealer_exposed"] | None = None
+
+
+_ROUND: Final = msgspec.json.Decoder(RoundText)
+_CHOICES: Final = msgspec.json.Decoder(dict[str, str | int | dict[str, int]])
+_NO_DRAW: Final = Draw()
+
+
+def decode_round(line: bytes) -> RoundText:
+    """Read a line.
+
+    Raises:
+        RoundError: ``too_long``, ``not_json``, ``malformed`` (a field is unknown, missing or of
+            another kind), ``unknown_game``, ``wrong_field`` (the game has no such part).
+    """
+    if len(line) > LINE_BYTES_MAX:
+        raise RoundError("too_long", f"the line is longer than {LINE_BYTES_MAX} bytes")
+    try:
+        text = _ROUND.decode(line)
+    except msgspec.ValidationError as error:
+        raise _malformed(error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RoundError("not_json", f"not JSON: {error}") from None
+    if text.game not in chapters():
+        message = f"{text.game!r} is none of {', '.join(chapters())}"
+        raise RoundError("unknown_game", message, "game")
+    _check_fields(text)
+    return text
+
+
+def rules_of(text: RoundText) -> TableRules:
+    """The rules of the table at which a round was played.
+
+    Raises:
+        RoundError: ``malformed`` or ``not_offered``, for its ``paytables``.
+    """
+    return _rules(text.game, bytes(text.paytables))
+
+
+def terms_of(text: RoundText) -> dict[MeterKind, MeterTerms]:
+    """The terms of the meters that a round names.
+
+    Raises:
+        RoundError: ``unknown_meter``, or ``bad_meter`` (not on the chapter's terms).
+    """
+    terms: dict[MeterKind, MeterTerms] = {}
+    for name, meter in text.meters.items():
+        field = f"meters.{name}"
+        if name not in _METERS:
+            raise RoundError("unknown_meter", f"{name!r} is no meter of {text.game}", field)
+        kind = MeterKind(name)
+        choice = None
+        if kind is MeterKind.PROGRESSIVE:
+            chosen = _CHOICES.decode(text.paytables).get(name)
+            choice = chosen if isinstance(chosen, str) else None
+        try:
+            terms[kind] = meter_terms(kind, meter.wager, choice)
+        except ValueError as error:
+            raise RoundError("bad_meter", str(error), field) from None
+        if meter.reserve is not None and not terms[kind].reserve_bps:
+            raise RoundError("bad_meter", f"{kind} has no reserve", f"{field}.reserve")
+    return terms
+
+
+def holdings_of(text: RoundText, terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, Holding]:
+    """What the meters of a round hold when settling begins."""
+    return {
+        kind: Holding(
+            text.meters[kind].amount * MICROS_PER_CENT,
+            (text.meters[kind].reserve or 0) * MICROS_PER_CENT,
+        )
+        for kind in terms
+    }
+
+
+def wagered_of(text: RoundText) -> tuple[DealtPosition, ...]:
+    """The positions of a round with their wagers, without cards, which a void one need not have."""
+    return tuple(
+        DealtPosition(box.position, box.patron, None, box.folded, box.wagers)
+        for box in text.positions
+    )
+
+
+def dealt_of(text: RoundText, rules: TableRules) -> Round:
+    """A round with its cards.
+
+    Raises:
+        RoundError: ``wrong_cards`` or ``bad_card``.
+    """
+    deal = rules.chapter.deal
+    return Round(
+        positions=tuple(
+            DealtPosition(
+                box.position,
+                box.patron,
+                None
+                if box.cards is None
+                else read_cards(box.cards, deal.hand, f"positions[{index}].cards"),
+                box.folded,
+                box.wagers,
+                fourth_card=_card(box.fourth_card, f"positions[{index}].fourth_card"),
+            )
+            for index, box in enumerate(text.positions)
+        ),
+        dealer=None if text.dealer is None else read_cards(text.dealer, deal.dealer, "dealer"),
+        community=None
+        if text.community is None
+        else read_cards(text.community, COMMUNITY_CARDS, "community"),
+        draw=_NO_DRAW
+        if text.draw is None
+        else Draw(
+            _card(text.draw.magic_card, "draw.magic_card"),
+            text.draw.lucky_position,
+        ),
+        pair_bonus_community_card=_card(
+            text.pair_bonus_community_card, "pair_bonus_community_card"
+        ),
+        all_six_card=_card(text.all_six_card, "all_six_card"),
+        dealer_exposed=text.irregularity == "dealer_exposed",
+    )
+
+
+_METERS: Final = frozenset(kind.value for kind in MeterKind)
+
+
+def _malformed(error: msgspec.ValidationError, within: str = "") -> RoundError:
+    found = _VALIDATION.fullmatch(str(error))
+    reason, path = (found[1], found[2]) if found else (str(error), None)
+    field = ".".join(part for part in (within, (path or "").partition("[...]")[0]) if part)
+    return RoundError("malformed", reason, field or None)
+
+
+@lru_cache(maxsize=256)
+def _rules(game: str, paytables: bytes) -> TableRules:
+    try:
+        choices: Choices = _CHOICES.decode(paytables)
+    except msgspec.ValidationError as error:
+        raise _malformed(error, "paytables") from None
+    chapter = chapters()[game]
+    for name, choice in choices.items():
+        problem = choice_problem(chapter, name, choice, choices)
+        if problem:
+            raise RoundError("not_offered", problem, f"paytables.{name}")
+    return table_rules(chapter, choices)
+
+
+def _draw(text: DrawText | None) -> Draw:
+    if text is None:
+        return _NO_DRAW
+    return Draw(_card(text.magic_card, "draw.magic_card"), text.lucky_position)
+
+
+def _check_fields(text: RoundText) -> None:
+    """Refuse what a round of this game does not have."""
+    given = {
+        "community": text.community,
+        "draw": text.draw,
+        "meters": text.meters or None,
+        "pair_bonus_community_card": text.pair_bonus_community_card,
+        "all_six_card": text.all_six_card,
+    }
+    foreign = _foreign_fields(text.game)
+    for field, value in given.items():
+        if value is not None and field in foreign:
+            raise RoundError("wrong_field", f"a round of {text.game} has no {field}", field)
+    if "fourth_card" in foreign:
+        for index, box in enumerate(text.positions):
+            if box.fourth_card is not None:
+                message = f"a position of {text.game} has no fourth_card"
+                raise RoundError("wrong_field", message, f"positions[{index}].fourth_card")
+
+
+@cache
+def _foreign_fields(game: str) -> frozenset[str]:
+    """The parts of a round that a game does not have."""
+    chapter: Chapter = chapters()[game]
+    cards = {of for wager in chapter.wager for of in wager.cards}
+    fourth = any(wager.fourth_card for wager in chapter.wager)
+    has = {
+        "community": bool({"hand_and_community", "dealer_and_community"} & cards),
+        "draw": any(wager.draws for wager in chapter.wager),
+        "meters": any(wager.meter for wager in chapter.wager),
+        "pair_bonus_community_card": fourth,
+        "fourth_card": fourth,
+        "all_six_card": "hand_and_all_six" in cards,
+    }
+    return frozenset(field for field, had in has.items() if not had)
+
+
+def _card(name: str | None, field: str) -> Card | None:
+    return None if name is None else one_card(name, field)

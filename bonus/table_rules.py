@@ -1,0 +1,304 @@
+"""The rules of one table: its chapter with the choices of its Rules Submission, ready to settle."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from bonus.cards import RANKS, parse_card
+from bonus.cells import read_times
+from bonus.chapter import load
+from bonus.chapter_parts import Bonus, Bound, CardsOf, Chapter, Main, Table, Version, WagerTables
+from bonus.choices import MINI_ROYAL, VERSION, Choices
+from bonus.columns import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.hand_bonus import HandBonus
+from bonus.hands import best_four, three_card
+from bonus.hands.rankings import RANKINGS
+from bonus.main_wagers import BonusTerms, Compare, MainWagers
+from bonus.optional_wagers import OptionalWager
+from bonus.progressives import ProgressiveWager
+from bonus.turns import PayoutLimit, PayRow, Step
+from bonus.wagers import MeterKind
+
+_COMPARES: Final[Mapping[str, Compare]] = {"three_card": three_card, "four_card": best_four}
+"""How the hands of a ranking compare."""
+
+_QUEEN_HIGH: Final = [parse_card(name) for name in ("Qc", "3d", "2h")]
+"""The lowest hand with which a dealer's three cards qualify."""
+
+_METER_CHAPTER: Final = "649a"
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """How a wager may be placed at a table.
+
+    Attributes:
+        rule: the subsection.
+        needs: the wagers of which one must have been placed; none where none.
+        cards: the cards that it is judged on; None for those against the dealer's hand.
+        meter: the meter that it feeds, or None.
+        fourth_card: whether it turns on a fourth card.
+        choice: the choice that the table would have to make to offer it, empty where it is offered.
+        choice_rule: the subsection of the tables to choose among.
+    """
+
+    rule: str
+    needs: tuple[str, ...] = ()
+    cards: CardsOf | None = None
+    meter: MeterKind | None = None
+    fourth_card: bool = False
+    choice: str = ""
+    choice_rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRules:
+    """What holds at one table.
+
+    Attributes:
+        chapter: the chapter of its game.
+        placings: every wager of the chapter, in the order in which they are settled.
+        steps: what is settled at each position's turn.
+        exposed_steps: the same where a dealer's card was exposed.
+        survivors: the wagers that survive a fold.
+        version: the version of 649a.7(e) that it offers, or None.
+        limit: its aggregate payout limit, or None.
+        whole: whether a round shows all wagers, or those that feed a meter alone.
+    """
+
+    chapter: Chapter
+    placings: Mapping[str, Placing]
+    steps: tuple[Step, ...]
+    exposed_steps: tuple[Step, ...]
+    survivors: frozenset[str]
+    version: Version | None
+    limit: PayoutLimit | None
+    whole: bool = True
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """How wagers are bounded by one another."""
+        return self.version.bounds if self.version else ()
+
+
+@cache
+def meter_rules() -> TableRules:
+    """The rules of the wagers that feed a meter, which are all that travel to the meter service."""
+    chapter = load(_METER_CHAPTER)
+    placings = {
+        name: _placing(chapter, wager, name, "")
+        for wager in chapter.wager
+        if wager.meter
+        for name in wager.names
+    }
+    steps = tuple(_meter_step(wager, wager.meter) for wager in chapter.wager if wager.meter)
+    survivors = _survivors(chapter)
+    return TableRules(chapter, placings, steps, (), survivors, None, None, whole=False)
+
+
+def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
+    """The rules of a table whose choices ``choice_problem`` has found to be offered.
+
+    A wager whose table has not been chosen is not offered, and has no step.
+    """
+    build = _Builder(chapter, choices)
+    placings, steps = build.main()
+    exposed: list[Step] = []
+    for wager in chapter.wager:
+        step = build.step(wager)
+        choice = "" if step else wager.names[0]
+        placings |= {name: _placing(chapter, wager, name, choice) for name in wager.names}
+        if step:
+            steps.append(step)
+            exposed += [step] * (wager.names[0] in chapter.irregular.settled)
+    chosen = str(choices.get(VERSION))
+    return TableRules(
+        chapter=chapter,
+        placings=placings,
+        steps=tuple(steps),
+        exposed_steps=tuple(exposed),
+        survivors=_survivors(chapter),
+        version=next((version for version in chapter.version if version.name == chosen), None),
+        limit=build.limit(),
+    )
+
+
+def _placing(chapter: Chapter, wager: WagerTables, name: str, choice: str) -> Placing:
+    cards = wager.cards[wager.names.index(name)]
+    tables = wager.fourth_card.table if wager.fourth_card else wager.table
+    return Placing(
+        rule=wager.placing,
+        needs=wager.needs,
+        cards=cards,
+        meter=wager.meter,
+        fourth_card=wager.fourth_card is not None,
+        choice=choice,
+        choice_rule=tables[0].rule,
+    )
+
+
+def _survivors(chapter: Chapter) -> frozenset[str]:
+    return frozenset(name for wager in chapter.wager if not wager.forfeited for name in wager.names)
+
+
+def _meter_step(wager: WagerTables, meter: MeterKind) -> Step:
+    judge = RANKINGS[wager.ranking].of
+    if wager.draws:
+        own, dealers = wager.names
+        return HandBonus(own, dealers, meter, judge)
+    (name,) = wager.names
+    envy = f"{name.removesuffix('_progressive')}_envy"
+    return ProgressiveWager(name, meter, envy, judge, wager.cards[0], wager.forfeited)
+
+
+class _Builder:
+    """Makes the steps of a chapter's wagers with a table's choices."""
+
+    def __init__(self, chapter: Chapter, choices: Choices) -> None:
+        self._chapter = chapter
+        self._choices = choices
+        royal = choices.get(MINI_ROYAL)
+        self._mini_royal: Mapping[str, int] = royal if isinstance(royal, Mapping) else {}
+
+    def limit(self) -> PayoutLimit | None:
+        """The aggregate payout limit, where one is chosen."""
+        of = self._chapter.limit
+        chosen = self._choices.get(of.choice) if of else None
+        return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
+
+    def main(self) -> tuple[dict[str, Placing], list[Step]]:
+        """How the two main wagers may be placed, and their step where they are offered."""
+        main = self._chapter.main
+        missing = [
+            bonus
+            for bonus in main.bonus
+            if bonus.choice and self._chosen(bonus.table, bonus.choice, bonus.ranking) is None
+        ]
+        choice, choice_rule = "", ""
+        if missing:
+            choice, choice_rule = missing[0].choice, missing[0].table[0].rule
+        placings = {
+            main.stake: Placing(main.placing, choice=choice, choice_rule=choice_rule),
+            main.follow: Placing(
+                main.placing, needs=(main.stake,), choice=choice, choice_rule=choice_rule
+            ),
+        }
+        return placings, [] if missing else [self._main_step(main)]
+
+    def _main_step(self, main: Main) -> MainWagers:
+        hands = [hand.value for hand in RANKINGS[main.ranking].hands]
+        above = hands[: hands.index(main.highest)]
+        names = {hand: main.highest if hand in above else hand for hand in hands}
+        times = read_times(main.odds, "to")
+        pays = {
+            hand: self._row(hand, name, times, main.odds_rule, stake_back=True)
+            for hand, name in names.items()
+        }
+        follow_pays = pays
+        if main.follow_pays:
+            (paytable,) = paytables_of(main.follow_pays, hands)
+            follow_pays = self._rows(paytable, hands)
+        bonuses = {
+            when: tuple(self._bonus(bonus) for bonus in main.bonus if bonus.when == when)
+            for when in ("played", "not_lower", "lower")
+        }
+        compare = _COMPARES[main.ranking]
+        below = main.not_qualified
+        return MainWagers(
+            stake=main.stake,
+            follow=main.follow,
+            compare=compare,
+            names=names,
+            qualifies=compare(_QUEEN_HIGH)[1] if below else 0,
+            pays=pays,
+            follow_pays=follow_pays,
+            not_qualified_returns=below.returns if below else "",
+            not_qualified_rule=below.rule if below else "",
+            tie_pays=main.tie.pays,
+            tie_rule=main.tie.rule,
+            lower=main.lower,
+            forfeited=main.asking,
+            played=bonuses["played"],
+            not_lower=bonuses["not_lower"],
+            beaten=bonuses["lower"],
+        )
+
+    def _bonus(self, bonus: Bonus) -> BonusTerms:
+        hands = [hand.value for hand in RANKINGS[bonus.ranking].hands]
+        paytable = self._chosen(bonus.table, bonus.choice, bonus.ranking)
+        if paytable is None:
+            raise ValueError(f"{bonus.item}: no paytable is chosen")
+        if bonus.mini_royal and bonus.item in self._mini_royal:
+            paytable = with_mini_royal(paytable, self._mini_royal[bonus.item])
+        rows = self._rows(paytable, hands)
+        return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
+
+    def step(self, wager: WagerTables) -> Step | None:
+        """The step of an optional wager, or None where its table is not chosen."""
+        if wager.meter:
+            return _meter_step(wager, wager.meter)
+        name = wager.names[0]
+        ranking_name = wager.ranking
+        if wager.readings:
+            reading = str(self._choices.get(wager.readings.choice, ""))
+            ranking_name = wager.readings.rankings.get(reading, ranking_name)
+        ranking = RANKINGS[ranking_name]
+        hands = [hand.value for hand in ranking.hands]
+        fourth = wager.fourth_card
+        chosen = self._chosen(wager.table, "" if fourth else name, ranking_name)
+        on_fourth = self._chosen(fourth.table, name, ranking_name) if fourth else None
+        if chosen is None or (fourth and on_fourth is None):
+            return None
+        if wager.mini_royal and name in self._mini_royal:
+            chosen = with_mini_royal(chosen, self._mini_royal[name])
+        return OptionalWager(
+            wager=name,
+            judge=ranking.of,
+            cards=wager.cards[0],
+            names={hand: shown for hand, (shown, _) in rows_of(chosen, hands).items()},
+            rows=self._rows(chosen, hands),
+            paid_from=wager.paid_from,
+            collected=wager.collected or chosen.rule,
+            forfeited=wager.forfeited,
+            fourth_rank=RANKS.index(fourth.rank) if fourth else None,
+            fourth_rows=self._rows(on_fourth, hands) if on_fourth else None,
+        )
+
+    def _chosen(self, tables: Sequence[Table], choice: str, ranking: str) -> Paytable | None:
+        """The paytable of a choice, or the only one; None where none is chosen."""
+        hands = [hand.value for hand in RANKINGS[ranking].hands]
+        letter = self._choices.get(choice)
+        for table in tables:
+            for paytable in paytables_of(table, hands):
+                if paytable.choice is None or paytable.choice == letter:
+                    return paytable
+        return None
+
+    def _rows(self, paytable: Paytable, hands: Sequence[str]) -> dict[str, PayRow]:
+        return {
+            hand: self._row(
+                hand,
+                shown,
+                payout.times,
+                paytable.rule,
+                stake_back=payout.stake_back,
+                sum_cents=payout.sum_cents,
+            )
+            for hand, (shown, payout) in rows_of(paytable, hands).items()
+            if payout.wins
+        }
+
+    def _row(
+        self,
+        hand: str,
+        shown: str,
+        times: int,
+        rule: str,
+        *,
+        stake_back: bool,
+        sum_cents: int = 0,
+    ) -> PayRow:
+        limit = self._chapter.limit
+        limited = limit is not None and rule in limit.covers and shown not in limit.excluded
+        return PayRow(shown, times, stake_back, sum_cents, rule, limited)
