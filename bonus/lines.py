@@ -1,16 +1,18 @@
 """A settlement's records: its lines, what they take off a meter, and what a meter holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 import msgspec
 
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.wagers import METER_OF, MeterKind, PaidFrom
 
 
 class Item(StrEnum):
-    """What a settlement line is about: a wager, or what is paid beside it."""
+    """The wagers that feed a meter, and what is paid beside them, as lines name them."""
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -22,6 +24,19 @@ class Item(StrEnum):
     PROGRESSIVE_ENVY = auto()
     FIVE_CARD_ENVY = auto()
     FIVE_OF_SIX_ENVY = auto()
+
+
+METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
+    {
+        **{wager.value: kind for wager, kind in METER_OF.items()},
+        Item.PROGRESSIVE_ENVY.value: MeterKind.PROGRESSIVE,
+        Item.FIVE_CARD_ENVY.value: MeterKind.FIVE_CARD_PROGRESSIVE,
+        Item.FIVE_OF_SIX_ENVY.value: MeterKind.FIVE_OF_SIX_PROGRESSIVE,
+        Item.MAGIC_CARD.value: MeterKind.FIVE_CARD_HAND_BONUS,
+        Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
+    }
+)
+"""The meter of a wager that feeds one, and of what is paid beside it."""
 
 
 class Outcome(StrEnum):

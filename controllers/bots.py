@@ -2,16 +2,16 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name
-from bonus.table_rules import meter_rules
-from bonus.wagers import METER_OF, Wager
+from bonus.lines import Line
+from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent import Agent
 from controllers.dealer import JACKPOTS, Deal, deal, shuffle, stack
 from controllers.events import (
@@ -29,8 +29,10 @@ from controllers.events import (
     WagerWithdrawn,
     encode_event,
 )
-from controllers.strategy import plays
-from controllers.table import ELECTRONIC, NEED_COMMUNITY, Layout, Phase
+from controllers.players import lay_wagers, offers_main
+from controllers.records import RoundRecord
+from controllers.strategy import follow_times
+from controllers.table import ELECTRONIC, Layout, Phase
 
 _log: Final = structlog.get_logger(__name__)
 
@@ -73,6 +75,7 @@ class RoundPlayed:
         wins: how many of the settlement's lines paid.
         won_cents: what those paid together.
         void: whether the round was void.
+        record: the round for `pitlink settle`, where it was settled and can be.
     """
 
     wagers: int
@@ -80,7 +83,11 @@ class RoundPlayed:
     wins: int = 0
     won_cents: int = 0
     void: bool = False
+    record: RoundRecord | None = None
 
+
+Laid = dict[int, dict[str, int]]
+"""The wagers of a round by position, in cents."""
 
 Play = Generator[DeviceEvent, Answer, RoundPlayed]
 """A round as it is played: it gives device events, and is sent the answer to each."""
@@ -105,21 +112,31 @@ class DealerBot:
     def play_round(self) -> Play:
         """Play one round: wagers, lock-out, chips, deal, folds, settlement; now and then a void."""
         self._change_seats()
+        laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._take_wagers()
-        returned = not (yield BettingLocked()).ok
-        if returned:
+        locked = yield BettingLocked()
+        if not locked.ok:
             wagers = {}
         yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))
         played = RoundPlayed(len(wagers), sum(wagers.values()))
         if self._rng.random() < _MISDEALS:
             void = yield VoidPressed(reason="misdeal")
-            return RoundPlayed(played.wagers, played.wagered_cents, void=void.ok)
-        yield from self._deal(frozenset(wagers))
+            return replace(played, void=void.ok)
+        for (position, wager), cents in wagers.items():
+            laid[position][wager.value] = cents
+        dealt = self._deal(laid)
+        folded = self._decide(laid, dealt)
+        yield from self._read_hands(laid, dealt, folded)
         settled = yield SettlePressed()
         if not settled.ok or settled.lines is UNSET:
             return played
         paid = [line.paid for line in settled.lines if line.paid]
-        return RoundPlayed(played.wagers, played.wagered_cents, len(paid), sum(paid))
+        return replace(
+            played,
+            wins=len(paid),
+            won_cents=sum(paid),
+            record=self._record(laid, dealt, folded, locked, settled.lines),
+        )
 
     def _change_seats(self) -> None:
         """Players come and go; now and then one plays two adjacent boxes."""
@@ -153,37 +170,101 @@ class DealerBot:
                     del accepted[position, wager]
         return accepted
 
-    def _deal(self, wagers: frozenset[tuple[int, Wager]]) -> Generator[DeviceEvent, Answer, None]:
-        """Deal, and let each player fold or play (649a.8(d), 649a.11(b))."""
-        positions = sorted(self._seats)
-        community = any(wager in NEED_COMMUNITY for _, wager in wagers)
-        dealt = deal(
-            self._deck(positions, wagers),
-            positions,
-            community=community,
-            hand_cards=self._layout.hand_cards,
-            dealer_cards=self._layout.dealer_cards,
+    def _deal(self, laid: Laid) -> Deal:
+        """Deal what the wagers ask for (649a.8(d), 679a.8(c), 682a.8(c))."""
+        layout = self._layout
+        made = {wager for wagers in laid.values() for wager in wagers}
+        cards = {layout.rules.placings[wager].cards for wager in made}
+        return deal(
+            self._deck(laid),
+            sorted(laid),
+            community=bool({"hand_and_community", "dealer_and_community"} & cards),
+            hand_cards=layout.hand_cards,
+            dealer_cards=layout.dealer_cards,
+            fourth=[
+                position
+                for position, wagers in laid.items()
+                if any(layout.rules.placings[wager].fourth_card for wager in wagers)
+            ],
+            all_six="hand_and_all_six" in cards,
         )
-        yield from self._read_hands(dealt, wagers)
+
+    def _decide(self, laid: Laid, dealt: Deal) -> frozenset[int]:
+        """Each player follows his stake, which is laid beside it, or folds (649a.11(b))."""
+        rules = self._layout.rules
+        main = rules.chapter.main
+        folded = set()
+        for position, wagers in laid.items():
+            times = follow_times(rules.chapter.game, dealt.hands[position])
+            if main.stake not in wagers and offers_main(rules):
+                continue
+            if times == 0:
+                folded.add(position)
+            elif main.stake in wagers:
+                wagers[main.follow] = times * wagers[main.stake]
+        return frozenset(folded)
+
+    def _stays(self, wagers: Collection[str], *, folded: bool) -> bool:
+        """Whether a hand stays on the table (reading T8)."""
+        return not folded or not self._layout.rules.survivors.isdisjoint(wagers)
+
+    def _read_hands(
+        self, laid: Laid, dealt: Deal, folded: Collection[int]
+    ) -> Generator[DeviceEvent, Answer, None]:
+        for position, cards in dealt.hands.items():
+            folds = position in folded
+            if self._stays(laid[position], folded=folds):
+                yield HandRead(position=position, cards=_names(cards))
+            if folds:
+                yield HandFolded(position=position)
         yield DealerRead(cards=_names(dealt.dealer))
         if dealt.community is not None:
             yield CommunityRead(cards=_names(dealt.community))
 
-    def _read_hands(
-        self, dealt: Deal, wagers: frozenset[tuple[int, Wager]]
-    ) -> Iterator[DeviceEvent]:
+    def _record(
+        self,
+        laid: Laid,
+        dealt: Deal,
+        folded: Collection[int],
+        locked: Answer,
+        lines: Sequence[Line],
+    ) -> RoundRecord | None:
+        """The round as `pitlink settle` reads it; none where the table offers no main wagers."""
+        rules = self._layout.rules
+        if not offers_main(rules):
+            return None
+        positions: list[dict[str, object]] = []
         for position, cards in dealt.hands.items():
-            folds = self._layout.hand_cards == 3 and not plays(cards)
-            kept = any(at == position and wager in meter_rules().survivors for at, wager in wagers)
-            if kept or not folds:
-                yield HandRead(position=position, cards=_names(cards))
-            if folds:
-                yield HandFolded(position=position)
+            wagers = laid[position]
+            told: dict[str, object] = {"position": position, "patron": self._seats[position]}
+            if self._stays(wagers, folded=position in folded):
+                told["cards"] = _names(cards)
+            if position in dealt.fourth:
+                told["fourth_card"] = card_name(dealt.fourth[position])
+            positions.append({**told, "folded": position in folded, "wagers": wagers})
+        round_told: dict[str, object] = {
+            "game": rules.chapter.game,
+            "paytables": dict(self._layout.paytables),
+            "positions": positions,
+            "dealer": _names(dealt.dealer),
+        }
+        if dealt.community is not None:
+            round_told["community"] = _names(dealt.community)
+        if dealt.all_six is not None:
+            round_told["all_six_card"] = card_name(dealt.all_six)
+        if locked.draw is not UNSET and locked.draw is not None:
+            round_told["draw"] = locked.draw
+        return RoundRecord(self._layout.table, round_told, self._layout.terms, tuple(lines))
 
-    def _deck(self, positions: Sequence[int], wagers: frozenset[tuple[int, Wager]]) -> list[Card]:
-        if wagers and self._stack_every and self._rng.randrange(self._stack_every) == 0:
-            winner = self._rng.choice(sorted({position for position, _ in wagers}))
-            return stack(self._rng, self._rng.choice(JACKPOTS), positions, winner)
+    def _deck(self, laid: Laid) -> list[Card]:
+        feeding = sorted(
+            position
+            for position, wagers in laid.items()
+            if any(meter_fed_by(wager) for wager in wagers)
+        )
+        if feeding and self._stack_every and self._rng.randrange(self._stack_every) == 0:
+            winner = self._rng.choice(feeding)
+            return stack(self._rng, self._rng.choice(JACKPOTS), sorted(laid), winner)
         return shuffle(self._rng)
 
 

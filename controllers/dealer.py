@@ -1,8 +1,8 @@
-"""The deck and the deal of 649a.8(d), for simulated tables."""
+"""The deck and the deal of 649a.8(d), 679a.8(c) and 682a.8(c), for simulated tables."""
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from bonus.cards import DECK, Card, parse_card
@@ -11,11 +11,21 @@ from bonus.rounds import COMMUNITY_CARDS
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """What lies on the table after the deal."""
+    """What lies on the table after the deal.
+
+    Attributes:
+        hands: the cards of each position.
+        dealer: the dealer's.
+        community: the two community cards, where they are dealt.
+        fourth: the card beside a hand, of each position with a Pair Bonus.
+        all_six: the All-Six Bonus card, where it is dealt.
+    """
 
     hands: Mapping[int, tuple[Card, ...]]
     dealer: tuple[Card, ...]
-    community: tuple[Card, ...] | None
+    community: tuple[Card, ...] | None = None
+    fourth: Mapping[int, Card] = field(default_factory=dict)
+    all_six: Card | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +92,24 @@ def deal(
     community: bool,
     hand_cards: int = 3,
     dealer_cards: int = 3,
+    fourth: Collection[int] = (),
+    all_six: bool = False,
 ) -> Deal:
-    """Deal one card at a time from position 1 clockwise, the dealer last (649a.8(d)).
+    """Deal one card at a time from position 1 clockwise, the dealer last.
 
     Args:
         deck: the cards; the first is dealt first.
         positions: the positions that placed a wager.
-        community: whether two cards are dealt to the community after that.
+        community: whether two cards are dealt to the community after that (649a.8(d)).
         hand_cards: how many cards a position gets.
         dealer_cards: how many cards the dealer gets; those beyond a position's come at the end.
+        fourth: the positions that get a card beside their hand (679a.8(c)).
+        all_six: whether an All-Six Bonus card is dealt, before all others (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []
     cards = iter(deck)
+    all_six_card = next(cards) if all_six else None
     for _ in range(hand_cards):
         for hand in hands.values():
             hand.append(next(cards))
@@ -102,4 +117,10 @@ def deal(
     while len(dealer) < dealer_cards:
         dealer.append(next(cards))
     shared = tuple(next(cards) for _ in range(COMMUNITY_CARDS)) if community else None
-    return Deal({position: tuple(hand) for position, hand in hands.items()}, tuple(dealer), shared)
+    return Deal(
+        {position: tuple(hand) for position, hand in hands.items()},
+        tuple(dealer),
+        shared,
+        {position: next(cards) for position in sorted(fourth)},
+        all_six_card,
+    )

@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.live import Live
 
 from bonus.errors import UserError
-from controllers.bots import ROUND_S, run_bot
+from bonus.paytables import MeterKind
+from controllers.bots import ROUND_S, RoundPlayed, run_bot
 from controllers.demo_books import BookedAgent, Books
 from controllers.demo_floor import write_demo_floor
 from controllers.demo_report import (
@@ -26,9 +27,11 @@ from controllers.demo_report import (
     progress_view,
     show_addresses,
     show_floorperson,
+    show_rounds,
     show_summary,
 )
-from controllers.demo_service import DemoService, audit, demo_service
+from controllers.demo_rounds import RoundFiles
+from controllers.demo_service import DemoService, MeterShown, audit, demo_service
 from controllers.station import broker_of, outbox_path
 from controllers.table import Phase
 from meters.wire.floor import Floor
@@ -76,7 +79,7 @@ def run_demo(options: DemoOptions) -> bool:
     """Run a demonstration until it is over, and print what came of it.
 
     Returns:
-        Whether the ledger balances.
+        Whether the ledger balances, and every round came out the same when settled again.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -96,10 +99,11 @@ class _Demo:
         self._floor = floor
         self._console = Console(soft_wrap=True)
         self._books = Books()
+        self._meters: Sequence[MeterShown] = ()
         self._stopping = asyncio.Event()
 
     async def run(self) -> bool:
-        """Play until it is over; whether the ledger balances."""
+        """Play until it is over; whether the ledger balances and the rounds came out the same."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop)
@@ -110,10 +114,12 @@ class _Demo:
         ) as service:
             if not await self._start(service):
                 return True
-            await self._play(service)
+            with RoundFiles.under(options.data) as rounds:
+                await self._play(service, rounds)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)
-        return report.balanced
+        show_rounds(self._console, rounds, options.data)
+        return report.balanced and not rounds.different
 
     def _stop(self) -> None:
         """Stop in good order; asked once more, at once."""
@@ -143,7 +149,7 @@ class _Demo:
         show_floorperson(self._console, service.base_url, key_file, options.auto_floor_after_s)
         return True
 
-    async def _play(self, service: DemoService) -> None:
+    async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
         """Have every table play until it is time to end, and end their rounds.
 
         Raises:
@@ -151,7 +157,7 @@ class _Demo:
         """
         async with AsyncExitStack() as stack:
             agents = [await stack.enter_async_context(agent) for agent in self._agents()]
-            bots = [asyncio.create_task(self._play_table(agent)) for agent in agents]
+            bots = [asyncio.create_task(self._play_table(agent, rounds)) for agent in agents]
             ended = asyncio.create_task(service.ended())
             stopped = asyncio.create_task(self._stopping.wait())
             try:
@@ -172,20 +178,31 @@ class _Demo:
     def _agents(self) -> Iterator[BookedAgent]:
         broker_url = broker_of(self._floor)
         numbered = sorted(
-            (table.id, link, table) for link in self._floor.link for table in link.table
+            (table.asset, link, table) for link in self._floor.link for table in link.table
         )
-        for table_id, link, table in numbered[: self._options.tables]:
-            path = outbox_path(self._floor, table_id)
+        for _, link, table in numbered[: self._options.tables]:
+            path = outbox_path(self._floor, table.id)
             yield BookedAgent(link, table, broker_url, path, self._books)
 
-    async def _play_table(self, agent: BookedAgent) -> None:
+    async def _play_table(self, agent: BookedAgent, rounds: RoundFiles) -> None:
         await run_bot(
             agent,
             random.Random(),  # noqa: S311  (a simulation)
             round_s=ROUND_S / self._options.speed,
             stack_every=STACK_EVERY,
             stopping=self._stopping,
+            on_round=lambda played: self._write(agent, played, rounds),
         )
+
+    def _write(self, agent: BookedAgent, played: RoundPlayed, rounds: RoundFiles) -> None:
+        if played.record is None:
+            return
+        shown_cents = {
+            MeterKind(meter.meter): meter.amount
+            for meter in self._meters
+            if meter.link == agent.layout.link
+        }
+        rounds.write(played.record, shown_cents)
 
     async def _end_rounds(
         self,
@@ -221,13 +238,14 @@ class _Demo:
         if not self._console.is_terminal:
             while True:
                 await asyncio.sleep(_LINE_EVERY_S)
-                meters = await service.meters()
-                line = progress_line(loop.time() - begun_s, self._books, meters)
+                self._meters = await service.meters()
+                line = progress_line(loop.time() - begun_s, self._books, self._meters)
                 self._console.print(line, highlight=False)
         with Live(console=self._console, auto_refresh=False) as live:
             while True:
-                meters = await service.meters()
-                live.update(progress_view(loop.time() - begun_s, self._books, meters), refresh=True)
+                self._meters = await service.meters()
+                view = progress_view(loop.time() - begun_s, self._books, self._meters)
+                live.update(view, refresh=True)
                 await asyncio.sleep(_SHOW_EVERY_S)
 
 

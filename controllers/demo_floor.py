@@ -1,5 +1,8 @@
 """The floor of the demonstration: two links with all four meters each, their tables between them.
 
+Of four tables two are of Three Card Poker, which feed the meters, one is of Three Card Prime and
+one of Four Card Prime, which have no progressive wagers.
+
 A table, once there, stays on its link in every later run on the same data directory: its entries
 stand in the ledger for ever.
 """
@@ -52,14 +55,36 @@ magic_card_every = 100
 lucky_every = 40
 """
 
-_TABLE: Final = """
+_POKER: Final = """
 [[link.table]]
 id = "TCP-{number:02d}"
 asset = "{asset}"
 game = "three_card_poker"
 positions = 7
 meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"]
+paytables = {{ ante_bonus = "b-A", pair_plus = "D", six_card_bonus = "E" }}
 """
+
+_THREE_CARD_PRIME: Final = """
+[[link.table]]
+id = "TPR-{number:02d}"
+asset = "{asset}"
+game = "three_card_prime"
+positions = 6
+paytables = {{ bad_beat = "B", pair_bonus = "A", all_six = "E", payout_limit = 5_000_000 }}
+"""
+
+_FOUR_CARD_PRIME: Final = """
+[[link.table]]
+id = "FPR-{number:02d}"
+asset = "{asset}"
+game = "four_card_prime"
+positions = 6
+paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
+"""
+
+_GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
+"""The games by a table's number, in turns of four."""
 
 _FIRST_ASSET: Final = 104_201
 
@@ -103,7 +128,8 @@ def demo_floor_text(data: Path, tables: int, port: int) -> str:
 
 
 def _table(number: int) -> str:
-    return _TABLE.format(number=number, asset=_FIRST_ASSET + number - 1)
+    game = _GAMES[number % len(_GAMES)]
+    return game.format(number=number, asset=_FIRST_ASSET + number - 1)
 
 
 def _quoted(text: str) -> str:

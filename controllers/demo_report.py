@@ -1,6 +1,8 @@
 """What a demonstration shows: its addresses, how it goes, and what came of it."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -9,6 +11,7 @@ from rich.text import Text
 
 from bonus.holdings import MICROS_PER_CENT
 from controllers.demo_books import Books
+from controllers.demo_rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo_service import AuditReport, MeterShown
 
 
@@ -100,6 +103,21 @@ def show_summary(console: Console, books: Books, report: AuditReport) -> None:
     console.print("The ledger DOES NOT BALANCE:", style="bold red", highlight=False)
     for problem in report.problems:
         console.print(f"  {problem}", highlight=False, soft_wrap=True)
+
+
+def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
+    """Say whether every round came out the same when it was settled again, and where they are."""
+    settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
+    if rounds.different:
+        console.print(f"{settled}: {rounds.different:,} CAME OUT DIFFERENTLY.", style="bold red")
+    else:
+        console.print(f"{settled}, and came out the same.", style="green", highlight=False)
+    console.print(
+        f"  pitlink settle < {quote(str(data / ROUNDS_FILE))}"
+        f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def dollars(cents: int) -> str:

@@ -9,7 +9,9 @@ from typing import Final, Self
 import msgspec
 
 from bonus.chapter import chapters
-from bonus.table_rules import meter_rules
+from bonus.choices import Choices
+from bonus.paytables import MeterTerms
+from bonus.table_rules import TableRules, meter_rules, table_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
 from meters.wire.floor import Link, Table
 
@@ -28,36 +30,50 @@ class Layout:
         link: the link's id.
         table: the table's id.
         positions: how many betting positions it has.
-        wager_cents: the amount of each progressive meter's wager, for the meters it has.
-        hand_cards: how many cards a position is dealt.
-        dealer_cards: how many cards the dealer is dealt.
+        terms: the terms of the meters that it feeds.
+        rules: the rules of its game, with the choices of its Rules Submission.
+        paytables: those choices.
     """
 
     link: str
     table: str
     positions: int
-    wager_cents: Mapping[MeterKind, int]
-    hand_cards: int = 3
-    dealer_cards: int = 3
+    terms: Mapping[MeterKind, MeterTerms]
+    rules: TableRules
+    paytables: Choices
 
     @classmethod
     def of(cls, link: Link, table: Table) -> Self:
         """The layout of a table in the floor file."""
-        deal = chapters()[table.game].deal
-        amounts = {kind: meter.wager for kind, meter in link.meters_of(table).items()}
+        meters = link.meters_of(table)
+        paytables = dict(table.paytables)
+        progressive = meters.get(MeterKind.PROGRESSIVE)
+        if progressive and progressive.paytable:
+            paytables[MeterKind.PROGRESSIVE.value] = progressive.paytable
         return cls(
             link.id,
             table.id,
             table.positions,
-            MappingProxyType(amounts),
-            deal.hand,
-            deal.dealer,
+            MappingProxyType({kind: meter.terms for kind, meter in meters.items()}),
+            table_rules(chapters()[table.game], paytables),
+            MappingProxyType(paytables),
         )
+
+    @property
+    def hand_cards(self) -> int:
+        """How many cards a position is dealt."""
+        return self.rules.chapter.deal.hand
+
+    @property
+    def dealer_cards(self) -> int:
+        """How many cards the dealer is dealt."""
+        return self.rules.chapter.deal.dealer
 
     def amount_cents(self, wager: Wager) -> int | None:
         """The amount of a wager here, or None where the table has no meter for it."""
         kind = METER_OF.get(wager)
-        return None if kind is None else self.wager_cents.get(kind)
+        terms = None if kind is None else self.terms.get(kind)
+        return None if terms is None else terms.wager_cents
 
 
 class Phase(StrEnum):

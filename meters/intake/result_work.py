@@ -1,13 +1,12 @@
 """A settled round put as work for the script: the reply, what is due, and the claims it opens."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
-from bonus.lines import Due, Item, Line
-from bonus.paytables import METER_OF, MeterKind
+from bonus.lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.steps import DueStep
 from meters.known import KnownTable
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
@@ -125,7 +124,7 @@ class ResultWriter:
         return line.item in _ALWAYS_VALIDATED
 
     def _meter_id(self, item: str) -> str:
-        kind = _METER_OF_ITEM[item]
+        kind = METER_OF_ITEM[item]
         return self._known.meters[kind].meter_id
 
     def _claim_record(self, line: Line) -> ClaimRecord:
@@ -150,16 +149,6 @@ class ResultWriter:
             wagered=line.wagered,
             round=event.round,
         )
-
-
-_METER_OF_ITEM: Final[Mapping[str, MeterKind]] = {
-    **{wager.value: kind for wager, kind in METER_OF.items()},
-    "progressive_envy": MeterKind.PROGRESSIVE,
-    "five_card_envy": MeterKind.FIVE_CARD_PROGRESSIVE,
-    "five_of_six_envy": MeterKind.FIVE_OF_SIX_PROGRESSIVE,
-    "magic_card": MeterKind.FIVE_CARD_HAND_BONUS,
-    "lucky_bonus": MeterKind.FIVE_CARD_HAND_BONUS,
-}
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
