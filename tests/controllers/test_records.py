@@ -1,0 +1,106 @@
+"""What a table's meters held, worked out from what they paid, and its rounds settled again."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from bonus.holdings import MICROS_PER_CENT
+from bonus.lines import METER_OF_ITEM, Holding
+from bonus.paytables import MeterKind, meter_terms
+from bonus.round_text import decode_round, terms_of
+from bonus.settle import settle_line
+from controllers.records import RoundRecord, held_before, settle_again
+from tests.naive.rounds import random_round
+from tests.rules.dealing import DEALER_BONUS, HAND_BONUS, box, play
+
+BONUS = MeterKind.FIVE_CARD_HAND_BONUS
+
+
+@pytest.mark.parametrize("amount_micros", [100_000_000, 987_654_321, 10**12 + 3, 9_999])
+@pytest.mark.parametrize("reserve_micros", [0, 5_000_000, 123_456_789])
+@pytest.mark.reading("T15")
+@pytest.mark.reading("T17")
+@pytest.mark.reading("T21")
+def test_what_was_held_explains_what_was_paid(amount_micros: int, reserve_micros: int) -> None:
+    """A royal, straight flushes below it, and shares of the dealer's one, in one round."""
+    boxes = [
+        box(7, "9s 8s 7s", HAND_BONUS, DEALER_BONUS, patron="amy"),
+        box(6, "As Ks Qs", HAND_BONUS, DEALER_BONUS, patron="bob"),
+        box(5, "2h 3h 4c", DEALER_BONUS, patron="amy"),
+        box(4, "2d 3d 4d", DEALER_BONUS),
+        box(3, "5h 6h 7h", HAND_BONUS, patron="bob"),
+    ]
+    for dealer, community in (("9d Td 2c", "Js Ts"), ("5s 6s 7c", "Js Ts"), ("8h 9h Th", "Jh 4h")):
+        held = {BONUS: Holding(amount_micros, reserve_micros)}
+        played = play(*boxes, dealer=dealer, community=community, held=held)
+        found = held_before(meter_terms(BONUS, 100), played.lines)
+        if not any(line.percent for line in played.lines):
+            assert found is None
+            continue
+        assert found is not None
+        assert found.amount_micros % MICROS_PER_CENT == 0
+        again = play(*boxes, dealer=dealer, community=community, held={BONUS: found})
+        assert again.lines == played.lines
+
+
+def test_what_cannot_have_been_paid_is_not_explained() -> None:
+    played = play(box(7, "As Ks Qs", HAND_BONUS), box(6, "9s 8s 7s", HAND_BONUS), community="Js Ts")
+    first, second = (line for line in played.lines if line.percent)
+    twice = msgspec.structs.replace(second, item="five_card_hand_bonus", percent=100, paid=1)
+    terms = meter_terms(BONUS, 100)
+    assert held_before(terms, [first, second]) is not None
+    assert held_before(terms, [twice, twice]) == Holding(MICROS_PER_CENT, MICROS_PER_CENT)
+    lower = msgspec.structs.replace(second, percent=10, paid=0)
+    higher = msgspec.structs.replace(second, percent=10, paid=7)
+    assert held_before(terms, [lower, higher]) is None
+
+
+def told_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
+    """A round as a table tells it, without what its meters held, and how it was settled."""
+    told: dict[str, Any] = {}
+    while not told or "irregularity" in told:
+        told = dict(random_round("three_card_poker", rng))
+    line = msgspec.json.encode(told)
+    settled = settle_line(line)
+    lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)
+    terms = terms_of(decode_round(line))
+    told.pop("meters", None)
+    return RoundRecord("TCP-01", told, terms, lines), msgspec.json.encode(settled.lines)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_round_settled_again_comes_to_the_same_lines(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(100):
+        record, lines = told_and_settled(rng)
+        again = settle_again(record, {})
+        assert again.same
+        assert msgspec.json.encode(settle_line(again.round).lines) == lines
+        assert msgspec.json.encode(settle_line(again.round)) == again.settlement
+
+
+def test_a_line_of_another_sum_is_told_as_different() -> None:
+    rng = random.Random(11)
+    changed = 0
+    for _ in range(100):
+        record, _ = told_and_settled(rng)
+        paid = [line for line in record.lines if line.paid and not line.percent]
+        if not paid:
+            continue
+        more = msgspec.structs.replace(paid[0], paid=paid[0].paid + 1)
+        lines = tuple(more if line is paid[0] else line for line in record.lines)
+        assert not settle_again(replace(record, lines=lines), {}).same
+        assert not settle_again(replace(record, lines=record.lines[:-1]), {}).same
+        changed += 1
+    assert changed > 20
+
+
+def test_a_round_that_cannot_be_settled_is_told_as_different() -> None:
+    record, _ = told_and_settled(random.Random(3))
+    broken = replace(record, told={**record.told, "dealer": ["As"]})
+    again = settle_again(broken, {})
+    assert not again.same
+    assert b'"code":"wrong_cards"' in again.settlement

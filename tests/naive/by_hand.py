@@ -1,0 +1,115 @@
+"""Rounds written in short for the cases that are worked by hand, and lines told in a few words."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.naive.produced import settle_by_pitlink
+from tests.naive.settle import settle
+from tests.naive.shapes import Box, Draw, Line, Meter, Paytables, Round, Settlement
+
+Settler = Callable[[Round], Settlement]
+
+both = pytest.mark.parametrize("settler", [settle, settle_by_pitlink], ids=["naive", "pitlink"])
+
+
+POKER_PAYTABLES: Paytables = {
+    "ante_bonus": "b-A", "pair_plus": "A", "progressive": "A", "six_card_bonus": "A",
+}  # fmt: skip
+
+
+def box(position: int, cards: str | None, *, patron: str | None = None, **wagers: int) -> Box:
+    """A position that did not fold; ``raised`` is its Raise, whose name Python keeps for itself."""
+    named = {"raise" if wager == "raised" else wager: cents for wager, cents in wagers.items()}
+    made: Box = {"position": position, "folded": False, "wagers": named}
+    if cards is not None:
+        made["cards"] = cards.split()
+    if patron is not None:
+        made["patron"] = patron
+    return made
+
+
+def folded(position: int, cards: str | None, *, patron: str | None = None, **wagers: int) -> Box:
+    """A position that folded."""
+    made = box(position, cards, patron=patron, **wagers)
+    made["folded"] = True
+    return made
+
+
+def with_fourth(made: Box, card: str) -> Box:
+    """A Three Card Prime position with its fourth card."""
+    made["fourth_card"] = card
+    return made
+
+
+def table(
+    game: str,
+    dealer: str,
+    *boxes: Box,
+    paytables: Paytables | None = None,
+    community: str | None = None,
+    draw: Draw | None = None,
+    meters: dict[str, Meter] | None = None,
+    irregularity: str | None = None,
+) -> Round:
+    """A round."""
+    played: Round = {
+        "game": game,
+        "paytables": paytables or {},
+        "positions": list(boxes),
+        "dealer": dealer.split(),
+    }
+    if community is not None:
+        played["community"] = community.split()
+    if draw is not None:
+        played["draw"] = draw
+    if meters is not None:
+        played["meters"] = meters
+    if irregularity is not None:
+        played["irregularity"] = irregularity
+    return played
+
+
+def poker(
+    dealer: str,
+    *boxes: Box,
+    paytables: Paytables | None = None,
+    community: str | None = None,
+    draw: Draw | None = None,
+    meters: dict[str, Meter] | None = None,
+    irregularity: str | None = None,
+) -> Round:
+    """A round of Three Card Poker."""
+    return table(
+        "three_card_poker", dealer, *boxes, paytables=paytables or POKER_PAYTABLES,
+        community=community, draw=draw, meters=meters, irregularity=irregularity,
+    )  # fmt: skip
+
+
+def told(line: Line) -> str:
+    """A line in words: what is paid and what goes back, and where it comes from if not the tray."""
+    words = [f"{line['position']} {line['item']} {line['wagered']} {line['outcome']}"]
+    if line["outcome"] == "paid":
+        words.append(f"{line['paid']}+{line['returned']}")
+        # Where a limit leaves nothing to be paid, there is nowhere that it comes from.
+        assert ("paid_from" in line) == (line["paid"] > 0 or "percent" in line), line
+        if line.get("paid_from", "table_inventory") != "table_inventory":
+            words.append(line["paid_from"])
+        if "percent" in line:
+            words.append(f"{line['percent']}%")
+        if "envy_of" in line:
+            words.append(f"envy of {line['envy_of']}")
+        if "on" in line:
+            words.append(f"on {line['on']}")
+        return " ".join(words)
+    back = line["wagered"] if line["outcome"] == "returned" else 0
+    assert (line["paid"], line["returned"]) == (0, back), line
+    assert not {"paid_from", "percent", "envy_of", "on"} & set(line), line
+    return words[0]
+
+
+def check_told(settler: Settler, played: Round, *expected: str) -> dict[str, Meter]:
+    """Settles a round, holds its lines against the expected ones, and gives the meters."""
+    settled = settler(played)
+    assert [told(line) for line in settled["lines"]] == list(expected)
+    return settled["meters"]

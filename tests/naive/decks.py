@@ -1,0 +1,94 @@
+"""Decks for random rounds: well shuffled, or stacked so that rare hands are frequent."""
+
+from itertools import product
+from random import Random
+
+RANKS = "23456789TJQKA"
+SUITS = "cdhs"
+DECK = [rank + suit for rank, suit in product(RANKS, SUITS)]
+
+
+def suited_run(rng: Random) -> list[str]:
+    """Six to nine neighbouring cards of one suit, as often as not up to the ace."""
+    size = rng.randint(6, 9)
+    low = 13 - size if rng.random() < 0.6 else rng.randint(0, 13 - size)
+    suit = rng.choice(SUITS)
+    return [rank + suit for rank in RANKS[low : low + size]][::-1]
+
+
+def low_run(rng: Random) -> list[str]:
+    """The ace and the low cards of one suit or of two."""
+    suits = rng.sample(SUITS, rng.randint(1, 2))
+    return [rank + suit for suit in suits for rank in "A23456"]
+
+
+def whole_ranks(rng: Random) -> list[str]:
+    """All cards of two to four ranks: quads, full houses, trips against trips."""
+    ranks = rng.sample(RANKS, rng.randint(2, 4))
+    if rng.random() < 0.4:
+        ranks[0] = "A"
+    return [rank + suit for rank in dict.fromkeys(ranks) for suit in SUITS]
+
+
+def neighbours(rng: Random) -> list[str]:
+    """All cards of three or four neighbouring ranks: straights, straight flushes and ties."""
+    size = rng.randint(3, 4)
+    low = 13 - size if rng.random() < 0.5 else rng.randint(0, 13 - size)
+    return [rank + suit for rank in RANKS[low : low + size] for suit in SUITS]
+
+
+def mini_royals(rng: Random) -> list[str]:
+    """Ace, king and queen of two to four suits, hand by hand."""
+    return [rank + suit for suit in rng.sample(SUITS, rng.randint(2, 4)) for rank in "AKQ"]
+
+
+def same_color(rng: Random) -> list[str]:
+    """The cards of one color."""
+    suits = rng.choice(["dh", "cs"])
+    return [card for card in DECK if card[1] in suits]
+
+
+def one_suit(rng: Random) -> list[str]:
+    suit = rng.choice(SUITS)
+    return [card for card in DECK if card[1] == suit]
+
+
+def low_dealer(rng: Random) -> list[str]:
+    """Small cards, among which the dealer is likely not to qualify."""
+    return rng.sample([card for card in DECK if card[0] in "23456789TJ"], 12)
+
+
+STACKS = (
+    suited_run, suited_run, low_run, whole_ranks, neighbours, mini_royals, same_color, one_suit,
+    low_dealer,
+)  # fmt: skip
+
+
+def random_deck(rng: Random) -> list[str]:
+    """The 52 cards, in about half of the cases with a stack on top, shuffled much or little."""
+    rest = DECK.copy()
+    rng.shuffle(rest)
+    if rng.random() < 0.5:
+        return rest
+    stack = rng.choice(STACKS)(rng)
+    how = rng.random()
+    if how < 0.4:
+        rng.shuffle(stack)
+    elif how < 0.7:
+        # Two cards change places: all but a few hands stay what they were.
+        first, second = rng.randrange(len(stack)), rng.randrange(len(stack))
+        stack[first], stack[second] = stack[second], stack[first]
+    return stack + [card for card in rest if card not in stack]
+
+
+def deal(rng: Random, sizes: dict[str, int]) -> dict[str, list[str]]:
+    """Hands of given sizes; who gets the top of the deck is random too."""
+    deck = random_deck(rng)
+    names = list(sizes)
+    rng.shuffle(names)
+    dealt: dict[str, list[str]] = {}
+    for name in names:
+        hand, deck = deck[: sizes[name]], deck[sizes[name] :]
+        rng.shuffle(hand)
+        dealt[name] = hand
+    return dealt

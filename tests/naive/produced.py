@@ -1,0 +1,38 @@
+"""The settlement that the tests are about: the one place here that knows the real code."""
+
+import json
+from typing import TypedDict
+
+import msgspec
+
+from bonus.settle import settle_line
+from tests.naive.shapes import Line, Meter, Round, Settlement
+
+
+class _Ruled(TypedDict):
+    rule: str
+
+
+class _RuledLines(TypedDict):
+    lines: list[_Ruled]
+
+
+class _Settled(TypedDict, total=False):
+    lines: list[Line]
+    meters: dict[str, Meter]
+
+
+CHAPTERS = {
+    "three_card_poker": "649a.",
+    "three_card_prime": "679a.",
+    "four_card_prime": "682a.",
+}
+
+
+def settle_by_pitlink(played: Round) -> Settlement:
+    """A round as ``pitlink settle`` settles it, without the names of hands and the rules."""
+    answer = msgspec.json.encode(settle_line(json.dumps(played).encode()))
+    rules = [line["rule"] for line in msgspec.json.decode(answer, type=_RuledLines)["lines"]]
+    assert all(rule.startswith(CHAPTERS[played["game"]]) for rule in rules), rules
+    settled = msgspec.json.decode(answer, type=_Settled)
+    return {"lines": settled["lines"], "meters": settled.get("meters", {})}

@@ -1,0 +1,20 @@
+"""The settlement of a round of any of the three games."""
+
+from tests.naive.settle_649a import settle_three_card_poker
+from tests.naive.settle_primes import (
+    return_everything,
+    settle_four_card_prime,
+    settle_three_card_prime,
+)
+from tests.naive.shapes import Round, Settlement
+
+
+def settle(played: Round) -> Settlement:
+    """Every line in paying order, and the meters after the round."""
+    if played["game"] == "three_card_poker":
+        return settle_three_card_poker(played)
+    if played.get("irregularity") == "void":
+        return return_everything(played)
+    if played["game"] == "three_card_prime":
+        return settle_three_card_prime(played)
+    return settle_four_card_prime(played)

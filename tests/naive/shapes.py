@@ -1,0 +1,91 @@
+"""The shapes of a round and of its settlement, as plain dictionaries read from JSON."""
+
+from typing import TypedDict
+
+
+class MiniRoyal(TypedDict, total=False):
+    """The odds to 1 of a mini-royal in the tables that may have it."""
+
+    ante_bonus: int
+    pair_plus: int
+
+
+class Paytables(TypedDict, total=False):
+    """What the table has chosen of the chapter's tables."""
+
+    ante_bonus: str
+    pair_plus: str
+    progressive: str
+    six_card_bonus: str
+    mini_royal: MiniRoyal
+    version: int
+    bad_beat: str
+    pair_bonus: str
+    all_six: str
+    prime: str
+    aces_bonus: str
+    aces_bonus_reading: str
+    payout_limit: int
+
+
+class Box(TypedDict, total=False):
+    """One betting position with what was wagered there, in cents, and dealt."""
+
+    position: int
+    patron: str
+    cards: list[str]
+    folded: bool
+    fourth_card: str
+    wagers: dict[str, int]
+
+
+class Draw(TypedDict, total=False):
+    """What the system drew for the Magic Card and the Lucky Bonus."""
+
+    magic_card: str | None
+    lucky_position: int | str | None
+
+
+class Meter(TypedDict, total=False):
+    """A meter before or after the round, in cents."""
+
+    wager: int
+    amount: int
+    reserve: int
+
+
+class Round(TypedDict, total=False):
+    """A round of any of the three games."""
+
+    game: str
+    paytables: Paytables
+    positions: list[Box]
+    dealer: list[str]
+    community: list[str]
+    pair_bonus_community_card: str
+    all_six_card: str
+    draw: Draw
+    meters: dict[str, Meter]
+    irregularity: str
+
+
+class Line(TypedDict, total=False):
+    """What becomes of one wager, or an addition to it; amounts in cents."""
+
+    position: int
+    item: str
+    outcome: str
+    wagered: int
+    paid: int
+    returned: int
+    paid_from: str
+    percent: int
+    envy_of: int
+    on: str
+
+
+class Settlement(TypedDict):
+    """A round's lines in paying order, and its meters after it."""
+
+    lines: list[Line]
+    meters: dict[str, Meter]

@@ -1,0 +1,206 @@
+"""The chapters' files: all three load, each mistake is refused, and a further one is a file."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from bonus.cells import ChapterError
+from bonus.chapter import chapters, read_chapter
+from bonus.checks import check_round
+from bonus.choices import choice_problem, offered
+from bonus.holdings import resolve
+from bonus.rounds import DealtPosition, Round
+from bonus.settlement import settle_round
+from bonus.table_rules import table_rules
+from tests.rules.dealing import cards
+
+FURTHER = """
+chapter = "690a"
+game = "river_poker"
+title = "River Poker"
+
+[deal]
+rule = "690a.8(c)"
+positions = 5
+positions_rule = "690a.2(a)"
+hand = 5
+dealer = 5
+
+[main]
+stake = "blind"
+follow = "call"
+times = [2, 4]
+placing = "690a.7(d)(1)"
+asking = "690a.11(b)"
+ranking = "four_card"
+highest = "four_of_a_kind"
+odds = "3 to 1"
+odds_rule = "690a.12(a)"
+lower = "690a.11(c)(2)"
+tie = { rule = "690a.11(c)(3)", pays = false }
+
+[[wager]]
+names = ["river_bonus"]
+ranking = "five_card"
+cards = ["hand"]
+placing = "690a.7(d)(2)"
+needs = ["blind"]
+forfeited = "690a.11(b)(1)"
+lowest = "flush"
+paid_from = "table_inventory"
+
+[[wager.table]]
+rule = "690a.12(b)"
+choices = ["A", "B"]
+[wager.table.pays]
+royal_flush = ["500 to 1", "400 to 1"]
+straight_flush = ["100 to 1", "90 to 1"]
+four_of_a_kind = ["50 to 1", "40 to 1"]
+full_house = ["9 to 1", "9 to 1"]
+flush = ["6 to 1", "5 to 1"]
+
+[irregular]
+void = "690a.13"
+dealer_exposed = "690a.13(d)"
+settled = ["river_bonus"]
+"""
+
+
+def test_a_further_chapter_is_a_file() -> None:
+    """A game of no chapter, of kinds of wager that there are, is wagered, checked and settled."""
+    chapter = read_chapter(FURTHER)
+    assert offered(chapter) == {"river_bonus": ("A", "B")}
+    assert choice_problem(chapter, "river_bonus", "B", {}) is None
+    rules = table_rules(chapter, {"river_bonus": "B"})
+    played = Round(
+        positions=(
+            DealtPosition(
+                4,
+                None,
+                cards("As Ks 9s 4s 2s"),
+                folded=False,
+                wagers={"blind": 100, "call": 400, "river_bonus": 10},
+            ),
+            DealtPosition(
+                2,
+                None,
+                None,
+                folded=True,
+                wagers={"blind": 100, "river_bonus": 10},
+            ),
+        ),
+        dealer=cards("Qc Qd Qh 3c 5d"),
+    )
+    check_round(played, rules, {})
+    lines, _ = resolve(settle_round(played, rules, {}), {}, {})
+    assert [(line.position, line.item, line.paid, line.returned, line.rule) for line in lines] == [
+        (4, "blind", 0, 0, "690a.11(c)(2)"),
+        (4, "call", 0, 0, "690a.11(c)(2)"),
+        (4, "river_bonus", 50, 10, "690a.12(b)"),
+        (2, "blind", 0, 0, "690a.11(b)"),
+        (2, "river_bonus", 0, 0, "690a.11(b)(1)"),
+    ]
+
+
+@pytest.mark.section("649a.12")
+@pytest.mark.section("679a.12")
+@pytest.mark.section("682a.12")
+def test_the_three_chapters_load_by_their_games() -> None:
+    assert {game: chapter.chapter for game, chapter in chapters().items()} == {
+        "three_card_poker": "649a",
+        "three_card_prime": "679a",
+        "four_card_prime": "682a",
+    }
+
+
+@pytest.mark.section("649a.7(d)")
+@pytest.mark.section("679a.7(d)")
+@pytest.mark.section("682a.7(d)")
+def test_the_wagers_of_each_chapter_stand_in_the_order_in_which_they_are_settled() -> None:
+    def wagers(game: str) -> list[str]:
+        return list(table_rules(chapters()[game], {}).placings)
+
+    assert wagers("three_card_poker") == [
+        "ante",
+        "play",
+        "pair_plus",
+        "progressive",
+        "six_card_bonus",
+        "five_card_progressive",
+        "five_card_hand_bonus",
+        "five_card_hand_bonus_dealer",
+        "five_of_six_progressive",
+    ]
+    assert wagers("three_card_prime") == ["ante", "play", "prime", "pair_bonus", "all_six"]
+    assert wagers("four_card_prime") == ["ante", "raise", "prime", "aces_bonus", "all_six"]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "reason"),
+    [
+        ('straight_flush = ["100 to 1", "90 to 1"]\n', "", "straight_flush missing"),
+        ('["100 to 1", "90 to 1"]', '["100 to 1"]', "1 cells in a row where there are 2"),
+        ('["100 to 1", "90 to 1"]', '["100 to 1", ""]', "straight_flush pays less than four"),
+        ('["100 to 1", "90 to 1"]', '["100 to 1", "x"]', "'x' is no payout"),
+        ('["100 to 1", "90 to 1"]', '["100 for 1", "90 to 1"]', "both 'to 1' and 'for 1'"),
+        ('["100 to 1", "90 to 1"]', '["10% of meter", "90 to 1"]', "pays less than"),
+        ('["500 to 1", "400 to 1"]', '["", "400 to 1"]', "begins with the highest hand"),
+        ('["500 to 1", "400 to 1"]', '["99 to 1", "400 to 1"]', "royal_flush pays less than"),
+        ('["500 to 1", "400 to 1"]', '["5% of meter", "400 to 1"]', "paid in percentages"),
+        ("full_house =", "fullhouse =", "'fullhouse' is no hand of five_card"),
+        ('lowest = "flush"', 'lowest = "straight"', "straight missing"),
+        ('lowest = "flush"', 'lowest = "pairs"', "is no hand of its ranking"),
+        ('ranking = "five_card"', 'ranking = "six_card"', "not formed of hand"),
+        ('ranking = "five_card"', 'ranking = "whist"', "no ranking 'whist'"),
+        ('cards = ["hand"]', 'cards = ["hand", "hand"]', "cards for each of"),
+        ('cards = ["hand"]', 'cards = ["hole"]', "Invalid enum value 'hole'"),
+        ('needs = ["blind"]', 'needs = ["ante"]', "needs 'ante', which is no wager"),
+        ('names = ["river_bonus"]', 'names = ["call"]', "call has two entries"),
+        ('choices = ["A", "B"]', 'choices = ["A", "A"]', "a letter of its own"),
+        ("times = [2, 4]", "times = [4, 2]", "the multiples of a wager rise"),
+        ("times = [2, 4]", "times = []", "the multiples of a wager rise"),
+        ('highest = "four_of_a_kind"', 'highest = "pair"', "not where four_card hands begin"),
+        ('odds = "3 to 1"', 'odds = "3 for 1"', "has no odds: 'N to 1'"),
+        ("dealer = 5\n", "dealer = 3\n", "hands are not formed of 3 cards"),
+        ('settled = ["river_bonus"]', 'settled = ["blind"]', "'blind' is no optional wager"),
+        ('rule = "690a.12(b)"', 'rule = "649a.12(b)"', "names no subsection of 690a"),
+        ('asking = "690a.11(b)"', 'asking = "section 11"', "names no subsection of 690a"),
+        ('title = "River Poker"', "", "missing required field `title`"),
+        ('title = "River Poker"', 'title = "River Poker"\nseats = 5', "unknown field `seats`"),
+        ('tie = { rule = "690a.11(c)(3)", pays = false }\n', "", "missing required field `tie`"),
+    ],
+)
+def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, reason: str) -> None:
+    assert was in FURTHER
+    with pytest.raises(ChapterError, match=re.escape(reason)):
+        read_chapter(FURTHER.replace(was, becomes, 1))
+
+
+PRINTED = {name: files("bonus").joinpath("chapters", f"{name}.toml") for name in ("649a", "679a")}
+
+
+@pytest.mark.parametrize(
+    ("chapter", "was", "becomes", "reason"),
+    [
+        ("649a", 'among = "649a.12(d)"', 'among = "649a.12(e)"', "no table to add a mini-royal"),
+        ("649a", 'least = "40 to 1"', 'least = "40"', "has no odds"),
+        ("649a", 'of = "ante"', 'of = "antes"', "it bounds one wager by another"),
+        ("649a", 'returns = "play"', 'returns = "pair_plus"', "'pair_plus' is neither"),
+        ("649a", "settled = []", 'settled = ["progressive"]', "no optional wager of the layout"),
+        ("649a", 'on = "ante"', 'on = "pair_plus"', "it is on ante or play"),
+        ("679a", 'rank = "2"', 'rank = "1"', "a fourth card of a rank"),
+        ("679a", 'flush_or_lower = "1 to 1"', 'flush = "1 to 1"', "pair, high_card missing"),
+        ("679a", 'flush_or_lower = "1 to 1"', 'flush_or_lower = "3 to 1"', "straight pays less"),
+        ("679a", 'item = "play"', 'item = "ante"', "cannot take another's line"),
+        ("679a", 'choice = "bad_beat"\n', "", "what has a name is chosen"),
+        ("679a", 'least = "$50,000"', 'least = "50,000"', "is no sum"),
+    ],
+)
+def test_the_parts_that_only_some_chapters_have_are_checked_too(
+    chapter: str, was: str, becomes: str, reason: str
+) -> None:
+    text = PRINTED[chapter].read_text("utf-8")
+    assert was in text
+    with pytest.raises(ChapterError, match=re.escape(reason)):
+        read_chapter(text.replace(was, becomes, 1))
