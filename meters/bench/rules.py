@@ -1,0 +1,182 @@
+"""How fast the rules are: rounds settled a second on one core, and the odds of every wager."""
+
+import io
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
+
+import msgspec
+from rich.console import Console
+
+from bonus.cards import DECK, card_name
+from bonus.chapter import chapters
+from bonus.chapter_parts import Chapter
+from bonus.choices import offered
+from bonus.errors import UserError
+from bonus.settle import settle_lines
+from bonus.table_rules import table_rules
+from bonus.wagers import meter_fed_by
+
+_SEED: Final = 649
+_ROUNDS: Final = 1_000
+_ODDS_WITHIN_S: Final = 900.0
+_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+_KIB_PER_MIB: Final = 1024
+_METER_CENTS: Final = {"wager": 100, "amount": 1_234_567}
+
+
+class SettleFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Rounds a second of CPU time, from a line of JSON to a line of JSON."""
+
+    rounds_per_s: int
+    rounds_per_s_by_pass: list[int]
+    positions: int
+    wagers_a_round: int
+    lines_a_round: float
+
+
+class OddsFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """`pitlink odds --json` for everything, nothing kept from before; memory of one process."""
+
+    seconds: float
+    cpu_seconds: float
+    largest_process_mib: int
+    entries: int
+
+
+class RulesReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What `pitlink bench --rules` prints."""
+
+    cores: int
+    settle: dict[str, SettleFigures]
+    odds: OddsFigures
+
+
+def measure_rules(*, seconds: float, passes: int) -> None:
+    """Measure, and print one JSON object.
+
+    Args:
+        seconds: how long a game's rounds are settled, at least, in each pass.
+        passes: how often the games are gone through; medians are taken.
+
+    Raises:
+        UserError: `pitlink odds` failed.
+    """
+    console = Console(stderr=True)
+    settle = {}
+    for game, chapter in chapters().items():
+        console.print(f"settling {game}", highlight=False)
+        settle[game] = _settle_figures(chapter, seconds, passes)
+    console.print("the odds of everything", highlight=False)
+    report = RulesReport(
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        settle=settle,
+        odds=_odds_figures(),
+    )
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
+
+
+def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigures:
+    rng = random.Random(_SEED)  # noqa: S311  (a simulation)
+    told = list(_rounds(chapter, rng))
+    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in told)
+    rates = [_rate(lines, seconds) for _ in range(passes)]
+    sink = io.BytesIO()
+    settle_lines(io.BytesIO(lines), sink)
+    return SettleFigures(
+        rounds_per_s=round(median(rates)),
+        rounds_per_s_by_pass=rates,
+        positions=chapter.deal.positions,
+        wagers_a_round=chapter.deal.positions * len(_wagers(chapter)),
+        lines_a_round=round(sink.getvalue().count(b'"item"') / _ROUNDS, 1),
+    )
+
+
+def _rate(lines: bytes, seconds: float) -> int:
+    """Rounds a second of this process's CPU time.
+
+    Raises:
+        UserError: a round was refused.
+    """
+    settled, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < seconds or not settled:
+        if not settle_lines(io.BytesIO(lines), io.BytesIO()):
+            raise UserError("a round of the benchmark was refused")
+        settled += _ROUNDS
+    return round(settled / spent) if spent else settled
+
+
+def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, object]]:
+    """Rounds with every position taken and every wager placed."""
+    deal = chapter.deal
+    wagers = _wagers(chapter)
+    paytables = _paytables(chapter)
+    cards_of = {of for wager in chapter.wager for of in wager.cards}
+    for _ in range(_ROUNDS):
+        deck = iter([card_name(card) for card in rng.sample(DECK, len(DECK))])
+
+        def dealt(count: int, deck: Iterator[str] = deck) -> list[str]:
+            return [next(deck) for _ in range(count)]
+
+        told: dict[str, object] = {
+            "game": chapter.game,
+            "paytables": paytables,
+            "positions": [
+                {"position": at, "patron": f"p{at}", "cards": dealt(deal.hand), "wagers": wagers}
+                for at in range(1, deal.positions + 1)
+            ],
+            "dealer": dealt(deal.dealer),
+        }
+        if any(wager.fourth_card for wager in chapter.wager):
+            told["pair_bonus_community_card"] = dealt(1)[0]
+        if "hand_and_all_six" in cards_of:
+            told["all_six_card"] = dealt(1)[0]
+        if "hand_and_community" in cards_of:
+            told["community"] = dealt(2)
+        if any(wager.draws for wager in chapter.wager):
+            told["draw"] = {"magic_card": card_name(rng.choice(DECK)), "lucky_position": 3}
+        meters = {wager.meter.value: _METER_CENTS for wager in chapter.wager if wager.meter}
+        yield {**told, "meters": meters} if meters else told
+
+
+def _wagers(chapter: Chapter) -> dict[str, int]:
+    main = chapter.main
+    placings = table_rules(chapter, {}).placings
+    wagers = {name: 100 if meter_fed_by(name) else 1_000 for name in placings}
+    return {**wagers, main.follow: main.times[-1] * wagers[main.stake]}
+
+
+def _paytables(chapter: Chapter) -> dict[str, object]:
+    """The first choice of everything, without a version, and a payout limit where there is one."""
+    first = {name: choices[0] for name, choices in offered(chapter).items() if name != "version"}
+    return {**first, chapter.limit.choice: 5_000_000} if chapter.limit else dict(first)
+
+
+def _odds_figures() -> OddsFigures:
+    """Run `pitlink odds` for everything in a process of its own.
+
+    Raises:
+        UserError: it failed.
+    """
+    import resource  # noqa: PLC0415  (it is not there on every system)
+
+    command = [*_PITLINK, "odds", "--json", "--no-cache"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, timeout=_ODDS_WITHIN_S, check=False)
+    seconds = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise UserError(f"pitlink odds ended with status {done.returncode}")
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return OddsFigures(
+        seconds=round(seconds, 1),
+        cpu_seconds=round(cpu_s, 1),
+        largest_process_mib=after.ru_maxrss // _KIB_PER_MIB,
+        entries=len(msgspec.json.decode(done.stdout, type=list[msgspec.Raw])),
+    )

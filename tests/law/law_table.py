@@ -1,0 +1,118 @@
+"""Reads ``bonus/LAW.md`` and the marks of the tests that it names."""
+
+import ast
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+LAW: Final = ROOT / "bonus" / "LAW.md"
+CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+"
+
+_ROW: Final = re.compile(rf"\| ({CITE}) \| (\S.*\S) \| (\S.*\S) \|")
+_LISTED: Final = re.compile(rf"- ({CITE}(?:, {CITE})*): (\S.*)")
+_NAMED: Final = re.compile(r"`(tests/[a-z0-9_/]+\.py)::(test_[a-z0-9_]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: a subsection, what it asks, and the tests that carry it."""
+
+    subsection: str
+    asks: str
+    carried_by: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LawTable:
+    """What LAW.md says.
+
+    Attributes:
+        rows: the subsections that bear on money.
+        listed: those that do not.
+        unread: lines of a table or a list that are neither, which there should be none of.
+    """
+
+    rows: tuple[Row, ...]
+    listed: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def read_law(text: str) -> LawTable:
+    """Read the tables and the lists."""
+    rows: list[Row] = []
+    listed: list[str] = []
+    unread: list[str] = []
+    for line in text.splitlines():
+        if match := _ROW.fullmatch(line):
+            named = tuple((path, test) for path, test in _NAMED.findall(match[3]))
+            whole = ", ".join(f"`{path}::{test}`" for path, test in named)
+            rows.append(Row(match[1], match[2], named))
+            unread += [line] * (not named or whole != match[3])
+        elif match := _LISTED.fullmatch(line):
+            listed += match[1].split(", ")
+        elif line.startswith(("|", "-", "*")) and not _is_heading(line):
+            unread.append(line)
+    return LawTable(tuple(rows), tuple(listed), tuple(unread))
+
+
+def _is_heading(line: str) -> bool:
+    return line == "| Subsection | What it asks | Carried by |" or set(line) <= set("|- ")
+
+
+@functools.cache
+def marks_of(path: str) -> dict[str, frozenset[str]]:
+    """The subsections that each test of a file is marked with, by the test's name.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
+    of_all: frozenset[str] = frozenset()
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
+        ):
+            of_all |= _sections(node.value)
+    found: dict[str, frozenset[str]] = {}
+    _collect(tree.body, of_all, found)
+    return found
+
+
+def _collect(
+    body: list[ast.stmt], of_all: frozenset[str], found: dict[str, frozenset[str]]
+) -> None:
+    for node in body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        marked = of_all.union(*(_sections(decorator) for decorator in node.decorator_list))
+        if isinstance(node, ast.ClassDef):
+            _collect(node.body, marked, found)
+        elif node.name.startswith("test_"):
+            found[node.name] = marked
+
+
+def _sections(mark: ast.expr) -> frozenset[str]:
+    """The subsections in ``pytest.mark.section(...)``, or in a list that holds such marks."""
+    return frozenset(
+        constant.value
+        for call in ast.walk(mark)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "section"
+        for argument in call.args
+        for constant in ast.walk(argument)
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    )
+
+
+def stands_for(mark: str, subsection: str) -> bool:
+    """Whether a mark is a subsection, contains it, or is contained by it.
+
+    A whole section does not stand for its subsections.
+    """
+    return "(" in mark and (
+        mark == subsection or mark.startswith(f"{subsection}(") or subsection.startswith(f"{mark}(")
+    )

@@ -1,0 +1,105 @@
+"""Reads the tables of the law as they are printed, from the fixtures in ``printed``.
+
+A fixture holds, under a line such as ``§ 649a.12(b)``, the rows as the print has them: cells
+between pipes or tabs, with the marks of the medium. Those marks are all that reading takes away.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+PRINTED: Final = Path(__file__).resolve().parent / "printed"
+CHAPTERS: Final = ("649a", "679a", "682a")
+
+_CITE: Final = re.compile(r"§ (\d+a\.12(?:\([a-z0-9]+\))+)")
+_AMOUNT: Final = re.compile(r"\*(\\\$\d+) Progressive Payout Wager\*(?:\*Hand\*\*Envy Bonus\*)?")
+_RULE: Final = re.compile(r"\|(?:-+\|)+")
+_LETTER: Final = re.compile(r"<i>Paytable ([A-H])</i>")
+_ONE_COLUMN: Final = {"<i>Payout</i>", "<i>Paytable</i>", "<i>Envy Bonus</i>", ""}
+_HEADS_ROWS: Final = "Incrementation rate"
+"""A row without cells of its own: what stands below it are rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a printed table.
+
+    Attributes:
+        subsection: where the table stands.
+        letter: the letter of its column, None where the table has one column without.
+        amount: the wager in the table's heading, such as ``$1``, None where there is none.
+        hand: what its row is for.
+        cell: what stands in it, "" where it is blank.
+    """
+
+    subsection: str
+    letter: str | None
+    amount: str | None
+    hand: str
+    cell: str
+
+
+def printed_cells(chapter: str) -> tuple[Cell, ...]:
+    """Every cell of a chapter's tables, in the order of the print."""
+    return tuple(read_tables((PRINTED / f"{chapter}.txt").read_text(encoding="utf-8")))
+
+
+def read_tables(text: str) -> Iterator[Cell]:
+    """The cells of tables.
+
+    Raises:
+        ValueError: a line is none that a table may have, stands under no subsection or no heading,
+            or has not as many cells as its heading.
+    """
+    subsection: str | None = None
+    amount: str | None = None
+    letters: tuple[str | None, ...] = ()
+    for line in text.splitlines():
+        if match := _CITE.fullmatch(line):
+            subsection, amount, letters = match[1], None, ()
+        elif match := _AMOUNT.fullmatch(line):
+            amount, letters = _plain(match[1]), ()
+        elif not line.strip():
+            # A table goes on below under a heading of its own.
+            letters = ()
+        elif not _RULE.fullmatch(line):
+            hand, *cells = _split(line)
+            if subsection is None:
+                raise ValueError(f"under no subsection: {line!r}")
+            if not letters:
+                letters = _letters(hand, cells)
+                continue
+            if len(cells) != len(letters):
+                raise ValueError(f"{len(cells)} cells under {len(letters)} headings: {line!r}")
+            if hand == _HEADS_ROWS and not any(cells):
+                continue
+            for letter, cell in zip(letters, cells, strict=True):
+                yield Cell(subsection, letter, amount, _plain(hand), _plain(cell))
+
+
+def _split(line: str) -> list[str]:
+    if line.startswith("|") and line.endswith("|"):
+        return [cell.strip() for cell in line[1:-1].split("|")]
+    if "\t" in line:
+        return line.split("\t")
+    raise ValueError(f"no row of a table: {line!r}")
+
+
+def _letters(hand: str, headings: list[str]) -> tuple[str | None, ...]:
+    """The columns that a table's first row announces."""
+    if hand not in {"<i>Hand</i>", ""}:
+        raise ValueError(f"no heading above {hand!r}")
+    if len(headings) == 1 and headings[0] in _ONE_COLUMN:
+        return (None,)
+    matches = [_LETTER.fullmatch(heading) for heading in headings]
+    letters = tuple(match[1] for match in matches if match)
+    if not letters or len(letters) < len(headings):
+        raise ValueError(f"no headings of paytables: {headings}")
+    return letters
+
+
+def _plain(text: str) -> str:
+    """A text without the medium's marks."""
+    return text.replace("\\$", "$").replace("<br>", " ")

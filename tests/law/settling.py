@@ -1,0 +1,95 @@
+"""Rounds settled through the public door, and what came of each wager."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from bonus.rounds import RoundError
+from bonus.settle import settle_line
+
+ANTE: Final = 1000
+"""An Ante of $10, and most other wagers, in cents."""
+
+JSON = dict[str, Any]
+
+
+class LineText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A settlement's line, as other people's programs read it."""
+
+    position: int
+    item: str
+    outcome: str
+    wagered: int
+    paid: int
+    returned: int
+    rule: str
+    hand: str | None = None
+    paid_from: str | None = None
+    percent: int | None = None
+    envy_of: int | None = None
+    on: str | None = None
+
+
+class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A meter after the round, in cents."""
+
+    amount: int
+    reserve: int | None = None
+
+
+class SettlementText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A settlement, as other people's programs read it."""
+
+    lines: list[LineText]
+    meters: dict[str, MeterText]
+
+    def of(self, item: str, position: int = 1) -> LineText:
+        """The one line of an item at a position."""
+        (line,) = [line for line in self.lines if (line.item, line.position) == (item, position)]
+        return line
+
+    def items(self) -> list[tuple[int, str]]:
+        """What was settled, in order."""
+        return [(line.position, line.item) for line in self.lines]
+
+    def worth(self, item: str, position: int = 1) -> tuple[str, int, int]:
+        """What became of an item: its outcome, what was paid and what was returned."""
+        line = self.of(item, position)
+        return line.outcome, line.paid, line.returned
+
+
+PUSHED: Final = ("returned", 0, ANTE)
+LOST: Final = ("collected", 0, 0)
+
+
+def won(times: int, stake_cents: int = ANTE) -> tuple[str, int, int]:
+    """What becomes of a wager that is paid ``times`` to 1."""
+    return "paid", times * stake_cents, stake_cents
+
+
+def box(position: int, cards: str | None, wagers: Mapping[str, int], **more: object) -> JSON:
+    """A betting position; its cards are given by names between blanks."""
+    dealt = {} if cards is None else {"cards": cards.split()}
+    return {"position": position, **dealt, "wagers": dict(wagers), **more}
+
+
+def settled(game: str, boxes: Sequence[JSON], dealer: str | None, **more: object) -> SettlementText:
+    """Settle a round."""
+    told = {"game": game, "positions": list(boxes), **more}
+    if dealer is not None:
+        told["dealer"] = dealer.split()
+    answer = msgspec.json.encode(settle_line(json.dumps(told).encode()))
+    return msgspec.json.decode(answer, type=SettlementText)
+
+
+def refused(
+    code: str, rule: str, game: str, boxes: Sequence[JSON], dealer: str, **more: object
+) -> None:
+    """Check that a round is refused, by a subsection."""
+    with pytest.raises(RoundError) as caught:
+        settled(game, boxes, dealer, **more)
+    assert caught.value.code == code
+    assert rule in caught.value.message

@@ -1,0 +1,210 @@
+"""Every cell of the printed tables is in the program's data and says the same, and no other is.
+
+The print comes from the fixtures alone, the data through the loader alone; a dictionary says what
+the data calls the hands of the print.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+import pytest
+
+from bonus.chapter import load
+from bonus.chapter_parts import Cells, Chapter, Table
+from tests.law.printed_tables import CHAPTERS, Cell, printed_cells
+
+pytestmark = pytest.mark.section(
+    "649a.12(b)", "649a.12(c)", "649a.12(d)", "649a.12(e)(1)", "649a.12(e)(3)", "649a.12(e)(5)",
+    "649a.12(f)", "649a.12(h)(1)", "649a.12(h)(3)", "649a.12(h)(5)", "649a.12(i)(1)",
+    "649a.12(i)(3)", "649a.12(i)(4)", "649a.12(j)(1)", "649a.12(j)(3)", "649a.12(j)(5)",
+    "679a.12(b)", "679a.12(c)", "679a.12(d)", "679a.12(e)", "679a.12(f)", "679a.12(g)",
+    "682a.12(b)", "682a.12(c)", "682a.12(d)", "682a.12(e)", "682a.12(f)",
+)  # fmt: skip
+
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "Ace, king, queen of spades": ("mini_royal_spades",),
+    "Ace, king, queen of hearts, diamonds or clubs": ("mini_royal",),
+    "Ace, king and queen of spades": ("mini_royal_spades",),
+    "Ace, king and queen of hearts, diamonds or clubs": ("mini_royal",),
+    "Mini-royal flush": ("mini_royal",),
+    "Super Royal of diamonds": ("super_royal_diamonds",),
+    "Super Royal of hearts, spades or clubs": ("super_royal",),
+    "Six-card royal flush—diamonds": ("six_card_royal_diamonds",),
+    "Six-card royal flush—hearts, spades or clubs": ("six_card_royal",),
+    "Royal flush of spades": ("royal_flush_spades",),
+    "Royal flush of clubs, diamonds or hearts": ("royal_flush",),
+    "Royal flush": ("royal_flush",),
+    "Straight flush": ("straight_flush",),
+    "Four aces": ("four_aces",),
+    "Four-of-a-kind": ("four_of_a_kind",),
+    "Full house": ("full_house",),
+    "Three aces": ("three_aces",),
+    "Three-of-a-kind": ("three_of_a_kind",),
+    "Straight": ("straight",),
+    "Flush": ("flush",),
+    "Flush or lower": ("flush_or_lower",),
+    "Two pair": ("two_pair",),
+    "Two aces": ("two_aces",),
+    "Pair": ("pair",),
+    "Same color player and dealer hand": ("same_color_player_and_dealer",),
+    "Same color player hand": ("same_color_player",),
+    "All five the same color": ("all_five_same_color",),
+    "Four of the same color": ("four_same_color",),
+    "Magic Card": ("magic_card",),
+    "Lucky Bonus": ("lucky_bonus",),
+    "Seed/reseed": ("seed", "reseed"),
+    "Seed": ("seed",),
+    "Reseed": ("reseed",),
+    "Primary": ("primary",),
+    "Reserve": ("reserve",),
+}
+"""What the data calls a row of the print; one of them says two things at once."""
+
+NO_RESERVE: Final = "0%"
+"""What the data says of a meter for which no reserve is printed."""
+
+
+class Place(NamedTuple):
+    """Where a cell stands."""
+
+    subsection: str
+    letter: str | None
+    amount: str | None
+    name: str
+
+    def __str__(self) -> str:
+        return " ".join(part for part in self if part)
+
+
+def places(cell: Cell) -> Iterator[Place]:
+    """Where the data has a cell of the print."""
+    for name in NAMES[cell.hand]:
+        yield Place(cell.subsection, cell.letter, cell.amount, name)
+
+
+def columns(cells: Cells, choices: tuple[str, ...]) -> Iterator[tuple[str | None, str]]:
+    """A row's cells, each with the letter of its column; ``b-A`` stands for A of (b)."""
+    if isinstance(cells, str):
+        yield None, cells
+    else:
+        for choice, cell in zip(choices, cells, strict=True):
+            yield choice.rpartition("-")[2], cell
+
+
+def table_cells(table: Table) -> Iterator[tuple[Place, str]]:
+    """The cells of one of the data's tables, and of the rates that belong to it."""
+    for name, row in table.pays.items():
+        for letter, cell in columns(row, table.choices):
+            yield Place(table.rule, letter, None, name), cell
+    rates = table.progression
+    if rates is None:
+        return
+    for name in ("seed", "reseed", "primary", "reserve"):
+        for letter, cell in columns(getattr(rates, name), table.choices):
+            if (name, cell) != ("reserve", NO_RESERVE):
+                yield Place(rates.rule, letter, None, name), cell
+
+
+def data_cells(chapter: Chapter) -> Iterator[tuple[Place, str]]:
+    """Every cell of a chapter's data."""
+    for bonus in chapter.main.bonus:
+        for table in bonus.table:
+            yield from table_cells(table)
+    if pays := chapter.main.follow_pays:
+        for name, cell in pays.pays.items():
+            yield Place(pays.rule, None, None, name), cell
+    for wager in chapter.wager:
+        for table in (*wager.table, *(wager.fourth_card.table if wager.fourth_card else ())):
+            yield from table_cells(table)
+        if wager.envy:
+            for schedule in wager.envy.schedule:
+                for name, cell in schedule.pays.items():
+                    yield Place(wager.envy.rule, None, schedule.wager, name), cell
+        if wager.draws:
+            yield Place(wager.draws.rule, None, None, "magic_card"), wager.draws.magic_card
+            yield Place(wager.draws.rule, None, None, "lucky_bonus"), wager.draws.lucky_bonus
+
+
+PRINT: Final = {
+    place: cell.cell
+    for chapter in CHAPTERS
+    for cell in printed_cells(chapter)
+    for place in places(cell)
+}
+DATA_CELLS: Final = [cell for chapter in CHAPTERS for cell in data_cells(load(chapter))]
+DATA: Final = dict(DATA_CELLS)
+
+
+@pytest.mark.parametrize("place", PRINT, ids=str)
+def test_a_printed_cell_is_in_the_data(place: Place) -> None:
+    assert place in DATA, f"{place}: printed, and not in the data"
+    assert DATA[place] == PRINT[place]
+
+
+@pytest.mark.parametrize("place", DATA, ids=str)
+def test_a_cell_of_the_data_is_printed(place: Place) -> None:
+    """A blank may also stand where the print has no row in that part of a divided table."""
+    if DATA[place]:
+        assert place in PRINT, f"{place}: {DATA[place]!r} in the data, and not printed"
+    assert PRINT.get(place, "") == DATA[place]
+
+
+def test_no_cell_stands_twice_in_the_data() -> None:
+    assert len(DATA) == len(DATA_CELLS)
+
+
+def test_every_name_of_the_print_is_one_place_in_its_table() -> None:
+    cells = [cell for chapter in CHAPTERS for cell in printed_cells(chapter)]
+    assert {cell.hand for cell in cells} == set(NAMES)
+    assert len(PRINT) == sum(len(NAMES[cell.hand]) for cell in cells)
+
+
+@pytest.mark.parametrize("subsection", sorted({place.subsection for place in PRINT}))
+def test_hands_stand_in_the_order_of_the_print(subsection: str) -> None:
+    """Compared in the last column, which alone has every hand where a table is divided."""
+    last = max(place.letter or "" for place in PRINT if place.subsection == subsection)
+    printed, data = (
+        list(
+            dict.fromkeys(
+                place.name
+                for place in of
+                if place.subsection == subsection and (place.letter or "") == last
+            )
+        )
+        for of in (PRINT, DATA)
+    )
+    assert data == printed
+
+
+def test_every_table_of_the_print_is_named_in_the_mark() -> None:
+    assert set(pytestmark.args) == {place.subsection for place in PRINT}
+
+
+@pytest.mark.section("649a.12(a)")
+@pytest.mark.section("649a.12(g)")
+@pytest.mark.section("679a.12(a)")
+@pytest.mark.section("679a.12(h)")
+@pytest.mark.section("682a.12(a)")
+@pytest.mark.section("682a.12(g)")
+def test_what_the_law_says_in_words() -> None:
+    poker, prime, four = (load(chapter) for chapter in CHAPTERS)
+    for chapter in (poker, prime, four):
+        assert (chapter.main.odds_rule, chapter.main.odds) == (
+            f"{chapter.chapter}.12(a)",
+            "1 to 1",
+        )
+    royals = [bonus.mini_royal for bonus in poker.main.bonus]
+    royals += [wager.mini_royal for wager in poker.wager]
+    assert [(royal.rule, royal.among, royal.least) for royal in royals if royal] == [
+        ("649a.12(g)(1)", "649a.12(b)", "5 to 1"),
+        ("649a.12(g)(2)", "649a.12(d)", "40 to 1"),
+    ]
+    assert poker.limit is None
+    assert prime.limit is not None
+    assert (prime.limit.rule, prime.limit.least) == ("679a.12(h)", "$50,000")
+    assert prime.limit.covers == ("679a.12(a)", "679a.12(b)")
+    assert prime.limit.excluded == ()
+    assert four.limit is not None
+    assert (four.limit.rule, four.limit.least) == ("682a.12(g)", "$50,000")
+    assert four.limit.covers == ("682a.12(e)", "682a.12(f)")
+    assert four.limit.excluded == ("six_card_royal_diamonds", "six_card_royal")

@@ -1,0 +1,480 @@
+"""Chapter 649a, subsection by subsection, through the public door: wagers that feed a meter.
+
+Wagers that feed a meter are of $1 unless a test says otherwise, and the meters hold sums that no
+percentage divides.
+"""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.law.settling import ANTE, JSON, LOST, SettlementText, box, refused, settled
+
+GAME = "three_card_poker"
+CHOICES: Mapping[str, object] = {"ante_bonus": "b-A", "pair_plus": "A", "progressive": "A"}
+MAIN = {"ante": ANTE, "play": ANTE}
+DOLLAR = 100
+HELD = {
+    "progressive": 150_001,
+    "five_card_progressive": 2_000_009,
+    "five_of_six_progressive": 3_000_003,
+    "five_card_hand_bonus": 1_500_019,
+}
+"""What each meter holds when settling begins, in cents."""
+RESERVE = 40_007
+
+JACK_TEN = "Js Ts"
+RAGS = "Qc 7d 2h"
+PAIR_PLUS_ONLY = {"pair_plus": ANTE}
+
+
+def meters(wager_cents: int = DOLLAR) -> JSON:
+    held: JSON = {name: {"wager": wager_cents, "amount": cents} for name, cents in HELD.items()}
+    held["five_card_hand_bonus"]["reserve"] = RESERVE
+    return held
+
+
+def played(
+    boxes: list[JSON],
+    dealer: str = RAGS,
+    community: str = JACK_TEN,
+    *,
+    choices: Mapping[str, object] = CHOICES,
+    wager_cents: int = DOLLAR,
+    **more: object,
+) -> SettlementText:
+    return settled(
+        GAME,
+        boxes,
+        dealer,
+        paytables=choices,
+        community=community.split(),
+        meters=meters(wager_cents),
+        **more,
+    )
+
+
+def one(cards: str, wager: str, *, wager_cents: int = DOLLAR) -> list[JSON]:
+    """A player who stayed in, with one such wager."""
+    return [box(1, cards, MAIN | {wager: wager_cents})]
+
+
+def for_1(times: int, wager_cents: int = DOLLAR) -> tuple[str, int, int]:
+    return "paid", times * wager_cents, 0
+
+
+@pytest.mark.section("649a.7(d)(4)", "649a.7(d)(6)", "649a.7(d)(7)", "649a.7(d)(8)")
+@pytest.mark.section("649a.12(e)", "649a.12(h)", "649a.12(i)", "649a.12(j)")
+@pytest.mark.parametrize(
+    ("wager", "rule"),
+    [
+        ("progressive", "649a.7(d)(4)"),
+        ("five_card_progressive", "649a.7(d)(6)"),
+        ("five_card_hand_bonus", "649a.7(d)(7)"),
+        ("five_card_hand_bonus_dealer", "649a.7(d)(7)"),
+        ("five_of_six_progressive", "649a.7(d)(8)"),
+    ],
+)
+def test_a_wager_on_a_meter_goes_with_an_ante_or_a_pair_plus(wager: str, rule: str) -> None:
+    alone = [box(1, "As 9h 4c", {wager: DOLLAR})]
+    more = {"paytables": CHOICES, "meters": meters(), "community": JACK_TEN.split()}
+    refused("wager_missing", rule, GAME, alone, RAGS, **more)
+    for beside in (MAIN, PAIR_PLUS_ONLY):
+        settlement = played([box(1, "As 9h 4c", beside | {wager: DOLLAR})])
+        assert settlement.worth(wager) == LOST
+
+
+THREE_CARDS = [
+    ("Ah Kh Qh", 500, 500),
+    ("9s 8s 7s", 70, 100),
+    ("9s 9h 9d", 60, 90),
+    ("9s 8h 7c", 6, 0),
+    ("Ks 9s 4s", 0, 0),
+]
+
+
+@pytest.mark.section("649a.7(d)(4)", "649a.11(c)(5)", "649a.12(e)(1)", "649a.12(e)(2)")
+@pytest.mark.parametrize(("cards", "by_a", "by_b"), THREE_CARDS)
+@pytest.mark.parametrize("dealer", [RAGS, "Ac As Ad"], ids=["queen high", "three aces"])
+def test_the_progressive_pays_odds_whatever_the_dealer_has(
+    cards: str, by_a: int, by_b: int, dealer: str
+) -> None:
+    for letter, times in (("A", by_a), ("B", by_b)):
+        choices = {**CHOICES, "progressive": letter}
+        settlement = played(one(cards, "progressive"), dealer, "2c 3d", choices=choices)
+        line = settlement.of("progressive")
+        assert settlement.worth("progressive") == (for_1(times) if times else LOST)
+        assert line.paid_from == ("table_inventory" if times else None)
+        assert settlement.meters["progressive"].amount == HELD["progressive"]
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)", "649a.12(e)(1)", "649a.12(e)(3)", "649a.12(e)(4)")
+@pytest.mark.reading("T15")
+@pytest.mark.parametrize("letter", ["A", "B"])
+@pytest.mark.parametrize("wager_cents", [DOLLAR, 5 * DOLLAR])
+def test_the_royal_of_spades_takes_the_progressive_meter(letter: str, wager_cents: int) -> None:
+    choices = {**CHOICES, "progressive": letter}
+    boxes = one("As Ks Qs", "progressive", wager_cents=wager_cents)
+    settlement = played(boxes, choices=choices, wager_cents=wager_cents)
+    line = settlement.of("progressive")
+    assert settlement.worth("progressive") == ("paid", HELD["progressive"], 0)
+    assert (line.percent, line.paid_from, line.rule) == (100, "hand_pay", "649a.12(e)(1)")
+    assert settlement.meters["progressive"].amount == 1_000 * wager_cents
+
+
+FIVE_CARDS = [
+    ("Ah Kh Qh", "Jh Th", 100, 0),
+    ("9s 8s 7s", JACK_TEN, 10, 0),
+    ("Jd Jh Jc", JACK_TEN, 0, 300),
+    ("Jd Jh Tc", JACK_TEN, 0, 50),
+    ("2s 5s 8s", JACK_TEN, 0, 40),
+    ("9h 8d 7c", JACK_TEN, 0, 30),
+    ("Jd Jh 4c", JACK_TEN, 0, 9),
+    ("Jd Th 4c", JACK_TEN, 0, 0),
+]
+
+
+@pytest.mark.section("649a.7(d)(6)", "649a.11(c)(7)", "649a.11(c)(7)(iv)")
+@pytest.mark.section("649a.12(h)(1)", "649a.12(h)(2)", "649a.12(h)(3)")
+@pytest.mark.parametrize(("cards", "community", "percent", "times"), FIVE_CARDS)
+def test_the_five_card_progressive_goes_by_three_and_two_cards(
+    cards: str, community: str, *, percent: int, times: int
+) -> None:
+    name = "five_card_progressive"
+    settlement = played(one(cards, name), RAGS.replace("7d", "3d"), community)
+    line = settlement.of(name)
+    held = HELD[name]
+    if percent:
+        paid = held * percent // 100
+        assert settlement.worth(name) == ("paid", paid, 0)
+        assert (line.percent, line.paid_from) == (percent, "hand_pay")
+        left = 10_000 * DOLLAR if percent == 100 else held - paid
+        assert settlement.meters[name].amount == left
+    else:
+        assert settlement.worth(name) == (for_1(times) if times else LOST)
+        assert line.paid_from == ("table_inventory" if times else None)
+        assert settlement.meters[name].amount == held
+
+
+@pytest.mark.section("649a.11(c)(7)", "649a.12(h)(3)", "649a.12(h)(4)")
+@pytest.mark.reading("G1")
+@pytest.mark.reading("T15")
+def test_each_is_paid_off_what_the_five_card_meter_holds_at_his_turn() -> None:
+    name = "five_card_progressive"
+    wagers = MAIN | {name: DOLLAR}
+    first_ten = played([box(2, "7s 8s 9s", wagers), box(5, "As Ks Qs", wagers)])
+    # The royal at position 5 comes first, so that 10% are of the seed.
+    assert first_ten.worth(name, 5) == ("paid", 2_000_009, 0)
+    assert first_ten.worth(name, 2) == ("paid", 100_000, 0)
+    assert first_ten.meters[name].amount == 900_000
+    last_ten = played([box(5, "7s 8s 9s", wagers), box(2, "As Ks Qs", wagers)])
+    assert last_ten.worth(name, 5) == ("paid", 200_000, 0)
+    assert last_ten.worth(name, 2) == ("paid", 1_800_009, 0)
+    assert last_ten.meters[name].amount == 1_000_000
+
+
+HAND_BONUS = [
+    ("Ah Kh Qh", "Jh Th", 100, 0),
+    ("9s 8s 7s", JACK_TEN, 10, 0),
+    ("Jd Jh Jc", JACK_TEN, 0, 500),
+    ("Jd Jh Tc", JACK_TEN, 0, 100),
+    ("2s 5s 8s", JACK_TEN, 0, 50),
+    ("9h 8d 7c", JACK_TEN, 0, 0),
+]
+
+
+@pytest.mark.section("649a.7(d)(7)", "649a.11(c)(8)", "649a.11(c)(8)(iii)")
+@pytest.mark.section("649a.12(i)(1)", "649a.12(i)(2)", "649a.12(i)(4)")
+@pytest.mark.parametrize("on", ["player", "dealer"])
+@pytest.mark.parametrize(("cards", "community", "percent", "times"), HAND_BONUS)
+def test_the_hand_bonus_goes_by_the_hand_that_was_wagered_on(
+    cards: str, community: str, *, percent: int, times: int, on: str
+) -> None:
+    name = "five_card_hand_bonus"
+    other = "Qc 3d 2h"
+    boxes = one(cards, name) if on == "player" else one(other, f"{name}_dealer")
+    settlement = played(boxes, other if on == "player" else cards, community)
+    item = boxes[0]["wagers"].keys() - MAIN.keys()
+    (wager,) = item
+    line, meter = settlement.of(wager), settlement.meters[name]
+    if percent:
+        paid = HELD[name] * percent // 100
+        assert settlement.worth(wager) == ("paid", paid, 0)
+        assert (line.percent, line.paid_from) == (percent, "hand_pay")
+        left = (RESERVE, 0) if percent == 100 else (HELD[name] - paid, RESERVE)
+        assert (meter.amount, meter.reserve) == left
+    else:
+        assert settlement.worth(wager) == (for_1(times) if times else LOST)
+        assert line.paid_from == ("game_account" if times else None)
+        assert (meter.amount, meter.reserve) == (HELD[name], RESERVE)
+
+
+@pytest.mark.section("649a.11(c)(8)", "649a.12(i)(2)")
+@pytest.mark.reading("T17")
+@pytest.mark.reading("T18")
+def test_a_jackpot_on_the_dealers_hand_is_divided_equally() -> None:
+    own, dealers = "five_card_hand_bonus", "five_card_hand_bonus_dealer"
+    boxes = [
+        box(2, "Ad 9h 4c", MAIN | {dealers: DOLLAR}),
+        box(5, "Jd Jh Jc", MAIN | {own: DOLLAR, dealers: DOLLAR}),
+    ]
+    settlement = played(boxes, "9s 8s 7s")
+    # A tenth is 150,001 cents; one cent of it cannot be divided and stays.
+    assert settlement.worth(own, 5) == for_1(500)
+    assert settlement.worth(dealers, 5) == ("paid", 75_000, 0)
+    assert settlement.worth(dealers, 2) == ("paid", 75_000, 0)
+    assert settlement.meters[own].amount == HELD[own] - 150_000
+
+
+@pytest.mark.section("649a.11(c)(8)", "649a.12(i)(3)")
+@pytest.mark.reading("T19")
+@pytest.mark.reading("T20")
+def test_magic_card_and_lucky_bonus_are_paid_beside() -> None:
+    own, dealers = "five_card_hand_bonus", "five_card_hand_bonus_dealer"
+    boxes = [
+        box(2, "Ad 9h 4c", MAIN | {own: DOLLAR, dealers: DOLLAR}),
+        box(4, "Kd 6c 5h", MAIN | {dealers: DOLLAR}),
+        box(5, "Jd 8h 3c", MAIN | {own: DOLLAR}),
+    ]
+    drawn: dict[str, object] = {"magic_card": "4c", "lucky_position": 5}
+    settlement = played(boxes, draw=drawn)
+    extra = [line for line in settlement.lines if line.item in {"magic_card", "lucky_bonus"}]
+    assert [(line.item, line.position, line.on, line.paid) for line in extra] == [
+        ("lucky_bonus", 5, "player", 5 * DOLLAR),
+        ("magic_card", 2, "player", 20 * DOLLAR),
+    ]
+    assert {line.paid_from for line in extra} == {"game_account"}
+    community = played(boxes, draw={"magic_card": "Js", "lucky_position": "dealer"})
+    extra = [line for line in community.lines if line.item in {"magic_card", "lucky_bonus"}]
+    assert [(line.item, line.position, line.on) for line in extra] == [
+        ("magic_card", 5, "player"),
+        ("magic_card", 4, "dealer"),
+        ("lucky_bonus", 4, "dealer"),
+        ("magic_card", 2, "player"),
+        ("magic_card", 2, "dealer"),
+        ("lucky_bonus", 2, "dealer"),
+    ]
+
+
+FIVE_OF_SIX = [
+    ("As Ks Qs", "Js Ts 2c", 100, 0),
+    ("Ah Kh Qh", "Jh Th 2c", 25, 0),
+    ("9s 8s 7s", "Js Ts 2c", 0, 250),
+    ("9s 9h 9d", "9c Ts 2c", 0, 100),
+    ("9s 9h 9d", "Tc Ts 2c", 0, 20),
+    ("9s 8s 2s", "Js Ks 2c", 0, 10),
+    ("9s 8h 7s", "Jd Ts 2c", 0, 5),
+    ("9s 9h 7s", "9d Ts 2c", 0, 0),
+]
+
+
+@pytest.mark.section("649a.7(d)(8)", "649a.11(c)(9)", "649a.11(c)(9)(iv)")
+@pytest.mark.section("649a.12(j)(1)", "649a.12(j)(2)", "649a.12(j)(3)", "649a.12(j)(4)")
+@pytest.mark.parametrize(("cards", "dealer", "percent", "times"), FIVE_OF_SIX)
+def test_5_of_6_goes_by_the_best_five_with_the_dealers_cards(
+    cards: str, dealer: str, *, percent: int, times: int
+) -> None:
+    name = "five_of_six_progressive"
+    settlement = played(one(cards, name), dealer, "3c 4d")
+    line = settlement.of(name)
+    if percent:
+        paid = HELD[name] * percent // 100
+        assert settlement.worth(name) == ("paid", paid, 0)
+        assert (line.percent, line.paid_from) == (percent, "hand_pay")
+        left = 10_000 * DOLLAR if percent == 100 else HELD[name] - paid
+        assert settlement.meters[name].amount == left
+    else:
+        assert settlement.worth(name) == (for_1(times) if times else LOST)
+        assert line.paid_from == ("table_inventory" if times else None)
+        assert settlement.meters[name].amount == HELD[name]
+
+
+@pytest.mark.section("649a.12(e)(3)", "649a.12(h)(3)", "649a.12(i)(4)", "649a.12(j)(3)")
+@pytest.mark.reading("T28")
+@pytest.mark.parametrize("wager_cents", [DOLLAR, 5 * DOLLAR])
+@pytest.mark.parametrize(("letter", "progressive_percent"), [("A", 14), ("B", 20)])
+def test_a_wager_had_put_its_rate_into_the_meter(
+    letter: str, progressive_percent: int, wager_cents: int
+) -> None:
+    """A void round takes off again what its wagers had put in."""
+    rates = {
+        "progressive": progressive_percent,
+        "five_card_progressive": 21,
+        "five_of_six_progressive": 28,
+        "five_card_hand_bonus": 21,
+    }
+    boxes = [box(1, None, {"ante": ANTE} | dict.fromkeys(rates, wager_cents))]
+    settlement = settled(
+        GAME,
+        boxes,
+        None,
+        paytables={**CHOICES, "progressive": letter},
+        meters=meters(wager_cents),
+        irregularity="void",
+    )
+    taken = {name: HELD[name] - settlement.meters[name].amount for name in rates}
+    assert taken == {name: percent * wager_cents // 100 for name, percent in rates.items()}
+    reserve = settlement.meters["five_card_hand_bonus"].reserve
+    assert reserve == RESERVE - 8 * wager_cents // 100
+
+
+def envies(settlement: SettlementText, item: str) -> list[tuple[int, int | None, int]]:
+    """Who receives such an Envy Bonus, for whose hand, and how much."""
+    found = [line for line in settlement.lines if line.item == item]
+    return [(line.position, line.envy_of, line.paid) for line in found]
+
+
+@pytest.mark.section("649a.11(c)(5)(v)", "649a.12(e)(5)")
+@pytest.mark.parametrize(
+    ("wager_cents", "spades_cents", "other_cents"),
+    [(DOLLAR, 10_000, 2_500), (5 * DOLLAR, 50_000, 12_500)],
+)
+def test_another_players_royals_bring_envy_bonuses_and_the_dealers_none(
+    wager_cents: int, spades_cents: int, other_cents: int
+) -> None:
+    wagers = MAIN | {"progressive": wager_cents}
+    boxes = [
+        box(1, "9c 5d 2c", wagers),
+        box(2, "Ah Kh Qh", wagers),
+        box(3, "As Ks Qs", MAIN),
+        box(4, "8c 6d 3c", MAIN),
+    ]
+    settlement = played(boxes, "Ad Kd Qd", "4c 4d", wager_cents=wager_cents)
+    assert envies(settlement, "progressive_envy") == [
+        (2, 3, spades_cents),
+        (1, 3, spades_cents),
+        (1, 2, other_cents),
+    ]
+
+
+@pytest.mark.section("649a.11(c)(7)(v)", "649a.12(h)(5)")
+@pytest.mark.reading("T11")
+@pytest.mark.parametrize(
+    ("wager_cents", "royal_cents", "straight_flush_cents"),
+    [(DOLLAR, 100_000, 30_000), (5 * DOLLAR, 500_000, 150_000)],
+)
+def test_another_players_five_cards_bring_envy_bonuses_and_the_dealers_none(
+    wager_cents: int, royal_cents: int, straight_flush_cents: int
+) -> None:
+    wagers = MAIN | {"five_card_progressive": wager_cents}
+    boxes = [
+        box(1, "9c 5d 2c", wagers),
+        box(2, "9s 8s 7s", wagers),
+        box(3, "As Ks Qs", MAIN),
+        box(4, "8c 6d 3c", MAIN | {"progressive": wager_cents}),
+        box(5, "Jc Jh Jd", wagers),
+    ]
+    settlement = played(boxes, "Ac Kd 4d", wager_cents=wager_cents)
+    assert envies(settlement, "five_card_envy") == [
+        (5, 3, royal_cents),
+        (2, 3, royal_cents),
+        (1, 3, royal_cents),
+        (5, 2, straight_flush_cents),
+        (1, 2, straight_flush_cents),
+    ]
+    dealers = played(boxes[:1], "9s 8s 7s", wager_cents=wager_cents)
+    assert envies(dealers, "five_card_envy") == []
+
+
+@pytest.mark.section("649a.11(c)(9)(v)", "649a.12(j)(5)")
+@pytest.mark.reading("T11")
+@pytest.mark.parametrize(
+    ("wager_cents", "spades_cents", "other_cents"),
+    [(DOLLAR, 10_000, 5_000), (5 * DOLLAR, 50_000, 25_000)],
+)
+def test_another_players_royal_of_six_cards_brings_envy_bonuses(
+    wager_cents: int, spades_cents: int, other_cents: int
+) -> None:
+    wagers = MAIN | {"five_of_six_progressive": wager_cents}
+    for suit, cents in (("s", spades_cents), ("c", other_cents), ("h", other_cents)):
+        boxes = [
+            box(1, "9d 5d 2d", wagers),
+            box(2, f"A{suit} K{suit} Q{suit}", wagers),
+            box(3, f"9{suit} 8{suit} 7{suit}", wagers),
+        ]
+        dealer = f"J{suit} T{suit} 4d"
+        settlement = played(boxes, dealer, "3c 4c", wager_cents=wager_cents)
+        assert envies(settlement, "five_of_six_envy") == [(3, 2, cents), (1, 2, cents)]
+
+
+@pytest.mark.section("649a.11(b)(2)")
+@pytest.mark.reading("T7")
+def test_a_fold_forfeits_the_progressives_and_leaves_envy_bonuses() -> None:
+    wagers = {"progressive": DOLLAR, "five_card_progressive": DOLLAR}
+    boxes = [
+        box(1, None, {"ante": ANTE} | wagers, folded=True),
+        box(2, "As Ks Qs", MAIN),
+    ]
+    settlement = played(boxes)
+    assert settlement.worth("progressive") == LOST
+    assert settlement.of("progressive").rule == "649a.11(b)(2)"
+    assert settlement.worth("five_card_progressive") == LOST
+    assert envies(settlement, "progressive_envy") == [(1, 2, 10_000)]
+    assert envies(settlement, "five_card_envy") == [(1, 2, 100_000)]
+    # Cards that stay for another wager win the progressives nothing.
+    boxes = [box(1, "As Ks Qs", {"ante": ANTE, "five_of_six_progressive": DOLLAR} | wagers)]
+    boxes[0]["folded"] = True
+    kept = played(boxes)
+    assert kept.worth("progressive") == LOST
+    assert kept.worth("five_card_progressive") == LOST
+
+
+@pytest.mark.section("649a.11(b)(3)")
+@pytest.mark.reading("T6")
+@pytest.mark.reading("T7")
+def test_a_fold_leaves_hand_bonus_and_5_of_6() -> None:
+    wagers = {
+        "ante": ANTE,
+        "pair_plus": ANTE,
+        "five_card_hand_bonus": DOLLAR,
+        "five_card_hand_bonus_dealer": DOLLAR,
+        "five_of_six_progressive": DOLLAR,
+    }
+    boxes = [
+        box(1, "2s 5s 8s", wagers, folded=True),
+        box(2, "Ah Kh Qh", MAIN),
+    ]
+    settlement = played(boxes, "Jh Th 9s", JACK_TEN)
+    assert settlement.worth("ante") == LOST
+    assert settlement.worth("pair_plus") == LOST
+    assert settlement.worth("five_card_hand_bonus") == for_1(50)
+    assert settlement.worth("five_card_hand_bonus_dealer") == LOST
+    assert settlement.worth("five_of_six_progressive") == LOST
+    assert envies(settlement, "five_of_six_envy") == [(1, 2, 5_000)]
+
+
+@pytest.mark.section("649a.11(c)")
+@pytest.mark.reading("T8")
+@pytest.mark.parametrize(
+    ("kept_by", "brings"),
+    [(None, False), ("five_card_hand_bonus_dealer", True), ("five_of_six_progressive", True)],
+)
+def test_a_folded_hand_is_held_where_a_wager_keeps_its_cards(
+    kept_by: str | None, *, brings: bool
+) -> None:
+    wagers = {"ante": ANTE} | ({kept_by: DOLLAR} if kept_by else {})
+    boxes = [
+        box(1, "9c 5d 3c", MAIN | {"progressive": DOLLAR}),
+        box(2, "As Ks Qs", wagers, folded=True),
+    ]
+    settlement = played(boxes)
+    assert envies(settlement, "progressive_envy") == ([(1, 2, 10_000)] if brings else [])
+
+
+@pytest.mark.section("649a.11(c)(5)", "649a.11(c)(7)", "649a.11(c)(8)", "649a.11(c)(9)")
+@pytest.mark.reading("T13")
+def test_the_wagers_of_a_player_are_settled_in_the_chapters_order() -> None:
+    wagers = dict.fromkeys(
+        ["progressive", "five_card_progressive", "five_card_hand_bonus"], DOLLAR
+    ) | dict.fromkeys(["five_card_hand_bonus_dealer", "five_of_six_progressive"], DOLLAR)
+    boxes = [box(1, "9c 5d 3c", MAIN | {"pair_plus": ANTE} | wagers)]
+    assert [item for _, item in played(boxes).items()] == [
+        "ante",
+        "play",
+        "pair_plus",
+        "progressive",
+        "five_card_progressive",
+        "five_card_hand_bonus",
+        "five_card_hand_bonus_dealer",
+        "five_of_six_progressive",
+    ]
