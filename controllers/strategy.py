@@ -1,7 +1,7 @@
 """What a player who knows the game does with his hand.
 
-What is best to the last hand is found by `pitlink odds`; these are its words, rounded to what a
-player can keep in mind.
+What is best to the last hand is found by `pitlink odds`; this is it in words that a player can
+keep in mind: queen-six-four, or a pair of threes, with three times the stake from a pair of tens.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def _cards(text: str) -> list[Card]:
 
 _QUEEN_SIX_FOUR: Final = three_card_strength(_cards("Qc 6d 4h"))
 _PAIR_OF_TENS: Final = best_four(_cards("Tc Td 3h 2s"))[1]
-_PAIR_OF_DEUCES: Final = best_four(_cards("2c 2d 4h 3s"))[1]
+_PAIR_OF_THREES: Final = best_four(_cards("3c 3d 4h 2s"))[1]
 
 
 def plays(cards: Sequence[Card]) -> bool:
@@ -41,4 +41,4 @@ def follow_times(game: str, cards: Sequence[Card]) -> int:
     strength = best_four(cards)[1]
     if strength >= _PAIR_OF_TENS:
         return 3
-    return int(strength >= _PAIR_OF_DEUCES)
+    return int(strength >= _PAIR_OF_THREES)

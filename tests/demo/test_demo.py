@@ -61,6 +61,21 @@ def ready(demo: Pitlink, port: int) -> None:
     assert httpx.get(f"http://127.0.0.1:{port}/signage").status_code == 200
 
 
+GAMES = {"three_card_poker", "three_card_prime", "four_card_prime"}
+
+
+def settled_again(data: Path) -> set[str]:
+    """Feed the rounds of a demonstration to `pitlink settle`; the games that they were of."""
+    rounds = (data / "rounds.jsonl").read_bytes()
+    done = run_pitlink("settle", stdin=rounds)
+    assert done.returncode == 0
+    assert done.stdout == (data / "settlements.jsonl").read_text()
+    told = [json.loads(line) for line in rounds.splitlines()]
+    made = {wager for one in told for at in one["positions"] for wager in at["wagers"]}
+    assert {"ante", "play", "pair_plus", "six_card_bonus", "progressive"} <= made
+    return {one["game"] for one in told}
+
+
 def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     """The tables' own books and the ledger agree, over two runs on the same data."""
     data = tmp_path / "data"
@@ -76,6 +91,9 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "The ledger balances to the micro" in done.stdout
         assert f"http://127.0.0.1:{port}/signage" in done.stdout
         assert "simulated" in done.stdout
+        assert "and came out the same" in done.stdout
+        games = settled_again(data)
+        assert games == (GAMES if tables == 4 else {"three_card_poker"})
         runs.append(summary(done.stdout))
         assert not in_use(data)
     assert "Redis version=6.2" in (data / "logs" / "redis.log").read_text()

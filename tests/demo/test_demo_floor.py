@@ -1,5 +1,6 @@
 """The demonstration's floor and its figures, without a process."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,11 @@ def test_floor_has_two_links_with_all_four_meters(tmp_path: Path) -> None:
     for link in floor.link:
         assert {meter.kind for meter in link.meter} == FOUR
         assert len(link.table) == 6
-        assert all(set(table.meters) == FOUR for table in link.table)
+        for table in link.table:
+            assert set(table.meters) == (FOUR if table.game == "three_card_poker" else set())
+            assert table.paytables
+    games = Counter(table.game for link in floor.link for table in link.table)
+    assert games == {"three_card_poker": 6, "three_card_prime": 3, "four_card_prime": 3}
     assert floor.service.broker == floor.service.redis == "embedded"
 
 
