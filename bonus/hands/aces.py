@@ -56,37 +56,31 @@ def _judge(cards: Sequence[Card], length: int) -> AcesHand:
     if len(cards) != 5:
         raise ValueError(f"the Aces Bonus is on five cards, not {len(cards)}")
     counts = counts_of(cards)
-    by_ranks, order = _by_ranks(counts & RANKS_ONLY, length)
     suit = suit_with(counts, length)
     if suit is None:
-        return by_ranks
+        return _by_ranks(counts & RANKS_ONLY, length)
+    # Four or five cards of one suit leave room for a pair at most, and every hand above the
+    # flush that is not suited needs three of a rank.
     top = straight_top(suited_mask(cards, suit), length)
     if top is None:
-        suited = AcesHand.FLUSH
-    else:
-        suited = AcesHand.ROYAL_FLUSH if top == ACE else AcesHand.STRAIGHT_FLUSH
-    return suited if _HIGHEST_FIRST.index(suited) < order else by_ranks
-
-
-_HIGHEST_FIRST = tuple(AcesHand)
+        return AcesHand.FLUSH
+    return AcesHand.ROYAL_FLUSH if top == ACE else AcesHand.STRAIGHT_FLUSH
 
 
 @cache
-def _by_ranks(counts: int, length: int) -> tuple[AcesHand, int]:
-    """The highest hand by the counts of ranks, and its place in the order."""
+def _by_ranks(counts: int, length: int) -> AcesHand:
+    """The highest hand by the counts of ranks alone."""
     ranks = ranks_most_first(counts)
     first = ranks[0]
     most = ranks.count(first)
     if most == 4:
-        hand = AcesHand.FOUR_ACES if first == ACE else AcesHand.FOUR_OF_A_KIND
-    elif most == 3:
-        hand = AcesHand.THREE_ACES if first == ACE else AcesHand.THREE_OF_A_KIND
-    elif straight_top(ranks_mask(ranks), length) is not None:
-        hand = AcesHand.STRAIGHT
-    elif ranks.count(ranks[2]) == 2 and most == 2:
-        hand = AcesHand.TWO_PAIR
-    elif most == 2 and first == ACE:
-        hand = AcesHand.TWO_ACES
-    else:
-        hand = AcesHand.OTHER
-    return hand, _HIGHEST_FIRST.index(hand)
+        return AcesHand.FOUR_ACES if first == ACE else AcesHand.FOUR_OF_A_KIND
+    if most == 3:
+        return AcesHand.THREE_ACES if first == ACE else AcesHand.THREE_OF_A_KIND
+    if straight_top(ranks_mask(ranks), length) is not None:
+        return AcesHand.STRAIGHT
+    if most == 2 and ranks.count(ranks[2]) == 2:
+        return AcesHand.TWO_PAIR
+    if most == 2 and first == ACE:
+        return AcesHand.TWO_ACES
+    return AcesHand.OTHER

@@ -1,4 +1,4 @@
-"""The rankings of 649a.6, counted over whole decks and against a plain judge of five cards."""
+"""Three-card and five-card hands, counted over whole decks and against plain judges."""
 
 import random
 from collections import Counter
@@ -13,6 +13,7 @@ from bonus.hands import (
     best_five_of,
     dealer_qualifies,
     five_card_hand,
+    three_card,
     three_card_hand,
     three_card_strength,
 )
@@ -47,6 +48,8 @@ def plain_five_card_hand(hand: tuple[Card, ...]) -> FiveCardHand:
 @pytest.mark.section("649a.6")
 @pytest.mark.section("649a.6(b)")
 @pytest.mark.section("649a.6(e)")
+@pytest.mark.section("679a.6(b)")
+@pytest.mark.reading("P9")
 def test_every_three_card_hand_is_counted() -> None:
     assert Counter(three_card_hand(hand) for hand in combinations(DECK, 3)) == {
         ThreeCardHand.MINI_ROYAL_SPADES: 1,
@@ -118,6 +121,25 @@ def test_best_five_of_six_by_example(six: str, hand: str) -> None:
     assert best_five_of(cards(six)).value == hand
 
 
+@pytest.mark.section("649a.6(e)")
+@pytest.mark.section("679a.6(b)")
+@pytest.mark.parametrize(
+    ("hand", "name"),
+    [
+        ("Qs As Ks", "mini_royal_spades"),
+        ("Ac Kc Qc", "mini_royal"),
+        ("Ad Kd Qd", "mini_royal"),
+        ("Ah Kh Qh", "mini_royal"),
+        ("Ks Qs Js", "straight_flush"),
+        ("Ah 2h 3h", "straight_flush"),
+        ("Ah Kh Qs", "straight"),
+        ("Kh Ah 2h", "flush"),
+    ],
+)
+def test_three_cards_by_example(hand: str, name: str) -> None:
+    assert three_card_hand(cards(hand)).value == name
+
+
 @pytest.mark.reading("G5")
 @pytest.mark.section("649a.6(a)")
 def test_reading_g5_an_ace_below_the_five_makes_a_straight() -> None:
@@ -129,6 +151,7 @@ def test_reading_g5_an_ace_below_the_five_makes_a_straight() -> None:
 
 @pytest.mark.reading("G4")
 @pytest.mark.section("649a.6(c)")
+@pytest.mark.section("679a.6(c)")
 @pytest.mark.parametrize(
     ("higher", "lower"),
     [
@@ -154,6 +177,7 @@ def test_reading_g4_the_higher_of_two_hands(higher: str, lower: str) -> None:
 
 
 @pytest.mark.section("649a.6(c)")
+@pytest.mark.section("679a.6(c)")
 @pytest.mark.parametrize(
     ("one", "other"), [("As Ks Qs", "Ad Kd Qd"), ("9d 9c 3h", "9s 9h 3d"), ("Ad 9c 3h", "As 9h 3d")]
 )
@@ -161,23 +185,40 @@ def test_hands_of_the_same_ranks_tie(one: str, other: str) -> None:
     assert three_card_strength(cards(one)) == three_card_strength(cards(other))
 
 
+def plain_three_card_place(hand: tuple[Card, ...]) -> tuple[int, list[int]]:
+    """How high a hand stands in 649a.6(b), and its ranks in the order in which they compare."""
+    ranks = [rank_of(card) for card in hand]
+    flush = len({suit_of(card) for card in hand}) == 1
+    tops = [top for top in range(12, 1, -1) if sorted(ranks) == [top - 2, top - 1, top]]
+    if sorted(ranks) == [0, 1, 12]:
+        tops = [1]
+    order = sorted(ranks, key=lambda rank: (ranks.count(rank), rank), reverse=True)
+    if tops:
+        return (5 if flush else 3), tops
+    if len(set(ranks)) == 1:
+        return 4, order
+    return (2 if flush else 1 if len(set(ranks)) == 2 else 0), order
+
+
 @pytest.mark.section("649a.6(b)")
-def test_strength_follows_the_order_of_hands() -> None:
-    order = [ThreeCardHand.STRAIGHT_FLUSH, *list(ThreeCardHand)[3:]]
-    weakest: dict[str, int] = {}
-    strongest: dict[str, int] = {}
-    for hand in combinations(DECK, 3):
-        name = three_card_hand(hand)
-        if name in {ThreeCardHand.MINI_ROYAL_SPADES, ThreeCardHand.MINI_ROYAL}:
-            name = ThreeCardHand.STRAIGHT_FLUSH
-        strength = three_card_strength(hand)
-        weakest[name] = min(strength, weakest.get(name, strength))
-        strongest[name] = max(strength, strongest.get(name, strength))
-    for better, worse in pairwise(order):
-        assert weakest[better] > strongest[worse]
+@pytest.mark.section("649a.6(c)")
+@pytest.mark.section("679a.6(b)")
+@pytest.mark.section("679a.6(c)")
+@pytest.mark.reading("G4")
+@pytest.mark.reading("P9")
+def test_all_three_card_hands_stand_in_the_plain_order() -> None:
+    """Sorted by strength they are sorted by the plain judge, and both tie the same hands."""
+    hands = sorted(combinations(DECK, 3), key=three_card_strength)
+    for lower, higher in pairwise(hands):
+        plain = plain_three_card_place(lower), plain_three_card_place(higher)
+        assert plain[0] <= plain[1]
+        ties = three_card_strength(lower) == three_card_strength(higher)
+        assert ties == (plain[0] == plain[1])
+        assert three_card(higher) == (three_card_hand(higher), three_card_strength(higher))
 
 
 @pytest.mark.section("649a.11(c)(3)(i)")
+@pytest.mark.section("679a.11(c)(3)(i)")
 @pytest.mark.parametrize(
     ("hand", "qualifies"),
     [("Qd 3c 2h", True), ("Jd Tc 8h", False), ("2d 2c 3h", True), ("2d 3c 4h", True)],
