@@ -1,4 +1,4 @@
-"""The wagers of 649a.7(d), the meters that some of them feed, and where payouts come from."""
+"""The wagers that feed a meter, their meters, and where payouts come from."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -7,15 +7,14 @@ from typing import Final
 
 
 class Wager(StrEnum):
-    """A wager of Three Card Poker (649a.7(d)), the Five Card Hand Bonus once for each hand."""
+    """A wager that feeds a meter (649a.7(d)), the Five Card Hand Bonus once for each hand.
 
-    ANTE = auto()
-    PLAY = auto()
-    PAIR_PLUS = auto()
+    All other wagers are named by the chapters' files alone.
+    """
+
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
     FIVE_OF_SIX_PROGRESSIVE = auto()
-    SIX_CARD_BONUS = auto()
     FIVE_CARD_HAND_BONUS = auto()
     FIVE_CARD_HAND_BONUS_DEALER = auto()
 
@@ -50,7 +49,7 @@ METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
         Wager.FIVE_CARD_HAND_BONUS_DEALER: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The meter that a wager feeds; the wagers that feed none are left out."""
+"""The meter that each of them feeds."""
 
 _FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from bonus.wagers import METER_OF, Wager
+from bonus.wagers import Wager
 from controllers.events import Refusal, WagerPlaced, WagerWithdrawn
 from controllers.table import Layout, Phase, PlacedWager, TableState
 
@@ -23,7 +23,7 @@ def place_wager(
     """
     check_open(state)
     check_position(layout, event.position)
-    wager = _meter_wager(event.wager)
+    wager = _meter_wager(layout, event.wager)
     amount_cents = layout.amount_cents(wager)
     if amount_cents is None:
         raise Refusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
@@ -51,7 +51,7 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
     """
     check_open(state)
     check_position(layout, event.position)
-    wager = _meter_wager(event.wager)
+    wager = _meter_wager(layout, event.wager)
     left = tuple(
         placed
         for placed in state.wagers
@@ -87,14 +87,14 @@ def check_position(layout: Layout, position: int) -> None:
         )
 
 
-def _meter_wager(name: str) -> Wager:
+def _meter_wager(layout: Layout, name: str) -> Wager:
     try:
-        wager = Wager(name)
+        return Wager(name)
     except ValueError:
-        raise Refusal("unknown_wager", f"there is no wager {name[:40]!r}") from None
-    if wager not in METER_OF:
-        raise Refusal("unknown_wager", f"{wager} feeds no meter: its chips stay on the layout")
-    return wager
+        reason = f"there is no wager {name[:40]!r}"
+        if name in layout.rules.placings:
+            reason = f"{name} feeds no meter: its chips stay on the layout"
+        raise Refusal("unknown_wager", reason) from None
 
 
 def count_chips(state: TableState, count: int) -> TableState:

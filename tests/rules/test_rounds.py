@@ -3,7 +3,7 @@
 import pytest
 
 from bonus.checks import check_round
-from bonus.paytables import MeterKind, Wager
+from bonus.paytables import MeterKind
 from bonus.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
 from bonus.settlement import settle_round
 from bonus.table_rules import meter_rules
@@ -67,7 +67,11 @@ WRONG = [
         "positions[0].wagers.progressive",
     ),
     (dealt(box(1, RAGS, HAND_BONUS, cents=0)), "wrong_amount", "positions[0].wagers."),
-    (dealt(box(1, RAGS, Wager.ANTE)), "unknown_wager", "positions[0].wagers.ante"),
+    (
+        dealt(DealtPosition(1, None, three(RAGS), folded=False, wagers={"ante": 100})),
+        "unknown_wager",
+        "positions[0].wagers.ante",
+    ),
     (dealt(box(1, RAGS), draw=Draw(None, 0)), "bad_position", "draw.lucky_position"),
     (dealt(box(1, RAGS), draw=Draw(None, 8)), "bad_position", "draw.lucky_position"),
 ]
