@@ -1,0 +1,52 @@
+"""What of the odds is asked for, by name; an unknown name is refused with those there are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bonus.errors import UserError, nearest
+from bonus.odds.offers import Offer
+
+_WRONG_USAGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Names of which an offer must have one each; none where anything will do."""
+
+    games: Sequence[str] = ()
+    wagers: Sequence[str] = ()
+    paytables: Sequence[str] = ()
+
+
+def asked_for(offers: Sequence[Offer], asked: Asked) -> list[Offer]:
+    """The offers that are asked for.
+
+    Raises:
+        UserError: there is no offer of such a game, or none of its wagers is called so, or none of
+            its paytables.
+    """
+    of_games = _named(offers, [offer.chapter.game for offer in offers], asked.games, "game")
+    of_wagers = _named(of_games, [offer.wager for offer in of_games], asked.wagers, "wager")
+    letters = [offer.paytable or "" for offer in of_wagers]
+    return _named(of_wagers, letters, asked.paytables, "paytable")
+
+
+def _named(
+    offers: Sequence[Offer], names: Sequence[str], wanted: Sequence[str], what: str
+) -> list[Offer]:
+    known = list(dict.fromkeys(name for name in names if name))
+    for name in wanted:
+        if name not in known:
+            raise UserError(_refusal(what, name, known), exit_status=_WRONG_USAGE)
+    return [
+        offer for offer, name in zip(offers, names, strict=True) if not wanted or name in wanted
+    ]
+
+
+def _refusal(what: str, name: str, known: Iterable[str]) -> str:
+    there_is = list(known)
+    if not there_is:
+        return f"there is no {what} to choose here, so not {name!r} either"
+    meant = nearest(name, there_is)
+    choices = "" if ": it is one of " in meant else f" There is {', '.join(there_is)}."
+    return f"no {what} is called {name!r}{meant}{choices}"

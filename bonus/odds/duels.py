@@ -1,0 +1,194 @@
+"""The game against the dealer: for every hand of the player, how many of the dealer's are higher.
+
+The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are gone through by
+inclusion and exclusion: hands that avoid the player's cards are all hands, less those that hold
+one of them, and so on, with alternating signs, over each subset of the player's hand. How many
+hands hold a subset and are higher than something depends on the subset's class alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from math import comb
+from typing import Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from bonus.cards import DECK, Card
+from bonus.hands.four import best_four
+from bonus.hands.three import dealer_qualifies, three_card
+from bonus.odds.classes import HandClasses, Integers, hand_classes
+from bonus.odds.counts import Advance, each_class, judged
+
+Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
+"""Gives a hand's name, and a number by which hands compare."""
+
+COMPARES: Final[Mapping[str, Compare]] = {"three_card": three_card, "four_card": best_four}
+"""The rankings by which a player's hand can be compared with the dealer's."""
+
+
+class Duel(msgspec.Struct, frozen=True):
+    """Every hand of the player against every hand of the dealer, in columns of one length.
+
+    Hands of equal name, strength and chances stand in one row.
+
+    Attributes:
+        hand: what the player's hands of the row are.
+        strength: the number by which they compare.
+        hands: how many of the player's hands the row holds.
+        not_qualified: for each of them, how many of the dealer's hands do not qualify.
+        equal: how many qualify and tie.
+        higher: how many qualify and are higher.
+        deals: how many hands the dealer may have against any one of the player's.
+        examples: for each strength, a hand of the player that has it.
+    """
+
+    hand: list[str]
+    strength: list[int]
+    hands: list[int]
+    not_qualified: list[int]
+    equal: list[int]
+    higher: list[int]
+    deals: int
+    examples: dict[int, tuple[int, ...]]
+
+
+def count_duel(
+    ranking: str, player: int, dealer: int, advance: Advance, *, queen_qualifies: bool
+) -> Duel:
+    """Count the outcomes of every hand of the player.
+
+    Args:
+        ranking: one of ``COMPARES``.
+        player: how many cards the player has.
+        dealer: how many cards the dealer has, as many as the player or more.
+        advance: told of the steps done, ``steps_of_duel`` in all.
+        queen_qualifies: whether a dealer's hand below a queen high does not qualify
+            (649a.11(c)(3)(i), 679a.11(c)(3)(i)); otherwise any does (reading F9).
+    """
+    compare = COMPARES[ranking]
+    players, dealers = hand_classes(player), hand_classes(dealer)
+    strength = _strengths(compare, players, advance)
+    against = _strengths(compare, dealers, advance)
+    tables = _Tables(players, dealers, against, advance)
+    qualifies = _least_qualifying(dealers, against) if queen_qualifies else 0
+    deals = comb(len(DECK) - player, dealer)
+    qualified = tables.above(np.full(len(players), qualifies - 1))
+    higher = tables.above(np.maximum(strength, qualifies - 1))
+    equal = tables.above(np.maximum(strength - 1, qualifies - 1)) - higher
+    chances = zip(
+        strength.tolist(),
+        (deals - qualified).tolist(),
+        equal.tolist(),
+        higher.tolist(),
+        strict=True,
+    )
+    rows: Counter[tuple[str, int, int, int, int]] = Counter()
+    examples: dict[int, tuple[int, ...]] = {}
+    for one, chance in zip(each_class(players, _unseen), chances, strict=True):
+        examples.setdefault(chance[0], tuple(one.cards))
+        for hand, number in judged(lambda cards: compare(cards)[0], one):
+            rows[hand, *chance] += number
+    ordered = sorted(rows, key=lambda row: (-row[1], row))
+    return Duel(
+        hand=[row[0] for row in ordered],
+        strength=[row[1] for row in ordered],
+        hands=[rows[row] for row in ordered],
+        not_qualified=[row[2] for row in ordered],
+        equal=[row[3] for row in ordered],
+        higher=[row[4] for row in ordered],
+        deals=deals,
+        examples=examples,
+    )
+
+
+def steps_of_duel(player: int, dealer: int) -> int:
+    """How many steps ``count_duel`` tells of."""
+    subsets = sum(comb(dealer, size) for size in range(player + 1))
+    return len(hand_classes(player)) + len(hand_classes(dealer)) + subsets * _STEPS_A_SUBSET
+
+
+_STEPS_A_SUBSET: Final = 20_000
+
+
+class _Tables:
+    """How many of the dealer's hands hold a subset and are higher than a strength."""
+
+    def __init__(
+        self, players: HandClasses, dealers: HandClasses, against: Integers, advance: Advance
+    ) -> None:
+        self._players = players
+        self._dealers = dealers
+        self._against = against
+        self._found, ranks = np.unique(against, return_inverse=True)
+        self._above = [
+            _table(dealers, hand_classes(size), ranks, len(self._found), advance)
+            for size in range(players.size)
+        ]
+        self._holding = []
+        for cards in dealers.subsets(players.size):
+            self._holding.append(players.find(cards))
+            advance(_STEPS_A_SUBSET)
+
+    def above(self, strength: Integers) -> Integers:
+        """For each class of the player, how many hands of the dealer are higher than a strength.
+
+        Hands of the dealer have none of the player's cards. Strengths are of shape (classes,).
+        """
+        ranks = np.searchsorted(self._found, strength, side="right")
+        found = np.zeros(len(self._players), np.int64)
+        for size, above in enumerate(self._above):
+            classes = hand_classes(size)
+            for cards in self._players.subsets(size):
+                found += (-1) ** size * above[classes.find(cards), ranks]
+        found += (-1) ** self._players.size * self._all_held(strength)
+        return found
+
+    def _all_held(self, strength: Integers) -> Integers:
+        """The same of the hands that hold all of the player's cards."""
+        found = np.zeros(len(self._players), np.int64)
+        for at in self._holding:
+            np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))
+        found //= self._players.hands
+        return found
+
+
+def _table(
+    dealers: HandClasses, subsets: HandClasses, ranks: Integers, strengths: int, advance: Advance
+) -> npt.NDArray[np.int32]:
+    """For each class of subsets and each rank of a strength, how many hands are not below it.
+
+    Of shape (classes, strengths + 1); none is above the highest. Every hand of a class of the
+    dealer's counts for each subset it holds, and so for all subsets of a class together; they
+    share it equally.
+    """
+    width = strengths + 1
+    # A class has 24 subsets at most, each in C(52,6) hands at most: 32 bits hold a row's sum.
+    table = np.zeros(len(subsets) * width, np.int32)
+    weights = dealers.hands.astype(np.int32)
+    for cards in dealers.subsets(subsets.size):
+        np.add.at(table, subsets.find(cards) * width + ranks, weights)
+        advance(_STEPS_A_SUBSET)
+    rows = table.reshape(len(subsets), width)
+    backwards = rows[:, ::-1]
+    np.cumsum(backwards, axis=1, out=backwards)
+    np.floor_divide(rows, subsets.hands[:, np.newaxis].astype(np.int32), out=rows)
+    return rows
+
+
+def _strengths(compare: Compare, classes: HandClasses, advance: Advance) -> Integers:
+    return np.fromiter((compare(one.cards)[1] for one in each_class(classes, advance)), np.int64)
+
+
+def _least_qualifying(classes: HandClasses, strength: Integers) -> int:
+    return min(
+        int(number)
+        for one, number in zip(each_class(classes, _unseen), strength, strict=True)
+        if dealer_qualifies(one.cards)
+    )
+
+
+def _unseen(_steps: int) -> None:
+    """Tell nobody of the steps done."""

@@ -1,0 +1,22 @@
+"""The entry of an offered wager, whatever its kind."""
+
+from bonus.odds.entries import Entry
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.main_edges import main_entry
+from bonus.odds.meter_edges import meter_entry
+from bonus.odds.offers import Offer
+from bonus.odds.optional_edges import optional_entry
+
+
+def entry_of(offer: Offer, counted: Enumerator) -> Entry:
+    """What an offered wager comes to.
+
+    Args:
+        offer: the wager and its paytable.
+        counted: gives the counts.
+    """
+    if offer.tables is None:
+        return main_entry(offer, counted)
+    if offer.tables.meter:
+        return meter_entry(offer, offer.tables, counted)
+    return optional_entry(offer, offer.tables, counted)

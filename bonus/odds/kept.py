@@ -1,0 +1,113 @@
+"""Counts kept on disk from one run to the next.
+
+What is kept is named for the code that it was counted by: a change of a ranking, or of how hands
+are gone through, makes all that was kept before it unknown, so that nothing stale is ever read.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from os import PathLike, fspath
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+_COUNTED_BY: Final = (
+    "cards.py",
+    "hands",
+    "odds/classes.py",
+    "odds/counts.py",
+    "odds/duels.py",
+    "odds/enumerations.py",
+)
+"""The modules on which a count depends; a package stands for all modules in it."""
+
+_DIGEST_SIZE: Final = 32
+
+
+@cache
+def code_digest() -> str:
+    """What tells the code of the counts from any other."""
+    found = sha256()
+    for name in _COUNTED_BY:
+        for module in _modules(files("bonus").joinpath(*name.split("/"))):
+            found.update(module.name.encode())
+            found.update(module.read_bytes())
+    return found.hexdigest()
+
+
+class KeptCounts:
+    """A directory of counts.
+
+    A file that is damaged, or a directory that cannot be written to, is no error: what it would
+    have held is counted again, and ``notice`` is told why.
+    """
+
+    def __init__(
+        self, directory: str | PathLike[str], notice: Callable[[str], None], code: str = ""
+    ) -> None:
+        """Keep counts in a directory, which is made when there is something to keep.
+
+        Args:
+            directory: where.
+            notice: told what is wrong, once for each sort of trouble.
+            code: the digest of the code that counts; that of this package unless given.
+        """
+        self._directory = Path(fspath(directory))
+        self._notice = notice
+        self._code = code or code_digest()
+        self._unwritable = False
+
+    def take(self, name: str) -> bytes | None:
+        """What was kept under a name by the same code, or None."""
+        path = self._path(name)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._notice(f"{path} cannot be read ({error.strerror}), so it is counted again")
+            return None
+        digest, kept = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
+        if sha256(kept).digest() != digest:
+            self._notice(f"{path} is damaged, so it is counted again")
+            return None
+        return kept
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep something under a name: whole or not at all, whoever else writes or reads there."""
+        path = self._path(name)
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            self._write(path, sha256(data).digest() + data)
+        except OSError as error:
+            if not self._unwritable:
+                why = f"{error.strerror}"
+                self._notice(f"nothing can be kept in {self._directory} ({why})")
+            self._unwritable = True
+
+    def _path(self, name: str) -> Path:
+        key = sha256(f"{self._code} {name}".encode()).hexdigest()[:_DIGEST_SIZE]
+        return self._directory / f"{name.replace(' ', '-').replace(',', '')}-{key}.counts"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        with NamedTemporaryFile(dir=self._directory, prefix=".", delete=False) as part:
+            partial = Path(part.name)
+            try:
+                part.write(data)
+                part.flush()
+                partial.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    partial.unlink()
+                raise
+
+
+def _modules(at: Traversable) -> list[Traversable]:
+    if at.is_dir():
+        inside = [entry for entry in at.iterdir() if entry.name.endswith(".py")]
+        return sorted(inside, key=lambda entry: entry.name)
+    return [at]

@@ -1,0 +1,115 @@
+"""The edges of the main games under the optimal strategy."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from bonus.chapter_parts import Chapter
+from bonus.columns import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.odds.duels import Duel
+from bonus.odds.entries import Entry, HandLine, OutcomeLine, decimal, exact
+from bonus.odds.enumerations import Enumerator, duel
+from bonus.odds.notes import main_note, mini_royal_cell
+from bonus.odds.offers import Offer, main_choices
+from bonus.odds.payouts import choose
+from bonus.odds.strategy import FOLD, OUTCOMES, Best, bonus_pays, hands_of, play_best
+from bonus.odds.words import strategy_in_words
+
+
+def main_entry(offer: Offer, counted: Enumerator) -> Entry:
+    """The entry of a main game by one paytable of its bonus."""
+    chapter = offer.chapter
+    main = chapter.main
+    against = counted.get(duel(chapter))
+    paytables = _paytables(chapter, offer.paytable, offer.mini_royal)
+    best = play_best(main, bonus_pays(main, paytables.values()), against)
+    outcomes = [outcome for outcome in OUTCOMES if outcome != "not_qualified" or main.not_qualified]
+    chosen = _chosen(chapter, paytables)
+    return Entry(
+        game=chapter.game,
+        wager=offer.wager,
+        paytable=offer.paytable,
+        house_edge=exact(best.house_edge),
+        house_edge_decimal=decimal(best.house_edge),
+        hands=tuple(_hand_lines(chapter, paytables, against)),
+        rule=paytables[chosen].rule,
+        mini_royal=mini_royal_cell(offer),
+        note=main_note(offer, paytables[chosen]),
+        tables=offer.at,
+        strategy=strategy_in_words(main.ranking, main, against, best.times),
+        element_of_risk=exact(best.element_of_risk),
+        element_of_risk_decimal=decimal(best.element_of_risk),
+        average_wager=exact(best.average_wager),
+        outcomes=tuple(
+            OutcomeLine(outcome=outcome, combinations=best.deals[outcome], of=best.of)
+            for outcome in ("fold", *outcomes)
+        ),
+    )
+
+
+def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
+    """A main game by one paytable, played in the best way."""
+    paytables = _paytables(chapter, choice, 0)
+    pays = bonus_pays(chapter.main, paytables.values())
+    return play_best(chapter.main, pays, counted.get(duel(chapter)))
+
+
+def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
+    """The strengths that are folded by the strategy for the first of the paytables.
+
+    What they differ by is paid to hands that are played in any case, so that the strategy is the
+    same by each of them (649a.12(b), (c)).
+
+    Raises:
+        ValueError: hands of one strength are not all played alike.
+    """
+    times = best_play(chapter, main_choices(chapter)[0], counted).times.tolist()
+    by_strength: dict[int, set[bool]] = {}
+    strengths = counted.get(duel(chapter)).strength
+    for strength, wager in zip(strengths, times, strict=True):
+        by_strength.setdefault(strength, set()).add(wager == FOLD)
+    if any(len(folds) > 1 for folds in by_strength.values()):
+        raise ValueError("some hands of one strength are folded and some are not")
+    return frozenset(strength for strength, folds in by_strength.items() if True in folds)
+
+
+def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
+    """The paytable of each bonus, by the name of its choice or else by its item."""
+    found = {}
+    for bonus in chapter.main.bonus:
+        paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
+        if mini_royal and bonus.mini_royal:
+            paytable = with_mini_royal(paytable, mini_royal)
+        found[bonus.choice or bonus.item] = paytable
+    return found
+
+
+def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
+    """The bonus among whose paytables there is a choice, or else the first."""
+    choices = [bonus.choice for bonus in chapter.main.bonus if bonus.choice]
+    return next(iter([*choices, *paytables]))
+
+
+def _hand_lines(
+    chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
+) -> Iterator[HandLine]:
+    """The player's hands, as far as some paytable of the game tells them apart."""
+    main = chapter.main
+    hands = hands_of(main.ranking)
+    printed = dict(paytables)
+    if main.follow_pays:
+        printed[main.follow] = paytables_of(main.follow_pays, hands)[0]
+    names = [rows_of(paytable, hands) for paytable in printed.values()]
+    shown = {hand: min((rows[hand][0] for rows in names), key=hands.index) for hand in hands}
+    deals: Counter[str] = Counter()
+    for hand, number in zip(against.hand, against.hands, strict=True):
+        deals[shown[hand]] += number
+    chosen = _chosen(chapter, paytables)
+    for hand in (hand for hand in hands if hand in deals):
+        cells = {name: paytable.cells.get(hand, "") for name, paytable in printed.items()}
+        yield HandLine(
+            hand=hand,
+            combinations=deals[hand],
+            of=deals.total(),
+            pays=cells[chosen],
+            beside={name: cell for name, cell in cells.items() if cell and name != chosen},
+        )

@@ -1,0 +1,256 @@
+"""The edges of the wagers that feed a meter, as they fall with it (649a.12(e), (h), (i), (j))."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from bonus.cells import read_cents, read_seed, read_times
+from bonus.chapter_parts import Draws as DrawsPay
+from bonus.chapter_parts import WagerTables
+from bonus.odds.entries import Drawn, Entry, Folding, Shared, decimal, exact
+from bonus.odds.enumerations import Enumerator, all_hands, fives, groups_of
+from bonus.odds.main_edges import folded_strengths
+from bonus.odds.offers import Offer
+from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
+
+OTHERS_MAX: Final = 6
+PLAYERS_MAX: Final = 7
+
+_DECK_SIZE: Final = 52
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """What a wager gives back, partly off a meter.
+
+    Attributes:
+        hands: what each hand is paid, and in how many deals it occurs.
+        of: how many deals there are.
+        drawn: what draws give back, in units of the wager.
+        shares: among how many players a percentage is divided (reading T17).
+    """
+
+    hands: tuple[PaidHand, ...]
+    of: int
+    drawn: Fraction = Fraction(0)
+    shares: int = 1
+
+    @property
+    def edge_at_empty_meter(self) -> Fraction:
+        """The house's edge with nothing on the meter, in units of the wager."""
+        return 1 - comes_back(self.hands, 1) / self.of - self.drawn
+
+    @property
+    def meter_return(self) -> Fraction:
+        """What share of the meter comes back on average."""
+        percent = sum(hand.deals * hand.payout.percent for hand in self.hands)
+        return Fraction(percent, 100 * self.of * self.shares)
+
+    def edge(self, meter_wagers: int) -> Fraction:
+        """The house's edge with so many times the wager on the meter."""
+        return self.edge_at_empty_meter - self.meter_return * meter_wagers
+
+    def break_even_cents(self, wager_cents: int, envy_cents: Fraction = Fraction(0)) -> int:
+        """The least meter at which the edge is no longer the house's.
+
+        Args:
+            wager_cents: the wager.
+            envy_cents: what Envy Bonuses bring on average.
+        """
+        lacking = self.edge_at_empty_meter * wager_cents - envy_cents
+        meter_cents = max(0, ceil(lacking / self.meter_return))
+        # Percentages and shares are paid down to the cent, so that it takes a little more.
+        while self._meter_pays_cents(meter_cents) < lacking:
+            meter_cents += 1
+        return meter_cents
+
+    def _meter_pays_cents(self, meter_cents: int) -> Fraction:
+        paid = sum(
+            hand.deals * (meter_cents * hand.payout.percent // 100 // self.shares)
+            for hand in self.hands
+        )
+        return Fraction(paid, self.of)
+
+
+def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry:
+    """The entry of a wager that feeds a meter.
+
+    Raises:
+        ValueError: the paytable has no seed.
+    """
+    paytable = paytable_of(offer, tables.table, offer.paytable)
+    if paytable.rates is None:
+        raise ValueError(f"{paytable.rule} has no seed")
+    seed = read_seed(paytable.rates.seed)
+    place = tables.names.index(offer.wager)
+    groups = groups_of(offer.chapter, tables.cards[place])
+    deals = counted.get(all_hands(offer.ranking, groups)).deals
+    of = sum(deals.values())
+    hands = paid_hands(paytable, offer.ranking, deals)
+    drawn = _Draws(offer, tables.draws, sum(groups)) if tables.draws else None
+    metered = Metered(hands, of, drawn.comes_back if drawn else Fraction(0))
+    envy = dict(_envy(offer, tables, hands, of))
+    edge = metered.edge(seed)
+    bare = Metered(hands, of).edge(seed)
+    folding = _when_folding(offer, tables, counted)
+    of_dealer = tables.cards[place] == "dealer_and_community"
+    return Entry(
+        game=offer.chapter.game,
+        wager=offer.wager,
+        paytable=offer.paytable,
+        house_edge=exact(edge),
+        house_edge_decimal=decimal(edge),
+        hands=tuple(hand.line(of) for hand in hands),
+        rule=paytable.rule,
+        note=_note(offer, tables, of_dealer=of_dealer),
+        tables=offer.at,
+        seed_meter={str(cents): seed * cents for cents in offer.wagers_cents},
+        house_edge_at_empty_meter=exact(metered.edge_at_empty_meter),
+        meter_return=exact(metered.meter_return),
+        envy_return={str(cents): exact(each / cents) for cents, each in envy.items()},
+        break_even_meter=_break_even(metered, offer.wagers_cents),
+        break_even_meter_with_envy=_with_envy(metered, envy),
+        when_folding=_folding(folding, offer, seed, envy) if folding else None,
+        magic_card=drawn.magic_card(bare) if drawn else None,
+        lucky=drawn.lucky(bare) if drawn else None,
+        positions=offer.draws.positions if drawn else 0,
+        when_shared=tuple(_shared(metered, offer, seed)) if of_dealer else (),
+    )
+
+
+def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, int]:
+    return {str(cents): metered.break_even_cents(cents) for cents in wagers_cents}
+
+
+def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
+    """The same with one to six other players, each of whom brings so many cents on average."""
+    if not envy:
+        return ()
+    return tuple(
+        {str(cents): metered.break_even_cents(cents, others * each) for cents, each in envy.items()}
+        for others in range(1, OTHERS_MAX + 1)
+    )
+
+
+def _envy(
+    offer: Offer, tables: WagerTables, hands: tuple[PaidHand, ...], of: int
+) -> Iterator[tuple[int, Fraction]]:
+    """What one other player's hand brings on average, in cents, by the wager in cents.
+
+    His cards are as likely to be any as one's own, and averages add, so that nothing else has to be
+    known of the deal. The Bonus is paid for a hand that stays on the table (reading T8).
+    """
+    for schedule in tables.envy.schedule if tables.envy else ():
+        wager_cents = read_cents(schedule.wager)
+        if wager_cents in offer.wagers_cents:
+            brings_cents = sum(
+                hand.deals * read_cents(schedule.pays[hand.hand])
+                for hand in hands
+                if hand.hand in schedule.pays
+            )
+            yield wager_cents, Fraction(brings_cents, of)
+
+
+def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Metered | None:
+    """The Five-Card Progressive of a player who folds (649a.11(b)(2), reading T7).
+
+    The Three-Card Progressive is forfeited as well, but pays no hand that is ever folded: its
+    lowest is a straight, and by the best strategy every pair is played.
+    """
+    if not tables.forfeited or tables.cards != ("hand_and_community",):
+        return None
+    folded = folded_strengths(offer.chapter, counted)
+    played: Counter[str] = Counter()
+    of = 0
+    for strength, deals in counted.get(fives(offer.chapter.main.ranking)).deals.items():
+        of += sum(deals.values())
+        if strength not in folded:
+            played.update(deals)
+    paytable = paytable_of(offer, tables.table, offer.paytable)
+    return Metered(paid_hands(paytable, offer.ranking, played), of)
+
+
+def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction]) -> Folding:
+    return Folding(
+        house_edge=exact(metered.edge(seed)),
+        house_edge_decimal=decimal(metered.edge(seed)),
+        house_edge_at_empty_meter=exact(metered.edge_at_empty_meter),
+        meter_return=exact(metered.meter_return),
+        break_even_meter=_break_even(metered, offer.wagers_cents),
+        break_even_meter_with_envy=_with_envy(metered, envy),
+    )
+
+
+def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[Shared]:
+    """The jackpot of the dealer's hand divided among the players who wagered on it."""
+    for players in range(1, PLAYERS_MAX + 1):
+        share = Metered(metered.hands, metered.of, metered.drawn, players)
+        yield Shared(
+            players=players,
+            house_edge=exact(share.edge(seed)),
+            house_edge_decimal=decimal(share.edge(seed)),
+            meter_return=exact(share.meter_return),
+            break_even_meter=_break_even(share, offer.wagers_cents),
+        )
+
+
+class _Draws:
+    """What a Magic Card and a Lucky Bonus give back (649a.12(i)(3), readings T19, T20).
+
+    The Magic Card is any of the deck's, and each of the hand's cards may be it. The Lucky position
+    is one of the table's positions or the dealer.
+    """
+
+    def __init__(self, offer: Offer, pays: DrawsPay, cards: int) -> None:
+        self._draws = offer.draws
+        self._magic = Fraction(cards * read_times(pays.magic_card, "for"), _DECK_SIZE)
+        self._lucky = Fraction(read_times(pays.lucky_bonus, "for"), offer.draws.positions + 1)
+
+    @property
+    def comes_back(self) -> Fraction:
+        """What both give back, in units of the wager."""
+        return _per(self._magic, self._draws.magic_card_every) + _per(
+            self._lucky, self._draws.lucky_every
+        )
+
+    def magic_card(self, bare_edge: Fraction) -> Drawn:
+        """The Magic Card; the house has ``bare_edge`` without any draw."""
+        return _drawn(self._magic, self._draws.magic_card_every, bare_edge)
+
+    def lucky(self, bare_edge: Fraction) -> Drawn:
+        """The Lucky Bonus; the house has ``bare_edge`` without any draw."""
+        return _drawn(self._lucky, self._draws.lucky_every, bare_edge)
+
+
+def _per(gives: Fraction, every: int) -> Fraction:
+    return gives / every if every else Fraction(0)
+
+
+def _drawn(gives: Fraction, every: int, bare_edge: Fraction) -> Drawn:
+    gone_at = bare_edge / gives
+    reached = gone_at <= 1
+    return Drawn(
+        every=every,
+        wager_return=exact(_per(gives, every)),
+        house_edge_gone_at=exact(gone_at) if reached else "",
+        house_edge_gone_every=floor(1 / gone_at) if reached else 0,
+    )
+
+
+def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
+    notes = []
+    if of_dealer:
+        notes.append("For one player with this wager: a percentage is divided among all of them.")
+    if tables.forfeited:
+        notes.append(
+            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is of a hand"
+            " that is not folded."
+        )
+    if tables.cards == ("hand",):
+        notes.append("No hand that it pays is folded under the optimal strategy.")
+    if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
+        notes.append("Without a Magic Card or a Lucky Bonus.")
+    return " ".join(notes)

@@ -1,0 +1,42 @@
+"""What has to be known beside an edge, in a sentence each."""
+
+from bonus.columns import Paytable
+from bonus.odds.offers import Offer
+
+
+def mini_royal_cell(offer: Offer) -> str:
+    """What is added for a mini-royal, as a paytable has it; empty where it is not added."""
+    return f"{offer.mini_royal:,} to 1" if offer.mini_royal else ""
+
+
+def main_note(offer: Offer, paytable: Paytable) -> str:
+    """The notes of a main game."""
+    notes = []
+    if paytable.version:
+        versions = offer.chapter.version
+        rule = versions[0].rule.rpartition("(")[0]
+        notes.append(f"This paytable goes with a version of {rule}.")
+    return " ".join([*notes, *_limit(offer, {offer.chapter.main.odds_rule})])
+
+
+def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
+    """The notes of an optional wager that feeds no meter."""
+    notes = []
+    if offer.tables and offer.tables.forfeited:
+        notes.append(
+            f"A player who folds forfeits this wager ({offer.tables.forfeited}); the edge is of"
+            " the paytable alone."
+        )
+    if sums:
+        dollars = offer.wagers_cents[0] // 100
+        notes.append(
+            f"The fixed sums make the edge depend on the wager: it is of a ${dollars} wager."
+        )
+    return " ".join([*notes, *_limit(offer, rules)])
+
+
+def _limit(offer: Offer, rules: set[str]) -> list[str]:
+    limit = offer.chapter.limit
+    if limit and rules & set(limit.covers):
+        return [f"Without the aggregate payout limit of {limit.rule}."]
+    return []

@@ -1,0 +1,81 @@
+"""What the hands of an offered wager are paid, beside how often they occur."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bonus.cells import Payout
+from bonus.chapter_parts import Table
+from bonus.columns import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.odds.counts import Counts
+from bonus.odds.entries import HandLine
+from bonus.odds.offers import Offer
+from bonus.odds.strategy import hands_of
+
+
+@dataclass(frozen=True, slots=True)
+class PaidHand:
+    """A hand that a paytable sets apart, or does not pay.
+
+    Attributes:
+        hand: its name in the paytable.
+        cell: what the paytable has for it, empty where it has nothing.
+        payout: what that pays.
+        deals: in how many deals it occurs.
+    """
+
+    hand: str
+    cell: str
+    payout: Payout
+    deals: int
+
+    def line(self, of: int, fourth_card: str = "") -> HandLine:
+        """The hand as an entry has it."""
+        return HandLine(
+            hand=self.hand,
+            combinations=self.deals,
+            of=of,
+            pays=self.cell,
+            fourth_card=fourth_card,
+        )
+
+
+def choose(printed: Iterable[Table], ranking: str, choice: str | None) -> Paytable:
+    """The paytable of a choice.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    for table in printed:
+        for paytable in paytables_of(table, hands_of(ranking)):
+            if paytable.choice == choice:
+                return paytable
+    raise ValueError(f"no paytable is called {choice}")
+
+
+def paytable_of(offer: Offer, printed: Iterable[Table], choice: str | None) -> Paytable:
+    """The paytable of an offered wager, with its mini-royal where one is added."""
+    paytable = choose(printed, offer.ranking, choice)
+    return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable
+
+
+def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHand, ...]:
+    """Every hand of a ranking by what a paytable pays it, highest first.
+
+    Hands that the paytable does not set apart are one, as a royal among the straight flushes.
+    """
+    found: dict[str, PaidHand] = {}
+    for hand, (name, payout) in rows_of(paytable, hands_of(ranking)).items():
+        so_far = found[name].deals if name in found else 0
+        number = so_far + deals.get(hand, 0)
+        found[name] = PaidHand(name, paytable.cells.get(name, ""), payout, number)
+    return tuple(found.values())
+
+
+def comes_back(hands: Iterable[PaidHand], wager_cents: int) -> Fraction:
+    """What a wager gives back over all deals, in units of the wager, percentages left out."""
+    back = Fraction(0)
+    for hand in hands:
+        each = hand.payout.times + hand.payout.stake_back
+        back += hand.deals * (each + Fraction(hand.payout.sum_cents, wager_cents))
+    return back

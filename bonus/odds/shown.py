@@ -1,0 +1,286 @@
+"""The odds as tables for people, grouped by game and wager."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import groupby
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from bonus.chapter import chapters
+from bonus.odds.entries import Drawn, Entry, Folding, HandLine
+
+_COLUMNS_MAX: Final = 5
+_NAMES: Final = {
+    "ante": "Ante and what follows it",
+    "five_of_six_progressive": "5 of 6 progressive",
+    "five_card_hand_bonus": "Five card hand bonus, own hand",
+    "five_card_hand_bonus_dealer": "Five card hand bonus, dealer's hand",
+}
+_READINGS: Final = {
+    "five_cards": "judged on all five cards, as the text has it",
+    "best_four": "judged on the best four of the five cards",
+}
+_BY_WORD: Final = {
+    "three_of_a_kind": "three-of-a-kind",
+    "four_of_a_kind": "four-of-a-kind",
+    "mini_royal": "mini-royal",
+    "mini_royal_spades": "mini-royal of spades",
+    "royal_flush_spades": "royal flush of spades",
+    "super_royal_diamonds": "super royal of diamonds",
+    "six_card_royal": "six-card royal",
+    "six_card_royal_diamonds": "six-card royal of diamonds",
+}
+_RARE: Final = Fraction(1, 10_000)
+
+
+def show(entries: Iterable[Entry], console: Console) -> None:
+    """Print entries, in the order in which they are given."""
+    for game, of_game in groupby(entries, key=lambda entry: entry.game):
+        chapter = chapters()[game]
+        console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
+        for title, same in groupby(of_game, key=_heading):
+            console.print()
+            console.print(Text(title[0], "bold cyan"))
+            for part in _wager(list(same)):
+                console.print(Padding(part, (0, 0, 0, 2), expand=False))
+        console.print()
+
+
+def _heading(entry: Entry) -> tuple[str, tuple[str, ...]]:
+    """What entries stand under: meters of a floor file each by themselves, with their tables."""
+    return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
+
+
+def title_of(wager: str, reading: str) -> str:
+    """A wager's name in words, and by which reading its hands are judged."""
+    name = _NAMES.get(wager, _plain(wager).capitalize())
+    return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
+
+
+def _wager(entries: list[Entry]) -> Iterator[RenderableType]:
+    tables: dict[object, list[Entry]] = {}
+    for entry in entries:
+        tables.setdefault(_rows_of(entry), []).append(entry)
+    for columns in tables.values():
+        for start in range(0, len(columns), _COLUMNS_MAX):
+            yield _hands(columns[start : start + _COLUMNS_MAX])
+    yield _exactly(entries)
+    for strategy, alike in groupby(entries, key=lambda entry: entry.strategy):
+        yield from _strategy(strategy, list(alike))
+    for entry in entries:
+        yield from _meter(entry, many=len(entries) > 1)
+    for text, noted in _by_text((entry.note, entry) for entry in entries):
+        yield _told("Note", " on ", text, noted, len(entries))
+    for text, at in _by_text((", ".join(entry.tables), entry) for entry in entries):
+        yield _told("Tables", " with ", text, at, len(entries))
+
+
+def _rows_of(entry: Entry) -> tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...]:
+    return tuple(
+        (line.hand, line.fourth_card, line.combinations, tuple(line.beside.items()))
+        for line in entry.hands
+    )
+
+
+def _hands(entries: Sequence[Entry]) -> Table:
+    """Hands down, paytables across, the edge at the foot."""
+    first = entries[0]
+    beside = list(dict.fromkeys(name for line in first.hands for name in line.beside))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Hand", no_wrap=True)
+    table.add_column("Combinations", justify="right")
+    table.add_column("Chance", justify="right")
+    for name in beside:
+        table.add_column(_plain(name).capitalize(), justify="right")
+    for entry in entries:
+        table.add_column(_short(entry), justify="right")
+    for number, line in enumerate(first.hands):
+        table.add_row(
+            _hand(line),
+            f"{line.combinations:,}",
+            _chance(Fraction(line.combinations, line.of)),
+            *(line.beside.get(name, "") for name in beside),
+            *(entry.hands[number].pays for entry in entries),
+        )
+    edges = (percent(Fraction(entry.house_edge)) for entry in entries)
+    of = f"{first.hands[0].of:,}"
+    table.add_row("House edge", of, "", *("" for _ in beside), *edges, style="bold")
+    return table
+
+
+def _exactly(entries: list[Entry]) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    main = bool(entries[0].element_of_risk)
+    table.add_column("Paytable")
+    table.add_column("House edge, exactly")
+    if main:
+        table.add_column("Element of risk", justify="right")
+        table.add_column("Wagered on average", justify="right")
+    for entry in entries:
+        cells = [_label(entry), entry.house_edge]
+        for cents, edge in entry.house_edge_by_wager.items():
+            cells[1] += f" (${dollars(int(cents))}: {percent(Fraction(edge))})"
+        if main:
+            average = _rounded(Fraction(entry.average_wager), 4)
+            cells += [percent(Fraction(entry.element_of_risk)), f"{average} Antes"]
+        table.add_row(*cells)
+    return table
+
+
+def _strategy(strategy: tuple[str, ...], entries: list[Entry]) -> Iterator[RenderableType]:
+    if not strategy:
+        return
+    yield Text()
+    yield Text("Optimal strategy", "italic")
+    for sentence in strategy:
+        yield Padding(Text(sentence), (0, 0, 0, 2), expand=False)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for line in entries[0].outcomes:
+        chance = percent(Fraction(line.combinations, line.of))
+        table.add_row(f"  {_OUTCOMES.get(line.outcome, line.outcome)}", f"{chance:>9}")
+    yield table
+
+
+_OUTCOMES: Final = {
+    "fold": "folded",
+    "not_qualified": "played, the dealer does not qualify",
+    "higher": "played, higher than the dealer",
+    "equal": "played, equal",
+    "lower": "played, lower",
+}
+
+
+def _meter(entry: Entry, *, many: bool) -> Iterator[RenderableType]:
+    if not entry.meter_return:
+        return
+    yield Text()
+    if many:
+        yield Text(f"Paytable {_label(entry)}", "italic")
+    falls = Fraction(entry.meter_return) * 1000
+    seeds = ", ".join(f"${dollars(cents)}" for cents in entry.seed_meter.values())
+    yield Text(
+        f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
+        f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, less "
+        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers' worth on it."
+    )
+    yield _break_even(entry)
+    if entry.when_folding:
+        yield from _folding(entry.when_folding)
+    if entry.magic_card and entry.lucky:
+        yield Text(_drawn("Magic Card", entry.magic_card))
+        of = f"Lucky Bonus (of {entry.positions} positions and the dealer)"
+        yield Text(_drawn(of, entry.lucky))
+    if entry.when_shared:
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column("Players who share", justify="right")
+        table.add_column("House edge at the seed", justify="right")
+        for cents in entry.break_even_meter:
+            table.add_column(f"Break-even, ${dollars(int(cents))} wager", justify="right")
+        for share in entry.when_shared:
+            table.add_row(
+                str(share.players),
+                percent(Fraction(share.house_edge)),
+                *(_meter_sum(cents) for cents in share.break_even_meter.values()),
+            )
+        yield table
+
+
+def _break_even(entry: Entry) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Break-even meter")
+    for cents in entry.break_even_meter:
+        table.add_column(f"${dollars(int(cents))} wager", justify="right")
+    table.add_row(
+        "without Envy Bonuses" if entry.envy_return else "for one player",
+        *(_meter_sum(cents) for cents in entry.break_even_meter.values()),
+    )
+    for others, meters in enumerate(entry.break_even_meter_with_envy, start=1):
+        table.add_row(
+            f"{others} other player{'s' if others > 1 else ''}",
+            *(_meter_sum(cents) for cents in meters.values()),
+        )
+    return table
+
+
+def _folding(folding: Folding) -> Iterator[RenderableType]:
+    meters = ", ".join(_meter_sum(cents) for cents in folding.break_even_meter.values())
+    yield Text(
+        f"For a player who folds by the optimal strategy: {percent(Fraction(folding.house_edge))}"
+        f" at the seed, break-even {meters}."
+    )
+
+
+def _drawn(name: str, drawn: Drawn) -> str:
+    now = f"drawn in one round of {drawn.every:,}" if drawn.every else "not drawn"
+    if not drawn.house_edge_gone_at:
+        return f"{name}: {now}. The house would keep something if it were drawn in every round."
+    share = percent(Fraction(drawn.house_edge_gone_at))
+    return (
+        f"{name}: {now}. Alone, at the seed, it leaves the house nothing from {share} of the"
+        f" rounds: in one of {drawn.house_edge_gone_every:,} or more often."
+    )
+
+
+def _by_text(told: Iterable[tuple[str, Entry]]) -> Iterator[tuple[str, list[Entry]]]:
+    found: dict[str, list[Entry]] = {}
+    for text, entry in told:
+        if text:
+            found.setdefault(text, []).append(entry)
+    yield from found.items()
+
+
+def _told(word: str, of: str, text: str, entries: list[Entry], among: int) -> Text:
+    which = "" if len(entries) == among else of + ", ".join(map(_label, entries))
+    return Text(f"{word}{which}: {text}", "dim")
+
+
+def _short(entry: Entry) -> str:
+    """What stands above a column; a mini-royal has a row of its own in it."""
+    return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
+
+
+def _label(entry: Entry) -> str:
+    royal = f" with a mini-royal at {entry.mini_royal}" if entry.mini_royal else ""
+    return f"{_short(entry)}{royal}"
+
+
+def _hand(line: HandLine) -> str:
+    name = _plain(line.hand)
+    return f"{name}, {line.fourth_card}" if line.fourth_card else name
+
+
+def _plain(name: str) -> str:
+    return _BY_WORD.get(name, name.replace("_", " "))
+
+
+def _chance(share: Fraction) -> str:
+    if 0 < share < _RARE:
+        return f"1 in {round(1 / share):,}"
+    return percent(share)
+
+
+def percent(share: Fraction) -> str:
+    """A share as a percentage of four places."""
+    return f"{_rounded(share * 100, 4)}%"
+
+
+def dollars(cents: int) -> str:
+    """Cents as dollars, without cents where there are none."""
+    whole, rest = divmod(cents, 100)
+    return f"{whole:,}.{rest:02}" if rest else f"{whole:,}"
+
+
+def _meter_sum(cents: int) -> str:
+    whole, rest = divmod(cents, 100)
+    return f"${whole:,}.{rest:02}"
+
+
+def _rounded(number: Fraction, places: int) -> Decimal:
+    return Decimal(round(number * 10**places)).scaleb(-places)

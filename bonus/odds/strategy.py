@@ -1,0 +1,181 @@
+"""The main games under the optimal strategy, which is found here hand by hand.
+
+For each hand of the player, what he loses by a fold is set against what he wins on average by
+each wager that he may make to stay in. Amounts are in units of the Ante; they are whole numbers
+per deal, so that nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bonus.cells import Payout, read_payout
+from bonus.chapter_parts import Bonus, Main
+from bonus.columns import Paytable, paytables_of, rows_of
+from bonus.hands.rankings import RANKINGS
+from bonus.odds.classes import Integers
+from bonus.odds.duels import Duel
+
+Outcome = Literal["not_qualified", "higher", "equal", "lower"]
+"""How the player's hand stands to the dealer's, or that the dealer's does not qualify."""
+
+OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
+FOLD: Final = 0
+_NOTHING: Final = Payout()
+
+
+@dataclass(frozen=True, slots=True)
+class BonusPays:
+    """A bonus beside the two main wagers, and what it pays each hand."""
+
+    bonus: Bonus
+    pays: Mapping[str, Payout]
+
+    def of(self, hand: str) -> Payout:
+        """What a hand is paid."""
+        return self.pays.get(hand, _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A main game played in the best way.
+
+    Attributes:
+        house_edge: the house's gain on average, in units of the Ante.
+        average_wager: Ante and what follows it on average, in the same unit.
+        times: for each row of the duel, the wager that follows the Ante, as a multiple of it; 0 for
+            a fold.
+        deals: how many deals of the player's and the dealer's hands come to a fold, and to each
+            outcome of the hands that are played.
+        of: how many deals there are.
+    """
+
+    house_edge: Fraction
+    average_wager: Fraction
+    times: npt.NDArray[np.int64]
+    deals: Mapping[str, int]
+    of: int
+
+    @property
+    def element_of_risk(self) -> Fraction:
+        """The house's gain by what is wagered in all."""
+        return self.house_edge / self.average_wager
+
+
+def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ...]:
+    """What the bonuses of a main game pay each hand, by one paytable for each in their order."""
+    found = []
+    for bonus, paytable in zip(main.bonus, paytables, strict=True):
+        rows = rows_of(paytable, hands_of(bonus.ranking))
+        found.append(BonusPays(bonus, {hand: payout for hand, (_, payout) in rows.items()}))
+    return tuple(found)
+
+
+def hands_of(ranking: str) -> tuple[str, ...]:
+    """The names of a ranking's hands, highest first."""
+    return tuple(hand.value for hand in RANKINGS[ranking].hands)
+
+
+def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
+    """Find what to do with each hand, and what the game then comes to.
+
+    Where two ways are equal, the smaller wager is made.
+    """
+    game = _Game(main, bonuses)
+    against = _outcomes(duel)
+    hands = np.array(duel.hands, np.int64)
+    # A sum of all is at most C(52,5) x C(47,6) deals at odds of a few hundred: below 2**62.
+    best = np.full(len(hands), -duel.deals, np.int64)
+    times = np.full(len(hands), FOLD, np.int64)
+    for wager in main.times:
+        worth = sum(
+            (against[outcome] * game.net(duel.hand, outcome, wager) for outcome in OUTCOMES),
+            start=np.zeros(len(hands), np.int64),
+        )
+        better = worth > best
+        best[better], times[better] = worth[better], wager
+    of = int(hands.sum()) * duel.deals
+    played = times != FOLD
+    deals = {"fold": int(hands[~played].sum()) * duel.deals}
+    deals |= {outcome: int((hands * against[outcome])[played].sum()) for outcome in OUTCOMES}
+    return Best(
+        house_edge=Fraction(-int((hands * best).sum()), of),
+        average_wager=1 + Fraction(int((hands * times).sum()), int(hands.sum())),
+        times=times,
+        deals=deals,
+        of=of,
+    )
+
+
+def _outcomes(duel: Duel) -> dict[Outcome, Integers]:
+    not_qualified, equal, dealer_higher = (
+        np.array(column, np.int64) for column in (duel.not_qualified, duel.equal, duel.higher)
+    )
+    higher = duel.deals - not_qualified - equal - dealer_higher
+    return {
+        "not_qualified": not_qualified,
+        "higher": higher,
+        "equal": equal,
+        "lower": dealer_higher,
+    }
+
+
+class _Game:
+    """What a hand that was not folded wins or loses, by outcome."""
+
+    def __init__(self, main: Main, bonuses: tuple[BonusPays, ...]) -> None:
+        self._main = main
+        self._bonuses = bonuses
+        self._even = read_payout(main.odds)
+        self._follow: Mapping[str, Payout] = {}
+        if main.follow_pays:
+            hands = hands_of(main.ranking)
+            paytable = paytables_of(main.follow_pays, hands)[0]
+            self._follow = {hand: pays for hand, (_, pays) in rows_of(paytable, hands).items()}
+
+    def net(self, hands: list[str], outcome: Outcome, times: int) -> Integers:
+        """The gain of each hand in units of the stake, having wagered ``times`` it to stay in."""
+        gains = {hand: self._net(hand, outcome, times) for hand in set(hands)}
+        return np.array([gains[hand] for hand in hands], np.int64)
+
+    def _net(self, hand: str, outcome: Outcome, times: int) -> int:
+        match outcome:
+            case "not_qualified":
+                gain = self._not_qualified(times)
+            case "lower":
+                gain = self._lower(hand, times)
+            case "equal" if not self._main.tie.pays:
+                gain = 0
+            case _:
+                follow = self._follow.get(hand, self._even)
+                gain = self._even.times + follow.times * times
+                gain += self._paid("not_lower", hand, times)
+        return gain + self._paid("played", hand, times)
+
+    def _not_qualified(self, times: int) -> int:
+        """One wager pays, the other returns (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading P7)."""
+        main = self._main
+        if main.not_qualified and main.not_qualified.returns == main.stake:
+            return self._even.times * times
+        return self._even.times
+
+    def _lower(self, hand: str, times: int) -> int:
+        """Both wagers are lost, save for what a Bad Beat Bonus leaves (readings P1, F3)."""
+        due = [
+            bonus.bonus for bonus in self._bonuses
+            if bonus.bonus.when == "lower" and bonus.of(hand).wins
+        ]  # fmt: skip
+        kept = {bonus.returns for bonus in due} | {bonus.item for bonus in due}
+        lost = (self._main.stake not in kept) + times * (self._main.follow not in kept)
+        return self._paid("lower", hand, times) - lost
+
+    def _paid(self, when: str, hand: str, times: int) -> int:
+        paid = 0
+        for bonus in self._bonuses:
+            if bonus.bonus.when == when:
+                paid += bonus.of(hand).times * (times if bonus.bonus.on == self._main.follow else 1)
+        return paid

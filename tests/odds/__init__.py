@@ -1,0 +1,1 @@
+"""Odds: what is counted, the strategies, the edges, what is kept and what the command says."""

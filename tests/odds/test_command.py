@@ -1,0 +1,388 @@
+"""The command: what it prints, what it lets choose, and what it refuses."""
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+import pytest
+import typer
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from typer.testing import CliRunner, Result
+
+from bonus.errors import UserError
+from meters.odds_command import floor_offers, odds
+from meters.wire.floor import parse_floor
+
+CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
+
+FLOOR: Final = """\
+[facility]
+name = "Keystone Casino"
+timezone = "America/New_York"
+
+[[link]]
+id = "one"
+name = "One"
+
+[[link.meter]]
+kind = "progressive"
+wager = 500
+paytable = "B"
+
+[[link.meter]]
+kind = "five_card_hand_bonus"
+wager = 25
+magic_card_every = 100
+lucky_every = 40
+
+[[link.table]]
+id = "TCP-01"
+asset = "1"
+game = "three_card_poker"
+positions = 6
+meters = ["progressive", "five_card_hand_bonus"]
+paytables = { ante_bonus = "b-C", pair_plus = "D", mini_royal = { pair_plus = 60 } }
+
+[[link.table]]
+id = "TCP-02"
+asset = "2"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive", "five_card_hand_bonus"]
+paytables = { ante_bonus = "c-B", version = "1" }
+
+[[link.table]]
+id = "TCPR-01"
+asset = "3"
+game = "three_card_prime"
+positions = 6
+paytables = { bad_beat = "C" }
+
+[[link.table]]
+id = "FCP-01"
+asset = "4"
+game = "four_card_prime"
+positions = 6
+paytables = { aces_bonus = "H", aces_bonus_reading = "best_four", prime = "B" }
+
+[[link.table]]
+id = "FCP-02"
+asset = "5"
+game = "four_card_prime"
+positions = 6
+paytables = { aces_bonus = "H" }
+"""
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(counts_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command with a cache of its own, into which the shared counts are put."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    counts_directory.mkdir(parents=True, exist_ok=True)
+    (cache / "pitlink").symlink_to(counts_directory)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    app.command("odds")(odds)
+
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments))
+
+    return invoke
+
+
+def listed(result: Result) -> list[dict[str, object]]:
+    assert result.exit_code == 0, result.output
+    return msgspec.json.decode(result.stdout, type=list[dict[str, object]])
+
+
+def refused(result: Result) -> UserError:
+    assert isinstance(result.exception, UserError), result.output
+    return result.exception
+
+
+def test_json_is_a_list_of_what_the_contract_promises(run: Run) -> None:
+    found = listed(run("--json", "--wager", "pair_plus", "--wager", "prime"))
+    assert [(entry["game"], entry["wager"], entry["paytable"]) for entry in found[::2]] == [
+        *(("three_card_poker", "pair_plus", letter) for letter in "ABCDE"),
+        ("three_card_prime", "prime", None), ("four_card_prime", "prime", "B"),
+    ]  # fmt: skip
+    for entry in found:
+        assert set(entry) >= CONTRACT
+        edge = Fraction(str(entry["house_edge"]))
+        assert abs(Fraction(str(entry["house_edge_decimal"])) - edge) <= Fraction(1, 2_000_000)
+        hands = entry["hands"]
+        assert isinstance(hands, list)
+        for line in hands:
+            assert {"hand", "combinations", "of", "pays"} <= set(line)
+
+
+@pytest.mark.section("649a.12(e)(5)")
+def test_a_progressive_in_json_has_what_the_contract_promises(run: Run) -> None:
+    (entry,) = listed(run("--json", "--wager", "progressive", "--paytable", "A"))
+    assert entry["break_even_meter"] == {"100": 1_008_000, "500": 5_040_000}
+    with_envy = entry["break_even_meter_with_envy"]
+    assert isinstance(with_envy, list)
+    assert len(with_envy) == 6
+    assert with_envy[5] == {"100": 903_000, "500": 4_515_000}
+
+
+@pytest.mark.slow
+def test_everything_is_told_at_once(run: Run) -> None:
+    found = listed(run("--json"))
+    names = {(entry["game"], entry["wager"]) for entry in found}
+    assert len(found) == 71
+    assert names == {
+        ("three_card_poker", wager) for wager in (
+            "ante", "pair_plus", "progressive", "five_card_progressive", "five_of_six_progressive",
+            "six_card_bonus", "five_card_hand_bonus", "five_card_hand_bonus_dealer",
+        )
+    } | {
+        ("three_card_prime", wager) for wager in ("ante", "prime", "pair_bonus", "all_six")
+    } | {
+        ("four_card_prime", wager) for wager in ("ante", "prime", "aces_bonus", "all_six")
+    }  # fmt: skip
+    text = run()
+    assert text.exit_code == 0
+    assert max(map(len, text.stdout.splitlines())) <= 100
+
+
+def test_tables_for_people_fit_the_page(run: Run) -> None:
+    result = run(
+        *("--game", "three_card_poker", "--wager", "ante", "--wager", "pair_plus"),
+        *("--wager", "progressive", "--wager", "five_card_progressive"),
+        *("--wager", "five_card_hand_bonus", "--wager", "five_card_hand_bonus_dealer"),
+    )
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    for told in (
+        "Three Card Poker (58 Pa. Code 649a)",
+        "Play with queen-six-four or better.",
+        "686689/20358520",
+        "2.0147%",
+        "mini-royal of spades",
+        "1 in 22,100",
+        "3.2579%",
+        "$10,080.00",
+        "$160,530.55",
+        "Note on c-A, c-B, c-C: This paytable goes with a version of 649a.7(e).",
+    ):
+        assert any(told in line for line in lines), told
+    edges = next(line.split() for line in lines if line.split()[:2] == ["House", "edge"])
+    assert edges[2:] == ["22,100", "3.3730%", "3.6083%", "3.8255%"]
+
+
+@pytest.mark.slow
+def test_four_card_prime_for_people(run: Run) -> None:
+    result = run("--game", "four_card_prime", "--wager", "ante", "--wager", "aces_bonus")
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    for told in ("2.7931%", "Raise 1 time the Ante with the rest down to a pair of threes.",
+                 "Aces bonus, judged on all five cards, as the text has it"):  # fmt: skip
+        assert told in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--game", "blackjack"], "it is one of three_card_poker, three_card_prime"),
+        (["--wager", "pair_plu"], "is pair_plus meant?"),
+        (["--game", "three_card_prime", "--wager", "pair_plus"], "ante, prime, pair_bonus"),
+        (["--wager", "pair_plus", "--paytable", "F"], "it is one of A, B, C, D, E"),
+        (["--wager", "five_card_progressive", "--paytable", "A"], "no paytable to choose"),
+        (["--mini-royal-ante-bonus", "4"], "at least 5 to 1 as ante_bonus (649a.12(g)(1))"),
+        (["--mini-royal-pair-plus", "39"], "at least 40 to 1 as pair_plus (649a.12(g)(2))"),
+        (["--wager", "pair_plus", "--plot", "x.png"], "nothing to plot"),
+        (["--wager", "progressive", "--plot", "x.nothing"], "not supported"),
+    ],
+)
+@pytest.mark.section("649a.12(g)(1)")
+@pytest.mark.section("649a.12(g)(2)")
+def test_wrong_usage_is_refused_with_what_there_is(
+    arguments: list[str], says: str, run: Run
+) -> None:
+    error = refused(run(*arguments))
+    assert says in str(error)
+    assert error.exit_status == 2
+
+
+@pytest.mark.section("649a.12(g)")
+@pytest.mark.reading("T4")
+def test_the_odds_of_a_mini_royal_may_be_given(run: Run) -> None:
+    _, entry = listed(
+        run("--json", "--wager", "pair_plus", "--paytable", "D", "--mini-royal-pair-plus", "1000")
+    )
+    assert entry["mini_royal"] == "1,000 to 1"
+    # Four hands of 22,100 pay 960 to 1 more.
+    assert Fraction(str(entry["house_edge"])) == Fraction(128, 5_525) - Fraction(4 * 960, 22_100)
+
+
+@pytest.mark.section("649a.12(i)(3)")
+@pytest.mark.reading("T19")
+def test_draws_may_be_given(run: Run) -> None:
+    (entry,) = listed(
+        run(
+            *("--json", "--wager", "five_card_hand_bonus", "--positions", "4"),
+            *("--magic-card-every", "50", "--lucky-every", "20"),
+        )
+    )
+    drawn = Fraction(100, 52 * 50) + Fraction(5, 5 * 20)
+    assert Fraction(str(entry["house_edge"])) == Fraction(5_647, 9_282) - drawn
+    assert entry["positions"] == 4
+
+
+def test_a_floor_is_told_by_its_own_choices(run: Run, tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    floor.write_text(FLOOR)
+    found = listed(
+        run(
+            *("--config", str(floor), "--json", "--game", "three_card_poker"),
+            *("--game", "three_card_prime"),
+        )
+    )
+    told = [(entry["wager"], entry["paytable"], entry["tables"]) for entry in found]
+    assert told == [
+        ("ante", "b-C", ["TCP-01"]),
+        ("ante", "c-B", ["TCP-02"]),
+        ("pair_plus", "D", ["TCP-01"]),
+        ("progressive", "B", ["TCP-01", "TCP-02"]),
+        ("five_card_hand_bonus", None, ["TCP-01"]),
+        ("five_card_hand_bonus", None, ["TCP-02"]),
+        ("five_card_hand_bonus_dealer", None, ["TCP-01"]),
+        ("five_card_hand_bonus_dealer", None, ["TCP-02"]),
+        ("ante", "C", ["TCPR-01"]),
+        ("prime", None, ["TCPR-01"]),
+    ]
+    assert found[2]["mini_royal"] == "60 to 1"
+    assert "mini_royal" not in found[0]
+    assert found[3]["break_even_meter"] == {"500": 5_760_000}
+    assert [entry["positions"] for entry in found[4:6]] == [6, 7]
+    assert found[4]["seed_meter"] == {"25": 250_000}
+
+
+@pytest.mark.reading("F12")
+def test_a_floor_offers_the_aces_bonus_in_the_reading_it_has_chosen() -> None:
+    offers = [
+        (offer.wager, offer.paytable, offer.reading, offer.ranking, offer.at)
+        for offer in floor_offers(parse_floor(FLOOR))
+        if offer.chapter.game == "four_card_prime"
+    ]
+    assert offers == [
+        ("prime", "B", "", "five_prime", ("FCP-01",)),
+        ("aces_bonus", "H", "best_four", "aces_best_four", ("FCP-01",)),
+        ("aces_bonus", "H", "five_cards", "aces", ("FCP-02",)),
+    ]
+
+
+def test_a_floor_file_and_draws_contradict_each_other(run: Run, tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    floor.write_text(FLOOR)
+    error = refused(run("--config", str(floor), "--lucky-every", "3"))
+    assert "the floor file says what is drawn" in str(error)
+    assert error.exit_status == 2
+    assert refused(run("--config", str(tmp_path / "none.toml"))).exit_status == 1
+
+
+@pytest.mark.parametrize("wagers", [["progressive"], ["five_card_hand_bonus_dealer"]])
+def test_a_plot_is_drawn_beside_what_is_printed(
+    wagers: list[str], run: Run, tmp_path: Path
+) -> None:
+    plot = tmp_path / "edge.png"
+    chosen = [argument for wager in wagers for argument in ("--wager", wager)]
+    assert listed(run("--json", "--plot", str(plot), *chosen))
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
+    run: Run, tmp_path: Path
+) -> None:
+    plot = tmp_path / "edge.svg"
+    run("--json", "--plot", str(plot), "--wager", "progressive", "--paytable", "A")
+    # Text is drawn as shapes, with what it says in a comment above.
+    drawn = plot.read_text()
+    for said in ("Meter of a $1 wager, in dollars", "House edge, in % of the wager",
+                 "without Envy Bonuses", "with Envy Bonuses, 6 other players",
+                 "$10,080", "$9,030", "seed $1,000"):  # fmt: skip
+        assert f"<!-- {said} -->" in drawn
+
+
+def points(line: Line2D) -> list[list[float]]:
+    """The points of a line, each with its place across and up."""
+    found: list[list[float]] = np.asarray(line.get_xydata(), float).tolist()
+    return found
+
+
+def test_lines_of_a_plot_cross_zero_where_they_are_marked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    run("--plot", str(tmp_path / "edge.png"), "--wager", "progressive")
+    (figure,) = drawn
+    assert len(figure.axes) == 2
+    for panel in figure.axes:
+        _, _, alone, at_alone, envied, at_envied = panel.lines
+        for line, mark in ((alone, at_alone), (envied, at_envied)):
+            (start, high), (end, low) = points(line)
+            ((meter, zero),) = points(mark)
+            assert zero == 0
+            assert high + (low - high) * (meter - start) / (end - start) == pytest.approx(0)
+    assert points(figure.axes[0].lines[3]) == [[10_080, 0]]
+    assert points(figure.axes[0].lines[5]) == [[9_030, 0]]
+
+
+def test_a_plot_that_cannot_be_written_is_refused(run: Run, tmp_path: Path) -> None:
+    plot = tmp_path / "nowhere" / "edge.png"
+    error = refused(run("--wager", "progressive", "--plot", str(plot)))
+    assert "cannot be written" in str(error)
+    assert error.exit_status == 1
+
+
+def test_counts_are_kept_in_the_cache_directory_unless_told_not_to(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "other"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    listed(run("--json", "--wager", "pair_plus", "--no-cache"))
+    assert not cache.exists()
+    first = run("--json", "--wager", "pair_plus")
+    assert [file.suffix for file in (cache / "pitlink").iterdir()] == [".counts"]
+    assert run("--json", "--wager", "pair_plus").stdout == first.stdout
+
+
+@pytest.mark.parametrize("named", ["", "relative/path", None])
+def test_without_an_absolute_cache_directory_it_is_that_of_the_home(
+    named: str | None, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if named is None:
+        monkeypatch.delenv("XDG_CACHE_HOME")
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", named)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    listed(run("--json", "--wager", "pair_plus"))
+    assert (tmp_path / ".cache" / "pitlink").is_dir()
+
+
+def test_a_cache_that_cannot_be_written_is_noticed_and_no_more(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("no directory")
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(in_the_way))
+    result = run("--json", "--wager", "pair_plus")
+    assert listed(result)
+    assert "nothing can be kept in" in result.stderr.replace("\n", " ")
+
+
+def test_help_teaches(run: Run) -> None:
+    text = run("--help").stdout
+    for told in ("--plot", "--mini-royal-pair-plus", "pitlink odds --wager pair_plus"):
+        assert told in text

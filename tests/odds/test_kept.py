@@ -1,0 +1,169 @@
+"""Counts on disk: read again by the code that made them alone, and never in the way."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bonus.odds.counts import Advance
+from bonus.odds.enumerations import Enumeration, Enumerator, HandDeals
+from bonus.odds.kept import KeptCounts, code_digest
+
+
+class Counting:
+    """An enumeration that tells how often it was really counted."""
+
+    def __init__(self, name: str = "some hands") -> None:
+        self.times = 0
+        self.enumeration = Enumeration(name, HandDeals, self._count, lambda: 10)
+
+    def _count(self, advance: Advance) -> HandDeals:
+        self.times += 1
+        advance(10)
+        return HandDeals({"pair": self.times})
+
+
+@pytest.fixture
+def notices() -> list[str]:
+    return []
+
+
+def files_in(directory: Path) -> list[Path]:
+    return sorted(directory.iterdir())
+
+
+def test_what_was_counted_once_is_read_the_next_time(tmp_path: Path, notices: list[str]) -> None:
+    counting = Counting()
+    for _ in range(2):
+        enumerator = Enumerator(KeptCounts(tmp_path / "made" / "here", notices.append))
+        assert enumerator.get(counting.enumeration) == HandDeals({"pair": 1})
+        assert enumerator.get(counting.enumeration) == HandDeals({"pair": 1})
+    assert counting.times == 1
+    assert len(files_in(tmp_path / "made" / "here")) == 1
+    assert not notices
+
+
+def test_without_a_shelf_nothing_is_counted_twice_in_one_run() -> None:
+    counting = Counting()
+    enumerator = Enumerator()
+    enumerator.get(counting.enumeration)
+    enumerator.get(counting.enumeration)
+    assert counting.times == 1
+
+
+def test_what_other_code_counted_is_not_read(tmp_path: Path, notices: list[str]) -> None:
+    counting = Counting()
+    for code in ("old", "new", "old"):
+        Enumerator(KeptCounts(tmp_path, notices.append, code)).get(counting.enumeration)
+    assert counting.times == 2
+    assert not notices
+
+
+def test_what_has_another_name_is_not_read(tmp_path: Path, notices: list[str]) -> None:
+    first, second = Counting("some hands"), Counting("some-hands")
+    for counting in (first, second):
+        Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    assert (first.times, second.times) == (1, 1)
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"short of a digest", bytes(200)])
+def test_a_damaged_file_is_counted_again_and_mended(
+    damage: bytes, tmp_path: Path, notices: list[str]
+) -> None:
+    counting = Counting()
+    Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    (file,) = files_in(tmp_path)
+    file.write_bytes(damage)
+    found = Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    assert found == HandDeals({"pair": 2})
+    assert [notice for notice in notices if "damaged" in notice] == notices != []
+    Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    assert counting.times == 2
+    assert len(notices) == 1
+
+
+def test_one_changed_bit_is_damage(tmp_path: Path, notices: list[str]) -> None:
+    shelf = KeptCounts(tmp_path, notices.append)
+    shelf.put("hands", b"\x01\x02\x03")
+    (file,) = files_in(tmp_path)
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    assert shelf.take("hands") is None
+    assert len(notices) == 1
+
+
+def test_what_is_whole_but_something_else_is_counted_again(
+    tmp_path: Path, notices: list[str]
+) -> None:
+    counting = Counting()
+    shelf = KeptCounts(tmp_path, notices.append)
+    shelf.put(counting.enumeration.name, msgspec.msgpack.encode({"deals": ["no", "counts"]}))
+    assert Enumerator(shelf).get(counting.enumeration) == HandDeals({"pair": 1})
+
+
+def test_a_directory_that_cannot_be_is_told_of_once(tmp_path: Path, notices: list[str]) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("no directory")
+    enumerator = Enumerator(KeptCounts(in_the_way / "here", notices.append))
+    first, second = Counting("first"), Counting("second")
+    assert enumerator.get(first.enumeration) == HandDeals({"pair": 1})
+    assert enumerator.get(second.enumeration) == HandDeals({"pair": 1})
+    assert len([notice for notice in notices if "nothing can be kept" in notice]) == 1
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_put_in_place(
+    tmp_path: Path, notices: list[str]
+) -> None:
+    shelf = KeptCounts(tmp_path, notices.append)
+    shelf.put("hands", b"kept")
+    (file,) = files_in(tmp_path)
+    file.unlink()
+    file.mkdir()
+    shelf.put("hands", b"kept")
+    assert files_in(tmp_path) == [file]
+    assert len(notices) == 1
+
+
+def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A changed byte in any of those modules, or a new one among the rankings, is other code."""
+    package = tmp_path / "bonus"
+    for name in ("cards.py", "hands/three.py", "odds/classes.py", "odds/counts.py",
+                 "odds/duels.py", "odds/enumerations.py", "odds/shown.py"):  # fmt: skip
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("# code\n")
+    monkeypatch.setattr("bonus.odds.kept.files", lambda _package: package)
+    digests = set()
+
+    def digest() -> str:
+        code_digest.cache_clear()
+        return code_digest()
+
+    try:
+        digests.add(digest())
+        for name in ("cards.py", "hands/three.py", "hands/four.py", "odds/classes.py",
+                     "odds/counts.py", "odds/duels.py", "odds/enumerations.py"):  # fmt: skip
+            (package / name).write_text(f"# other code of {name}\n")
+            digests.add(digest())
+        assert len(digests) == 8
+        (package / "odds/shown.py").write_text("# how it is shown\n")
+        assert digest() in digests
+    finally:
+        code_digest.cache_clear()
+
+
+def test_what_is_begun_is_told(tmp_path: Path, notices: list[str]) -> None:
+    begun: list[tuple[str, int]] = []
+    done: list[int] = []
+
+    def begin(name: str, steps: int) -> Advance:
+        begun.append((name, steps))
+        return done.append
+
+    counting = Counting()
+    for _ in range(2):
+        Enumerator(KeptCounts(tmp_path, notices.append), begin).get(counting.enumeration)
+    assert begun == [("some hands", 10)]
+    assert done == [10]

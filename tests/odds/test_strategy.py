@@ -1,0 +1,336 @@
+"""The main games: edges to the last digit, decisions, and words."""
+
+from fractions import Fraction
+from math import isqrt
+from random import Random
+
+import msgspec
+import pytest
+
+from bonus.cards import Card, parse_card
+from bonus.cells import Payout
+from bonus.chapter import chapters, load
+from bonus.columns import paytables_of
+from bonus.hands.four import best_four
+from bonus.hands.three import three_card
+from bonus.odds.duels import Duel
+from bonus.odds.enumerations import Enumerator, duel
+from bonus.odds.main_edges import best_play, folded_strengths
+from bonus.odds.offers import main_choices
+from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best
+from bonus.odds.words import name_hand, strategy_in_words
+from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
+
+QUEEN_SIX_FOUR = "Qc 6d 4h"
+ANTE_BONUS = {
+    "b-A": (5, 4, 1), "b-B": (5, 3, 1), "b-C": (4, 3, 1),
+}  # fmt: skip
+BAD_BEAT_679A = {"A": (12, 10, 4, 0), "D": (6, 5, 2, 1)}
+BAD_BEAT_682A = {"A": (25, 20, 2), "D": (100, 50, 10)}
+
+
+def cards(names: str) -> list[Card]:
+    return [parse_card(name) for name in names.split()]
+
+
+@pytest.mark.section("649a.12(a)")
+@pytest.mark.section("649a.12(b)")
+@pytest.mark.section("649a.12(c)")
+@pytest.mark.reading("T1")
+@pytest.mark.reading("T2")
+@pytest.mark.reading("T3")
+@pytest.mark.reading("T26")
+@pytest.mark.parametrize(
+    ("choice", "edge"),
+    [
+        ("b-A", "686689/20358520"),
+        ("b-B", "3672957/101792600"),
+        ("b-C", "778809/20358520"),
+        ("c-A", "3668351/101792600"),
+        ("c-B", "4833669/101792600"),
+        ("c-C", "6510253/101792600"),
+    ],
+)
+def test_three_card_poker(choice: str, edge: str, counted: Enumerator) -> None:
+    best = best_play(load("649a"), choice, counted)
+    assert best.house_edge == Fraction(edge)
+    assert best.average_wager == Fraction(370, 221)
+    assert sum(best.deals.values()) == best.of
+
+
+def test_three_card_poker_as_published(counted: Enumerator) -> None:
+    """3.37 % of the Ante and 2.01 % of all that is wagered, at 5, 4 and 1 to 1."""
+    best = best_play(load("649a"), "b-A", counted)
+    assert round(best.house_edge * 10**6) == 33_730
+    assert round(best.element_of_risk * 10**4) == 201
+
+
+@pytest.mark.section("679a.12(a)")
+@pytest.mark.section("679a.12(b)")
+@pytest.mark.section("679a.12(c)")
+@pytest.mark.reading("P1")
+@pytest.mark.reading("P3")
+@pytest.mark.reading("P7")
+@pytest.mark.parametrize(
+    ("choice", "edge"),
+    [
+        ("A", "919299/20358520"),
+        ("B", "3966197/101792600"),
+        ("C", "278667/5987800"),
+        ("D", "4107041/101792600"),
+    ],
+)
+def test_three_card_prime(choice: str, edge: str, counted: Enumerator) -> None:
+    assert best_play(load("679a"), choice, counted).house_edge == Fraction(edge)
+
+
+@pytest.mark.slow
+@pytest.mark.section("682a.12(a)")
+@pytest.mark.section("682a.12(b)")
+@pytest.mark.section("682a.12(c)")
+@pytest.mark.reading("F1")
+@pytest.mark.reading("F2")
+@pytest.mark.reading("F3")
+@pytest.mark.parametrize(
+    ("choice", "edge"),
+    [
+        ("A", "6962790397/211413050940"),
+        ("B", "14439122699/465108712068"),
+        ("C", "1311743099/42282610188"),
+        ("D", "12990852715/465108712068"),
+    ],
+)
+def test_four_card_prime(choice: str, edge: str, counted: Enumerator) -> None:
+    best = best_play(load("682a"), choice, counted)
+    assert best.house_edge == Fraction(edge)
+    assert sum(best.deals.values()) == best.of
+    assert best.deals["not_qualified"] == 0
+    assert set(best.times.tolist()) == {0, 1, 3}
+
+
+@pytest.mark.section("649a.11(b)")
+def test_by_every_paytable_queen_six_four_is_the_least_to_play(counted: Enumerator) -> None:
+    chapter = load("649a")
+    strengths = counted.get(duel(chapter)).strength
+    least = three_card(cards(QUEEN_SIX_FOUR))[1]
+    for choice in main_choices(chapter):
+        times = best_play(chapter, choice, counted).times.tolist()
+        assert all(
+            (wager != FOLD) == (strength >= least)
+            for strength, wager in zip(strengths, times, strict=True)
+        )
+
+
+@pytest.mark.section("649a.11(b)(2)")
+@pytest.mark.reading("T7")
+@pytest.mark.reading("T8")
+def test_no_hand_of_the_three_card_progressive_or_pair_plus_is_folded(
+    counted: Enumerator,
+) -> None:
+    chapter = load("649a")
+    folded = folded_strengths(chapter, counted)
+    found = counted.get(duel(chapter))
+    hands = {
+        hand for hand, strength in zip(found.hand, found.strength, strict=True)
+        if strength in folded
+    }  # fmt: skip
+    assert hands == {"high_card"}
+
+
+def test_hands_of_one_strength_may_be_played_both_ways(counted: Enumerator) -> None:
+    with pytest.raises(ValueError, match="one strength"):
+        folded_strengths(load("679a"), counted)
+
+
+@pytest.mark.section("649a.11(c)(3)")
+@pytest.mark.section("679a.11(c)(3)")
+@pytest.mark.parametrize("chapter", ["649a", "679a"])
+def test_three_card_games_dealt_at_random_come_to_the_edge(
+    chapter: str, counted: Enumerator
+) -> None:
+    random = Random(649)
+    played = load(chapter)
+    choice = "b-A" if chapter == "649a" else "D"
+    hands = ("straight_flush", "three_of_a_kind", "straight", "flush")
+    best = best_play(played, choice, counted)
+    least = three_card(cards(QUEEN_SIX_FOUR))[1]
+    total = squares = 0
+    trials = 150_000
+    for _ in range(trials):
+        player, dealer = deal(random, 3, 3)
+        if three_card(player)[1] < least:
+            net = -1
+        elif chapter == "649a":
+            bonus = dict(zip(hands, ANTE_BONUS[choice], strict=False))
+            net = net_649a(player, dealer, bonus | {"mini_royal": 5, "mini_royal_spades": 5})
+        else:
+            net = net_679a(player, dealer, dict(zip(hands, BAD_BEAT_679A[choice], strict=True)))
+        total += net
+        squares += net * net
+    # Queen-six-three is mixed in 679a; to fold all of it costs less than the chance error here.
+    assert abs(total + trials * best.house_edge) < 5 * isqrt(squares)
+
+
+@pytest.mark.slow
+@pytest.mark.section("682a.11(d)(2)")
+@pytest.mark.parametrize("choice", ["A", "D"])
+def test_four_card_prime_dealt_at_random_comes_to_the_edge(
+    choice: str, counted: Enumerator
+) -> None:
+    """Raised 3 times with tens or better and once down to threes, which costs next to nothing."""
+    random = Random(682)
+    best = best_play(load("682a"), choice, counted)
+    hands = ("four_of_a_kind", "straight_flush", "three_of_a_kind")
+    bad_beat = dict(zip(hands, BAD_BEAT_682A[choice], strict=True))
+    tens, threes = (1 << 16 | rank << 12 for rank in (8, 1))
+    total = squares = 0
+    trials = 150_000
+    for _ in range(trials):
+        player, dealer = deal(random, 5, 6)
+        strength = best_four(player)[1]
+        times = 3 if strength >= tens else 1
+        net = net_682a(player, dealer, bad_beat, times) if strength >= threes else -1
+        total += net
+        squares += net * net
+    assert abs(total + trials * best.house_edge) < 5 * isqrt(squares)
+
+
+def small_duel(**columns: list[int]) -> Duel:
+    size = len(columns["higher"])
+    return Duel(
+        hand=["pair", "high_card"][:size],
+        strength=[2, 1][:size],
+        hands=[1] * size,
+        not_qualified=columns.get("not_qualified", [0] * size),
+        equal=columns.get("equal", [0] * size),
+        higher=columns["higher"],
+        deals=100,
+        examples={2: (0, 1, 8), 1: (0, 5, 14)},
+    )
+
+
+@pytest.mark.section("682a.11(d)(2)")
+@pytest.mark.reading("F1")
+def test_what_each_outcome_is_worth() -> None:
+    """One hand, one sort of outcome at a time."""
+
+    def edge(chapter: str, bonuses: tuple[BonusPays, ...], **columns: list[int]) -> Fraction:
+        return play_best(load(chapter).main, bonuses, small_duel(**columns)).house_edge
+
+    def pays(chapter: str, times: int) -> tuple[BonusPays, ...]:
+        payout = {"pair": Payout(times=times, stake_back=True)}
+        return tuple(BonusPays(bonus, payout) for bonus in load(chapter).main.bonus)
+
+    # The Ante pays where the dealer does not qualify in 649a, the Play in 679a.
+    assert edge("649a", (), higher=[0], not_qualified=[100]) == -1
+    assert edge("679a", (), higher=[0], not_qualified=[100]) == -1
+    # Ties return in 649a, win in the others; three times the Ante is raised where that wins.
+    assert edge("649a", (), higher=[0], equal=[100]) == 0
+    assert edge("679a", (), higher=[0], equal=[100]) == -2
+    assert edge("682a", (), higher=[0], equal=[100]) == -4
+    # What loses is folded, and what is better than a fold by a bonus is not.
+    assert edge("649a", (), higher=[100]) == 1
+    assert edge("649a", pays("649a", 5), higher=[100]) == 2 - 5
+    assert edge("649a", pays("649a", 5), higher=[0], equal=[100]) == -5
+    assert edge("679a", pays("679a", 12), higher=[100]) == 1 - 12
+    # The Bad Beat Bonus of 682a loses the Raise, so that the smallest is made; Win Bonus on a tie.
+    assert edge("682a", pays("682a", 25), higher=[100]) == 1 - 25
+    assert edge("682a", pays("682a", 25), higher=[0], equal=[100]) == -4 - 25
+
+
+@pytest.mark.section("679a.12(a)")
+@pytest.mark.reading("P7")
+def test_every_unit_of_play_is_paid_where_the_dealer_does_not_qualify() -> None:
+    """Seen where Play may be more than the Ante, which it may in no chapter yet."""
+    main = msgspec.structs.replace(load("679a").main, times=(1, 3))
+    best = play_best(main, (), small_duel(higher=[0], not_qualified=[100]))
+    assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
+
+
+def test_the_smaller_wager_is_made_where_two_are_equal() -> None:
+    best = play_best(load("682a").main, (), small_duel(higher=[50, 100]))
+    assert best.times.tolist() == [1, FOLD]
+    assert best.average_wager == Fraction(3, 2)
+    assert best.deals == {"fold": 100, "not_qualified": 0, "higher": 50, "equal": 0, "lower": 50}
+
+
+@pytest.mark.reading("P7")
+def test_what_play_pays_is_the_chapters(counted: Enumerator) -> None:
+    """Without the table of 679a.12(b) and a Bad Beat Bonus the game is worth less."""
+    chapter = load("679a")
+    plain = msgspec.structs.replace(chapter.main, follow_pays=None, bonus=())
+    found = counted.get(duel(chapter))
+    with_table = msgspec.structs.replace(chapter.main, bonus=())
+    assert play_best(plain, (), found).house_edge > play_best(with_table, (), found).house_edge
+
+
+def test_bonuses_are_those_of_the_paytable() -> None:
+    main = load("649a").main
+    hands = hands_of("three_card")
+    (paytable,) = (one for one in paytables_of(main.bonus[0].table[1], hands)
+                   if one.choice == "c-B")  # fmt: skip
+    (pays,) = bonus_pays(main, [paytable])
+    assert [pays.of(hand).times for hand in hands] == [50, 50, 8, 6, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "hand", "group", "full"),
+    [
+        ("three_card", QUEEN_SIX_FOUR, "queen high", "queen-six-four"),
+        ("three_card", "6c 6d Ah", "a pair of sixes", "a pair of sixes with ace"),
+        ("three_card", "Ac 2d 3h", "a straight to the three", "a straight to the three"),
+        ("three_card", "Ac Kc Qc", "a straight flush to the ace", "a straight flush to the ace"),
+        ("three_card", "9c 7c 2c", "a flush, nine high", "a flush of nine-seven-two"),
+        ("three_card", "9c 9d 9h", "three nines", "three nines"),
+        ("four_card", "Tc Td Ah 4s 2c", "a pair of tens", "a pair of tens with ace-four"),
+        ("four_card", "Tc Td 9h 9s 2c", "two pairs, tens and nines", "two pairs, tens and nines"),
+        ("four_card", "Tc Td Th 9s 2c", "three tens", "three tens with nine"),
+        ("four_card", "6c 6d 6h 6s 2c", "four sixes", "four sixes"),
+        ("four_card", "Ac 2d 3h 4s 9c", "a straight to the four", "a straight to the four"),
+        ("four_card", "Kc Jd 9h 7s 5c", "king high", "king-jack-nine-seven"),
+    ],
+)
+def test_hands_by_name(ranking: str, hand: str, group: str, full: str) -> None:
+    named = name_hand(ranking, cards(hand))
+    assert (named.group, named.full) == (group, full)
+
+
+@pytest.mark.section("649a.11(b)")
+@pytest.mark.section("679a.11(b)")
+def test_strategies_in_words(counted: Enumerator) -> None:
+    words = {}
+    for chapter in ("649a", "679a"):
+        played = load(chapter)
+        best = best_play(played, main_choices(played)[0], counted)
+        found = counted.get(duel(played))
+        words[chapter] = strategy_in_words("three_card", played.main, found, best.times)
+    assert words["649a"] == ("Play with queen-six-four or better.", "Fold everything else.")
+    assert " ".join(words["679a"]) == (
+        "Play with queen-six-four or better, and with 24 of 60 hands of queen-six-three, as the"
+        " suits decide. Fold everything else."
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.section("682a.11(b)")
+def test_the_strategy_of_four_card_prime_in_words(counted: Enumerator) -> None:
+    chapter = load("682a")
+    for choice in main_choices(chapter):
+        best = best_play(chapter, choice, counted)
+        words = strategy_in_words("four_card", chapter.main, counted.get(duel(chapter)), best.times)
+        assert " ".join(words) == (
+            "Raise 3 times the Ante with a pair of tens with ace-four or better, and with 40,140 of"
+            " 87,048 hands of a pair of tens with ace-three down to a pair of nines with king-jack"
+            " (a pair of tens: 38,292 of 60,264; a pair of nines: 1,848 of 26,784), as the suits"
+            " and the cards that do not play decide."
+            " Raise 1 time the Ante with the rest down to a pair of threes."
+            " Fold everything else."
+        )
+
+
+def test_every_chapter_has_choices_for_its_main_game() -> None:
+    assert {game: main_choices(chapter) for game, chapter in chapters().items()} == {
+        "three_card_poker": ("b-A", "b-B", "b-C", "c-A", "c-B", "c-C"),
+        "three_card_prime": ("A", "B", "C", "D"),
+        "four_card_prime": ("A", "B", "C", "D"),
+    }
