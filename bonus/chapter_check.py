@@ -20,18 +20,15 @@ from bonus.cells import (
 )
 from bonus.chapter_parts import (
     Bonus,
-    CardsOf,
     Chapter,
-    Deal,
     Envy,
     Main,
     MiniRoyal,
     Table,
     WagerTables,
 )
-from bonus.columns import Paytable, Rates, paytables_of
 from bonus.hands.rankings import RANKINGS, Ranking
-from bonus.rounds import COMMUNITY_CARDS
+from bonus.paytables import Paytable, Rates, paytables_of
 
 
 def check_chapter(chapter: Chapter) -> None:
@@ -105,7 +102,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables, names: Sequence[str]) ->
     if tables.readings and rankings[0] != rankings[1]:
         raise ChapterError(f"{of}: the first of its readings is the default")
     for name in rankings:
-        counts = {_count(cards, chapter.deal) for cards in tables.cards}
+        counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         if not counts <= _ranking(of, name).cards:
             raise ChapterError(f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}")
         paytables = _check_tables(
@@ -239,17 +236,6 @@ def _check_rows(
     for (better, more), (lower, less) in pairwise(worth.items()):
         if more < less:
             raise ChapterError(f"{where}: {better} pays less than {lower}")
-
-
-def _count(cards: CardsOf, deal: Deal) -> int:
-    """How many cards a wager is judged on."""
-    return {
-        "hand": deal.hand,
-        "hand_and_dealer": deal.hand + deal.dealer,
-        "hand_and_community": deal.hand + COMMUNITY_CARDS,
-        "dealer_and_community": deal.dealer + COMMUNITY_CARDS,
-        "hand_and_all_six": deal.hand + 1,
-    }[cards]
 
 
 def _check_rest(chapter: Chapter, names: Sequence[str]) -> None:

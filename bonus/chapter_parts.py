@@ -1,6 +1,6 @@
 """What a chapter's file says, part by part: its game, its wagers, and their printed tables."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -9,6 +9,8 @@ from bonus.wagers import MeterKind, PaidFrom
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
 """A row of a table: a cell for each of its choices, or the one cell of a table without any."""
+
+COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
 CardsOf = Literal[
     "hand", "hand_and_dealer", "hand_and_community", "dealer_and_community", "hand_and_all_six"
@@ -229,6 +231,16 @@ class Deal(_Part, frozen=True):
     positions_rule: str
     hand: int
     dealer: int
+
+    def judged(self, cards: CardsOf) -> tuple[int, ...]:
+        """How many cards go to each holder of those that a wager is judged on."""
+        return {
+            "hand": (self.hand,),
+            "hand_and_dealer": (self.hand, self.dealer),
+            "hand_and_community": (self.hand, COMMUNITY_CARDS),
+            "dealer_and_community": (self.dealer, COMMUNITY_CARDS),
+            "hand_and_all_six": (self.hand, 1),
+        }[cards]
 
 
 class Bound(_Part, frozen=True):

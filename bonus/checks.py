@@ -9,9 +9,10 @@ from typing import Final
 
 from bonus.cards import Card, card_name
 from bonus.chapter_parts import Main
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.rounds import DealtPosition, Round, RoundError
 from bonus.table_rules import TableRules
+from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
 """No wager is higher (a hundred million dollars), so that no payout leaves 53 bits."""

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from bonus.lines import Holding, Line, Settlement, Take
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.rounds import DealtPosition
-from bonus.wagers import meter_fed_by
+from bonus.wagers import MeterKind, meter_fed_by
 
 MICROS_PER_CENT: Final = 10_000
 

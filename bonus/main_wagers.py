@@ -3,16 +3,13 @@
 649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2); a chapter says in its ``main`` what becomes of each.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bonus.cards import Card
+from bonus.hands.rankings import Compare
 from bonus.rounds import DealtPosition
 from bonus.turns import PayRow, Turns
 from bonus.wagers import PaidFrom
-
-Compare = Callable[[Sequence[Card]], tuple[str, int]]
-"""Gives a hand's name, and a number by which hands compare."""
 
 
 @dataclass(frozen=True, slots=True)

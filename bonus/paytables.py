@@ -1,160 +1,121 @@
-"""The terms of a meter: what its wager pays, its Envy Bonuses, its seed and its rates.
-
-They are made of the chapter's paytables (649a.12(e), (h), (i), (j)) for one wager amount, since a
-meter is for one amount (reading T22).
-"""
+"""The paytables that a printed table has side by side, one column each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from bonus.cells import read_cents, read_rate_bps, read_seed, read_times
-from bonus.chapter import load
-from bonus.chapter_parts import Chapter, Envy, WagerTables
-from bonus.columns import Paytable, Rates, paytables_of, rows_of
-from bonus.hands.rankings import RANKINGS
-from bonus.wagers import METER_OF, MeterKind, PaidFrom, Wager
+from bonus.cells import NOTHING, ChapterError, Payout, read_payout
+from bonus.chapter_parts import Cells, OneTable, Table
 
-__all__ = ["METER_OF", "MeterKind", "MeterTerms", "PaidFrom", "Row", "Wager", "meter_terms"]
-
-_CHAPTER: Final = "649a"
+_OR_LOWER: Final = "_or_lower"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What a hand wins under a meter's terms.
+class Rates:
+    """The cells of a meter's seed, reseed and rates of progression."""
 
-    Attributes:
-        hand: the hand's name in this paytable, which need not set every royal apart.
-        percent: the percentage of the meter that it pays, or 0.
-        for_1: how many times the wager it pays, or 0.
-        envy_cents: the Envy Bonus that it brings to each wager of another player, or 0.
-    """
-
-    hand: str
-    percent: int
-    for_1: int
-    envy_cents: int
-
-
-@dataclass(frozen=True, slots=True)
-class MeterTerms:
-    """What the chapter lays down for a meter of one wager amount.
-
-    Attributes:
-        kind: the meter.
-        wager_cents: the amount that every wager on it has, in cents.
-        paytable: the letter of the paytable chosen, where there is a choice.
-        seed_cents: what the meter holds at first, in cents.
-        reseed_cents: what it is given after a win of the whole of it, in cents; beside this, a
-            meter with a reserve is given the reserve (reading T21).
-        primary_bps: how much of a wager is added to the meter, in basis points.
-        reserve_bps: how much of a wager is added to its reserve, in basis points.
-        paid_from: where payouts come from that are no percentage of the meter.
-        rule: the subsection of the payouts.
-        envy_rule: the subsection of the Envy Bonuses, empty where there are none.
-        draw_rule: the subsection of the Magic Card and Lucky Bonus, empty where they are not to be
-            had.
-        magic_card_for_1: how many times the wager the Magic Card pays, or 0.
-        lucky_bonus_for_1: how many times the wager the Lucky Bonus pays, or 0.
-        rows: what each hand wins, for every hand of the ranking.
-    """
-
-    kind: MeterKind
-    wager_cents: int
-    paytable: str | None
-    seed_cents: int
-    reseed_cents: int
-    primary_bps: int
-    reserve_bps: int
-    paid_from: PaidFrom
     rule: str
-    envy_rule: str
-    draw_rule: str
-    magic_card_for_1: int
-    lucky_bonus_for_1: int
-    rows: Mapping[str, Row] = field(repr=False, compare=False)
-
-    @property
-    def offers_envy(self) -> bool:
-        """Whether the wager brings Envy Bonuses."""
-        return bool(self.envy_rule)
-
-    @property
-    def offers_draws(self) -> bool:
-        """Whether a Magic Card and a Lucky Bonus may be offered with the wager."""
-        return bool(self.draw_rule)
+    seed: str
+    reseed: str
+    primary: str
+    reserve: str
 
 
-@cache
-def meter_terms(kind: MeterKind, wager_cents: int, paytable: str | None = None) -> MeterTerms:
-    """The terms of the meter of ``kind`` for wagers of ``wager_cents``, in cents.
+@dataclass(frozen=True, slots=True)
+class Paytable:
+    """One paytable.
+
+    Attributes:
+        rule: the subsection.
+        choice: what a Rules Submission calls it, or None where there is no choice.
+        cells: what each hand that it sets apart pays, as printed, highest first.
+        version: whether it goes with a version of 649a.7(e) alone.
+        rates: the meter's terms, where it is a meter's.
+    """
+
+    rule: str
+    choice: str | None
+    cells: Mapping[str, str]
+    version: bool = False
+    rates: Rates | None = None
+
+
+def paytables_of(table: Table | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
+    """The columns of a table, for a ranking's hands.
+
+    A row ``flush_or_lower`` stands for the flush and every lower hand. Blanks above a column's
+    first cell are hands that it does not set apart (reading T5); any other blank pays nothing
+    (reading T3).
 
     Raises:
-        ValueError: the chapter offers no such meter, with the subsection that says so: an amount
-            without Envy Bonuses laid down for it (reading T22), no amount at all, a paytable that
-            is not among the choices, or none where one has to be chosen.
+        ChapterError: a row has not a cell for each choice, or its hand does not exist.
     """
-    return _terms(load(_CHAPTER), kind, wager_cents, paytable)
+    if isinstance(table, OneTable):
+        return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
+    choices = table.choices or (None,)
+    found = []
+    for index, choice in enumerate(choices):
+        of = f"{table.rule} {choice or ''}".rstrip()
+        column = {
+            hand: _cell(cells, index, len(table.choices), of) for hand, cells in table.pays.items()
+        }
+        rates = None
+        if table.progression:
+            seed, reseed, primary, reserve = (
+                cells if isinstance(cells, str) else _cell(cells, index, len(choices), of)
+                for cells in (
+                    table.progression.seed,
+                    table.progression.reseed,
+                    table.progression.primary,
+                    table.progression.reserve,
+                )
+            )
+            rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
+        found.append(Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates))
+    return tuple(found)
 
 
-def _terms(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
-    tables = next(tables for tables in chapter.wager if tables.meter == kind)
-    hands = [hand.value for hand in RANKINGS[tables.ranking].hands]
-    chosen, rates = _choose(tables, hands, choice)
-    if wager_cents < 1:
-        raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
-    envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
-    draws = tables.draws
-    return MeterTerms(
-        kind=kind,
-        wager_cents=wager_cents,
-        paytable=choice,
-        seed_cents=read_seed(rates.seed) * wager_cents,
-        reseed_cents=read_seed(rates.reseed) * wager_cents,
-        primary_bps=read_rate_bps(rates.primary),
-        reserve_bps=read_rate_bps(rates.reserve),
-        paid_from=tables.paid_from,
-        rule=chosen.rule,
-        envy_rule=tables.envy.rule if tables.envy else "",
-        draw_rule=draws.rule if draws else "",
-        magic_card_for_1=read_times(draws.magic_card, "for") if draws else 0,
-        lucky_bonus_for_1=read_times(draws.lucky_bonus, "for") if draws else 0,
-        rows=MappingProxyType(
-            {
-                hand: Row(name, payout.percent, payout.times, envy_cents.get(name, 0))
-                for hand, (name, payout) in rows_of(chosen, hands).items()
-            }
-        ),
-    )
+def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
+    """A three-card paytable to which a mini-royal of ``times`` to 1 is added (649a.12(g))."""
+    cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
+    return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 
 
-def _choose(
-    tables: WagerTables, hands: Sequence[str], choice: str | None
-) -> tuple[Paytable, Rates]:
-    paytables = [paytable for table in tables.table for paytable in paytables_of(table, hands)]
-    for paytable in paytables:
-        if paytable.choice == choice and paytable.rates:
-            return paytable, paytable.rates
-    rule = paytables[0].rule
-    offered = [paytable.choice for paytable in paytables if paytable.choice]
-    if not offered:
-        raise ValueError(f"{tables.meter}: {rule} has one paytable, none to choose")
-    letters = " or ".join(offered)
-    if choice is None:
-        raise ValueError(f"{tables.meter}: a paytable must be chosen, {letters} of {rule}")
-    raise ValueError(f"{tables.meter}: {rule} has the paytables {letters}, not {choice!r}")
+def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
+    """For every hand of a ranking, what the paytable calls it and what it pays.
+
+    A royal that the paytable does not set apart is named and paid as the table's first row.
+    """
+    first = next(iter(paytable.cells))
+    above = hands[: hands.index(first)]
+    shown = {hand: first if hand in above else hand for hand in hands}
+    return {
+        hand: (name, read_payout(paytable.cells[name]) if name in paytable.cells else NOTHING)
+        for hand, name in shown.items()
+    }
 
 
-def _envy_cents(kind: MeterKind, envy: Envy, wager_cents: int) -> dict[str, int]:
-    schedules = {read_cents(schedule.wager): schedule for schedule in envy.schedule}
-    schedule = schedules.get(wager_cents)
-    if schedule is None:
-        amounts = " or ".join(schedule.wager for schedule in envy.schedule)
-        raise ValueError(
-            f"{kind}: the wager is {amounts}, since {envy.rule} lays down Envy Bonuses for no "
-            f"other; {wager_cents} cents is not offered"
-        )
-    return {hand: read_cents(cell) for hand, cell in schedule.pays.items()}
+def _cell(cells: Cells, index: int, choices: int, of: str) -> str:
+    if isinstance(cells, str):
+        if choices:
+            raise ChapterError(f"{of}: {cells!r} stands where each choice has a cell of its own")
+        return cells
+    if not choices or len(cells) != choices:
+        raise ChapterError(f"{of}: {len(cells)} cells in a row where there are {choices} choices")
+    return cells[index]
+
+
+def _cells(of: str, column: Mapping[str, str], hands: Sequence[str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for row, cell in column.items():
+        if not found and cell == "":
+            if row not in hands:
+                raise ChapterError(f"{of}: {row!r} is no hand of its ranking")
+            continue
+        hand = row.removesuffix(_OR_LOWER)
+        if hand not in hands:
+            raise ChapterError(f"{of}: {hand!r} is no hand of its ranking")
+        rest = hands[hands.index(hand) :] if row != hand else (hand,)
+        found.update(dict.fromkeys(rest, cell))
+    return MappingProxyType(found)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from bonus.chapter_parts import CardsOf
 from bonus.lines import Due, Line, Outcome, Take
-from bonus.paytables import MeterKind, MeterTerms, Row
+from bonus.meter_terms import MeterTerms, Row
 from bonus.rounds import DealtPosition
 from bonus.turns import Judge, Turns
-from bonus.wagers import PaidFrom
+from bonus.wagers import MeterKind, PaidFrom
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,12 @@ import msgspec
 
 from bonus.cards import Card
 from bonus.chapter import chapters
-from bonus.chapter_parts import Chapter
+from bonus.chapter_parts import COMMUNITY_CARDS, Chapter
 from bonus.choices import Choices, choice_problem
 from bonus.holdings import MICROS_PER_CENT
 from bonus.lines import Holding
-from bonus.paytables import MeterKind, MeterTerms, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
 from bonus.rounds import (
-    COMMUNITY_CARDS,
     DealtPosition,
     Draw,
     LuckyPosition,
@@ -28,6 +27,7 @@ from bonus.rounds import (
     read_cards,
 )
 from bonus.table_rules import TableRules, table_rules
+from bonus.wagers import MeterKind
 
 LINE_BYTES_MAX: Final = 65_536
 """A longer line is refused unread: no round of seven positions comes near it."""

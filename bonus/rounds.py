@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from bonus.cards import Card, parse_card
-
-COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
 LuckyPosition = int | Literal["dealer"]
 

@@ -12,7 +12,7 @@ import msgspec
 from bonus.checks import check_round, check_wagers
 from bonus.holdings import MICROS_PER_CENT, contributions, resolve
 from bonus.lines import Holding, Line
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.round_text import (
     LINE_BYTES_MAX,
     RoundText,
@@ -26,6 +26,7 @@ from bonus.round_text import (
 from bonus.rounds import DealtPosition, RoundError
 from bonus.settlement import settle_round, void_lines
 from bonus.table_rules import TableRules
+from bonus.wagers import MeterKind
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):

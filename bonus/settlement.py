@@ -8,10 +8,11 @@ take, which ``resolve`` (or whoever keeps the meters) carries out in order.
 from collections.abc import Mapping, Sequence
 
 from bonus.lines import Line, Outcome, Settlement
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.rounds import DealtPosition, Round
 from bonus.table_rules import TableRules
 from bonus.turns import Turns, paying_order
+from bonus.wagers import MeterKind
 
 
 def settle_round(

@@ -10,18 +10,14 @@ from bonus.cells import read_times
 from bonus.chapter import load
 from bonus.chapter_parts import Bonus, Bound, CardsOf, Chapter, Main, Table, Version, WagerTables
 from bonus.choices import MINI_ROYAL, VERSION, Choices
-from bonus.columns import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.hand_bonus import HandBonus
-from bonus.hands import best_four, three_card
-from bonus.hands.rankings import RANKINGS
-from bonus.main_wagers import BonusTerms, Compare, MainWagers
+from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.main_wagers import BonusTerms, MainWagers
 from bonus.optional_wagers import OptionalWager
+from bonus.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.progressives import ProgressiveWager
 from bonus.turns import PayoutLimit, PayRow, Step
 from bonus.wagers import MeterKind
-
-_COMPARES: Final[Mapping[str, Compare]] = {"three_card": three_card, "four_card": best_four}
-"""How the hands of a ranking compare."""
 
 _QUEEN_HIGH: Final = [parse_card(name) for name in ("Qc", "3d", "2h")]
 """The lowest hand with which a dealer's three cards qualify."""
@@ -203,7 +199,7 @@ class _Builder:
             when: tuple(self._bonus(bonus) for bonus in main.bonus if bonus.when == when)
             for when in ("played", "not_lower", "lower")
         }
-        compare = _COMPARES[main.ranking]
+        compare = COMPARES[main.ranking]
         below = main.not_qualified
         return MainWagers(
             stake=main.stake,

@@ -11,9 +11,9 @@ from typing import Final, Protocol
 from bonus.cards import Card
 from bonus.chapter_parts import CardsOf
 from bonus.lines import Due, Line, Outcome, Take
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.rounds import DealtPosition, Round, RoundError
-from bonus.wagers import PaidFrom
+from bonus.wagers import MeterKind, PaidFrom
 
 Judge = Callable[[Sequence[Card]], str]
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.live import Live
 
 from bonus.errors import UserError
-from bonus.paytables import MeterKind
+from bonus.wagers import MeterKind
 from controllers.bots import ROUND_S, RoundPlayed, run_bot
 from controllers.demo_books import BookedAgent, Books
 from controllers.demo_floor import write_demo_floor

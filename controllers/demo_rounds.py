@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Self, TextIO
 
 from bonus.errors import UserError
-from bonus.paytables import MeterKind
+from bonus.wagers import MeterKind
 from controllers.records import RoundRecord, settle_again
 
 ROUNDS_FILE: Final = "rounds.jsonl"

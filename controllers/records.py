@@ -12,10 +12,10 @@ import msgspec
 
 from bonus.holdings import MICROS_PER_CENT, take_off
 from bonus.lines import METER_OF_ITEM, Holding, Line, Take
-from bonus.paytables import MeterKind, MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.rounds import RoundError
 from bonus.settle import Settled, settle_line
-from bonus.wagers import Wager
+from bonus.wagers import MeterKind, Wager
 
 _ENCODER: Final = msgspec.json.Encoder()
 

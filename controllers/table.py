@@ -10,7 +10,7 @@ import msgspec
 
 from bonus.chapter import chapters
 from bonus.choices import Choices
-from bonus.paytables import MeterTerms
+from bonus.meter_terms import MeterTerms
 from bonus.table_rules import TableRules, meter_rules, table_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
 from meters.wire.floor import Link, Table

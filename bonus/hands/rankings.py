@@ -12,7 +12,7 @@ from bonus.hands.colors import FivePrimeHand, PrimeHand, five_prime_hand, prime_
 from bonus.hands.five import FiveCardHand, best_five
 from bonus.hands.four import FourCardHand, best_four
 from bonus.hands.six import SixCardHand, SuperRoyalHand, six_card_hand, super_royal_hand
-from bonus.hands.three import ThreeCardHand, three_card_hand
+from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,14 @@ def _ranking(
 ) -> Ranking:
     return Ranking(tuple(hands), frozenset(tuple(hands)[:tops]), frozenset(cards), of)
 
+
+Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
+"""Gives a hand's name, and a number by which hands of the ranking compare, ties being equal."""
+
+COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
+    {"three_card": three_card, "four_card": best_four}
+)
+"""The rankings by which a player's hand is compared with the dealer's."""
 
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {

@@ -7,8 +7,6 @@ hands hold a subset and are higher than something depends on the subset's class 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from math import comb
 from typing import Final
 
@@ -16,17 +14,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bonus.cards import DECK, Card
-from bonus.hands.four import best_four
-from bonus.hands.three import dealer_qualifies, three_card
+from bonus.cards import DECK
+from bonus.hands.rankings import COMPARES, Compare
+from bonus.hands.three import dealer_qualifies
 from bonus.odds.classes import HandClasses, Integers, hand_classes
 from bonus.odds.counts import Advance, each_class, judged
-
-Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
-"""Gives a hand's name, and a number by which hands compare."""
-
-COMPARES: Final[Mapping[str, Compare]] = {"three_card": three_card, "four_card": best_four}
-"""The rankings by which a player's hand can be compared with the dealer's."""
 
 
 class Duel(msgspec.Struct, frozen=True):

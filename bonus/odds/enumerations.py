@@ -5,12 +5,12 @@ A count depends on the cards and on how hands are ranked, and on no paytable; so
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from bonus.chapter_parts import CardsOf, Chapter, WagerTables
-from bonus.hands.rankings import RANKINGS
+from bonus.chapter_parts import Chapter, WagerTables
+from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.odds.classes import hand_classes
 from bonus.odds.counts import (
     BY_COLOR,
@@ -22,9 +22,7 @@ from bonus.odds.counts import (
     judged,
     steps_of_hands,
 )
-from bonus.odds.duels import COMPARES, Duel, count_duel, steps_of_duel
-
-_COMMUNITY: Final = 2  # 649a.8(d)
+from bonus.odds.duels import Duel, count_duel, steps_of_duel
 
 T = TypeVar("T")
 
@@ -110,18 +108,6 @@ class Fives(msgspec.Struct, frozen=True):
     """
 
     deals: dict[int, Counts]
-
-
-def groups_of(chapter: Chapter, cards: CardsOf) -> tuple[int, ...]:
-    """How many cards go to each holder of those that a wager is judged on."""
-    hand, dealer = chapter.deal.hand, chapter.deal.dealer
-    return {
-        "hand": (hand,),
-        "hand_and_dealer": (hand, dealer),
-        "hand_and_community": (hand, _COMMUNITY),
-        "dealer_and_community": (dealer, _COMMUNITY),
-        "hand_and_all_six": (hand, 1),
-    }[cards]
 
 
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:

@@ -4,6 +4,7 @@ What is kept is named for the code that it was counted by: a change of a ranking
 are gone through, makes all that was kept before it unknown, so that nothing stale is ever read.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -26,6 +27,8 @@ _COUNTED_BY: Final = (
 """The modules on which a count depends; a package stands for all modules in it."""
 
 _DIGEST_SIZE: Final = 32
+_SUFFIX: Final = ".counts"
+_KEY: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_SIZE}}}")
 
 
 @cache
@@ -83,6 +86,7 @@ class KeptCounts:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             self._write(path, sha256(data).digest() + data)
+            self._drop_older(name, path)
         except OSError as error:
             if not self._unwritable:
                 why = f"{error.strerror}"
@@ -91,7 +95,14 @@ class KeptCounts:
 
     def _path(self, name: str) -> Path:
         key = sha256(f"{self._code} {name}".encode()).hexdigest()[:_DIGEST_SIZE]
-        return self._directory / f"{name.replace(' ', '-').replace(',', '')}-{key}.counts"
+        return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
+
+    def _drop_older(self, name: str, path: Path) -> None:
+        """Remove what other code kept under a name: it would never be read again."""
+        for other in self._directory.glob(f"{_stem(name)}-*{_SUFFIX}"):
+            key = other.name.removeprefix(f"{_stem(name)}-").removesuffix(_SUFFIX)
+            if other != path and _KEY.fullmatch(key):
+                other.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:
         with NamedTemporaryFile(dir=self._directory, prefix=".", delete=False) as part:
@@ -104,6 +115,10 @@ class KeptCounts:
                 with suppress(OSError):
                     partial.unlink()
                 raise
+
+
+def _stem(name: str) -> str:
+    return name.replace(" ", "-").replace(",", "")
 
 
 def _modules(at: Traversable) -> list[Traversable]:

@@ -11,7 +11,7 @@ from bonus.cells import read_cents, read_seed, read_times
 from bonus.chapter_parts import Draws as DrawsPay
 from bonus.chapter_parts import WagerTables
 from bonus.odds.entries import Drawn, Entry, Folding, Shared, decimal, exact
-from bonus.odds.enumerations import Enumerator, all_hands, fives, groups_of
+from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.offers import Offer
 from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
@@ -86,7 +86,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry
         raise ValueError(f"{paytable.rule} has no seed")
     seed = read_seed(paytable.rates.seed)
     place = tables.names.index(offer.wager)
-    groups = groups_of(offer.chapter, tables.cards[place])
+    groups = offer.chapter.deal.judged(tables.cards[place])
     deals = counted.get(all_hands(offer.ranking, groups)).deals
     of = sum(deals.values())
     hands = paid_hands(paytable, offer.ranking, deals)

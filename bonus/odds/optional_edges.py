@@ -5,7 +5,7 @@ from math import comb
 from bonus.cards import DECK
 from bonus.chapter_parts import FourthCard, WagerTables
 from bonus.odds.entries import Entry, decimal, exact
-from bonus.odds.enumerations import Enumerator, all_hands, groups_of, with_further_card
+from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
 from bonus.odds.notes import mini_royal_cell, optional_note
 from bonus.odds.offers import Offer
 from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
@@ -16,7 +16,7 @@ def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> En
     if tables.fourth_card:
         return _with_fourth_card(offer, tables, tables.fourth_card, counted)
     paytable = paytable_of(offer, tables.table, offer.paytable)
-    groups = groups_of(offer.chapter, tables.cards[tables.names.index(offer.wager)])
+    groups = offer.chapter.deal.judged(tables.cards[tables.names.index(offer.wager)])
     deals = counted.get(all_hands(offer.ranking, groups)).deals
     hands = paid_hands(paytable, offer.ranking, deals)
     of = sum(deals.values())

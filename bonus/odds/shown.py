@@ -16,7 +16,9 @@ from rich.text import Text
 from bonus.chapter import chapters
 from bonus.odds.entries import Drawn, Entry, Folding, HandLine
 
-_COLUMNS_MAX: Final = 5
+_ACROSS: Final = 46
+"""How many characters the paytables side by side may take of a line of a hundred."""
+_GAP: Final = 3
 _NAMES: Final = {
     "ante": "Ante and what follows it",
     "five_of_six_progressive": "5 of 6 progressive",
@@ -41,14 +43,17 @@ _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[Entry], console: Console) -> None:
-    """Print entries, in the order in which they are given."""
+    """Print entries, by game and heading, in the order in which these are first given."""
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = chapters()[game]
         console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
-        for title, same in groupby(of_game, key=_heading):
+        under: dict[tuple[str, tuple[str, ...]], list[Entry]] = {}
+        for entry in of_game:
+            under.setdefault(_heading(entry), []).append(entry)
+        for (title, _), same in under.items():
             console.print()
-            console.print(Text(title[0], "bold cyan"))
-            for part in _wager(list(same)):
+            console.print(Text(title, "bold cyan"))
+            for part in _wager(same):
                 console.print(Padding(part, (0, 0, 0, 2), expand=False))
         console.print()
 
@@ -69,8 +74,11 @@ def _wager(entries: list[Entry]) -> Iterator[RenderableType]:
     for entry in entries:
         tables.setdefault(_rows_of(entry), []).append(entry)
     for columns in tables.values():
-        for start in range(0, len(columns), _COLUMNS_MAX):
-            yield _hands(columns[start : start + _COLUMNS_MAX])
+        cell = max(len(line.pays) for entry in columns for line in entry.hands)
+        most = _ACROSS // (cell + _GAP)
+        each = -(-len(columns) // -(-len(columns) // most))
+        for start in range(0, len(columns), each):
+            yield _hands(columns[start : start + each])
     yield _exactly(entries)
     for strategy, alike in groupby(entries, key=lambda entry: entry.strategy):
         yield from _strategy(strategy, list(alike))
@@ -95,8 +103,8 @@ def _hands(entries: Sequence[Entry]) -> Table:
     beside = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Hand", no_wrap=True)
-    table.add_column("Combinations", justify="right")
-    table.add_column("Chance", justify="right")
+    table.add_column("Combinations", justify="right", no_wrap=True)
+    table.add_column("Chance", justify="right", no_wrap=True)
     for name in beside:
         table.add_column(_plain(name).capitalize(), justify="right")
     for entry in entries:
@@ -217,6 +225,10 @@ def _folding(folding: Folding) -> Iterator[RenderableType]:
     )
 
 
+def _often(every: int) -> str:
+    return "drawn in every one" if every == 1 else f"drawn in one of {every:,} or more often"
+
+
 def _drawn(name: str, drawn: Drawn) -> str:
     now = f"drawn in one round of {drawn.every:,}" if drawn.every else "not drawn"
     if not drawn.house_edge_gone_at:
@@ -224,7 +236,7 @@ def _drawn(name: str, drawn: Drawn) -> str:
     share = percent(Fraction(drawn.house_edge_gone_at))
     return (
         f"{name}: {now}. Alone, at the seed, it leaves the house nothing from {share} of the"
-        f" rounds: in one of {drawn.house_edge_gone_every:,} or more often."
+        f" rounds: {_often(drawn.house_edge_gone_every)}."
     )
 
 

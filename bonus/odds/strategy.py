@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from bonus.cells import Payout, read_payout
 from bonus.chapter_parts import Bonus, Main
-from bonus.columns import Paytable, paytables_of, rows_of
 from bonus.hands.rankings import RANKINGS
 from bonus.odds.classes import Integers
 from bonus.odds.duels import Duel
+from bonus.paytables import Paytable, paytables_of, rows_of
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 """How the player's hand stands to the dealer's, or that the dealer's does not qualify."""

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from bonus.cards import ACE, Card, rank_of
 from bonus.chapter_parts import Main
-from bonus.odds.duels import COMPARES, Duel
+from bonus.hands.rankings import COMPARES
+from bonus.odds.duels import Duel
 from bonus.odds.strategy import FOLD
 
 _RANK_NAMES: Final = (

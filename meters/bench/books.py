@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from bonus.holdings import MICROS_PER_CENT
-from bonus.lines import Item
-from bonus.paytables import MeterKind
+from bonus.lines import METER_OF_ITEM
+from bonus.wagers import MeterKind
 from meters.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from meters.bench.orders import LinkBooks
 from meters.wire.messages import Reply
@@ -15,10 +15,6 @@ from meters.wire.messages import Reply
 _PERCENT: Final = b'"percent"'
 _WHOLE_METER: Final = 100
 _FULL_REPLY: Final = msgspec.json.Decoder(Reply)
-_METER_OF: Final = {
-    Item.PROGRESSIVE.value: MeterKind.PROGRESSIVE,
-    Item.FIVE_CARD_PROGRESSIVE.value: MeterKind.FIVE_CARD_PROGRESSIVE,
-}
 
 
 def contribution_micros(meter: MeterKind) -> int:
@@ -59,7 +55,7 @@ class Tally:
         for line in _FULL_REPLY.decode(reply).lines or ():
             if line.percent is None:
                 continue
-            meter = _METER_OF[line.item]
+            meter = METER_OF_ITEM[line.item]
             self.taken_micros[meter] += line.paid * MICROS_PER_CENT
             if line.percent == _WHOLE_METER and meter not in reseeded:
                 reseeded.add(meter)

@@ -6,7 +6,8 @@ The service reads it as a floor file; the load knows the same tables by the same
 from dataclasses import dataclass
 from typing import Final
 
-from bonus.paytables import MeterKind, MeterTerms, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.wagers import MeterKind
 from meters.wire.topics import TableAddress
 
 LINKS: Final = ("bench-a", "bench-b")

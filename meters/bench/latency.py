@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bonus.holdings import MICROS_PER_CENT
-from bonus.paytables import MeterKind
+from bonus.wagers import MeterKind
 from meters.bench.books import Tally
 from meters.bench.floor import LINKS
 from meters.bench.orders import LatencyMeasured, Percentiles

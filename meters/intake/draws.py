@@ -3,7 +3,7 @@
 import secrets
 
 from bonus.cards import DECK, card_name
-from bonus.paytables import MeterKind
+from bonus.wagers import MeterKind
 from meters.known import KnownTable
 from meters.wire.messages import DrawMade, Wagers
 

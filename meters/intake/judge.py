@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bonus.chapter_parts import COMMUNITY_CARDS
 from bonus.checks import check_round
 from bonus.holdings import MICROS_PER_CENT
 from bonus.rounds import (
-    COMMUNITY_CARDS,
     DealtPosition,
     Draw,
     Round,

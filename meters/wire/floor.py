@@ -11,7 +11,8 @@ import msgspec
 from bonus.chapter import chapters
 from bonus.choices import choice_problem
 from bonus.errors import UserError, nearest
-from bonus.paytables import MeterKind, MeterTerms, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.wagers import MeterKind
 from meters.wire.mistakes import Vocabulary, toml_mistake
 from meters.wire.parts import is_broker, is_listening_address, is_redis
 from meters.wire.places import Places, field_path

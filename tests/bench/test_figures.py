@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from bonus.lines import Item, Line, Outcome
-from bonus.paytables import MeterKind, meter_terms
+from bonus.meter_terms import meter_terms
+from bonus.wagers import MeterKind
 from meters.bench.books import Tally
 from meters.bench.events import EventWriter
 from meters.bench.floor import FloorParts, floor_text, table_address

@@ -9,9 +9,10 @@ import pytest
 
 from bonus.holdings import MICROS_PER_CENT
 from bonus.lines import METER_OF_ITEM, Holding
-from bonus.paytables import MeterKind, meter_terms
+from bonus.meter_terms import meter_terms
 from bonus.round_text import decode_round, terms_of
 from bonus.settle import settle_line
+from bonus.wagers import MeterKind
 from controllers.records import RoundRecord, held_before, settle_again
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, HAND_BONUS, box, play

@@ -53,10 +53,22 @@ def test_without_a_shelf_nothing_is_counted_twice_in_one_run() -> None:
 
 def test_what_other_code_counted_is_not_read(tmp_path: Path, notices: list[str]) -> None:
     counting = Counting()
-    for code in ("old", "new", "old"):
+    for code in ("old", "new", "new"):
         Enumerator(KeptCounts(tmp_path, notices.append, code)).get(counting.enumeration)
     assert counting.times == 2
     assert not notices
+
+
+def test_what_other_code_counted_is_not_left_lying_about(
+    tmp_path: Path, notices: list[str]
+) -> None:
+    other = Counting("hands and more")
+    Enumerator(KeptCounts(tmp_path, notices.append, "old")).get(other.enumeration)
+    for code in ("old", "new"):
+        Enumerator(KeptCounts(tmp_path, notices.append, code)).get(Counting("hands").enumeration)
+    assert len(files_in(tmp_path)) == 2
+    Enumerator(KeptCounts(tmp_path, notices.append, "old")).get(other.enumeration)
+    assert other.times == 1
 
 
 def test_what_has_another_name_is_not_read(tmp_path: Path, notices: list[str]) -> None:

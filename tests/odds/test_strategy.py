@@ -10,7 +10,6 @@ import pytest
 from bonus.cards import Card, parse_card
 from bonus.cells import Payout
 from bonus.chapter import chapters, load
-from bonus.columns import paytables_of
 from bonus.hands.four import best_four
 from bonus.hands.three import three_card
 from bonus.odds.duels import Duel
@@ -19,6 +18,7 @@ from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best
 from bonus.odds.words import name_hand, strategy_in_words
+from bonus.paytables import paytables_of
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
 
 QUEEN_SIX_FOUR = "Qc 6d 4h"

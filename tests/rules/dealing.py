@@ -7,10 +7,11 @@ from bonus.cards import Card, parse_card
 from bonus.checks import check_round
 from bonus.holdings import MICROS_PER_CENT, resolve
 from bonus.lines import Holding, Item, Line, Outcome
-from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
 from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
 from bonus.settlement import settle_round
 from bonus.table_rules import meter_rules
+from bonus.wagers import MeterKind, Wager
 
 PROGRESSIVE = Wager.PROGRESSIVE
 FIVE_CARD = Wager.FIVE_CARD_PROGRESSIVE

@@ -8,7 +8,7 @@ import pytest
 
 import bonus
 
-MODULES = [module.name for module in pkgutil.iter_modules(bonus.__path__, "bonus.")]
+MODULES = [module.name for module in pkgutil.walk_packages(bonus.__path__, "bonus.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bonus.lines import Item, Outcome
-from bonus.paytables import Wager
+from bonus.wagers import Wager
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,

@@ -4,9 +4,10 @@ import pytest
 
 from bonus.holdings import MICROS_PER_CENT, contributions, take_off
 from bonus.lines import Holding, Item, Outcome, Take
-from bonus.paytables import MeterKind, meter_terms
+from bonus.meter_terms import meter_terms
 from bonus.settlement import void_lines
 from bonus.table_rules import meter_rules
+from bonus.wagers import MeterKind
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,

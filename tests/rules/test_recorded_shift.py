@@ -19,10 +19,11 @@ from bonus.cards import Card, parse_card
 from bonus.checks import check_round
 from bonus.holdings import MICROS_PER_CENT, contributions, resolve
 from bonus.lines import Holding, Outcome
-from bonus.paytables import MeterKind, MeterTerms, Wager, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
 from bonus.rounds import DealtPosition, Round
 from bonus.settlement import settle_round
 from bonus.table_rules import meter_rules
+from bonus.wagers import MeterKind, Wager
 
 SHIFT = Path(__file__).parent.parent / "shift"
 

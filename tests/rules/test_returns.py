@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from bonus.paytables import MeterKind, meter_terms
+from bonus.meter_terms import meter_terms
 from bonus.returns import hand_bonus_return
+from bonus.wagers import MeterKind
 
 # 4 royals at the seed of 10,000 for 1, 36 straight flushes at a tenth of it, then the odds.
 HANDS = Fraction(4 * 10_000 + 36 * 1_000 + 624 * 500 + 3_744 * 100 + 5_108 * 50, 2_598_960)

@@ -3,10 +3,10 @@
 import pytest
 
 from bonus.checks import check_round
-from bonus.paytables import MeterKind
 from bonus.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
 from bonus.settlement import settle_round
 from bonus.table_rules import meter_rules
+from bonus.wagers import MeterKind
 from tests.rules.dealing import (
     COMMUNITY,
     DEALER,

@@ -11,11 +11,10 @@ from bonus.cards import DECK, Card
 from bonus.checks import check_round
 from bonus.holdings import MICROS_PER_CENT, resolve
 from bonus.lines import Holding, Outcome, Settlement
-from bonus.paytables import METER_OF, MeterKind, Wager
 from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
 from bonus.settlement import settle_round
 from bonus.table_rules import meter_rules
-from bonus.wagers import PaidFrom
+from bonus.wagers import METER_OF, MeterKind, PaidFrom, Wager
 from tests.rules.dealing import terms_at
 
 TERMS = terms_at()

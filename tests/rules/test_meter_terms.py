@@ -7,7 +7,8 @@ import pytest
 
 from bonus.cells import ChapterError, Payout, read_cents, read_payout, read_seed
 from bonus.chapter import read_chapter
-from bonus.paytables import METER_OF, MeterKind, MeterTerms, Wager, meter_terms
+from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.wagers import METER_OF, MeterKind, Wager
 
 PROGRESSIVE = MeterKind.PROGRESSIVE
 FIVE_CARD = MeterKind.FIVE_CARD_PROGRESSIVE

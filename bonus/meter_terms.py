@@ -1,0 +1,158 @@
+"""The terms of a meter: what its wager pays, its Envy Bonuses, its seed and its rates.
+
+They are made of the chapter's paytables (649a.12(e), (h), (i), (j)) for one wager amount, since a
+meter is for one amount (reading T22).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from bonus.cells import read_cents, read_rate_bps, read_seed, read_times
+from bonus.chapter import load
+from bonus.chapter_parts import Chapter, Envy, WagerTables
+from bonus.hands.rankings import RANKINGS
+from bonus.paytables import Paytable, Rates, paytables_of, rows_of
+from bonus.wagers import MeterKind, PaidFrom
+
+_CHAPTER: Final = "649a"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a hand wins under a meter's terms.
+
+    Attributes:
+        hand: the hand's name in this paytable, which need not set every royal apart.
+        percent: the percentage of the meter that it pays, or 0.
+        for_1: how many times the wager it pays, or 0.
+        envy_cents: the Envy Bonus that it brings to each wager of another player, or 0.
+    """
+
+    hand: str
+    percent: int
+    for_1: int
+    envy_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeterTerms:
+    """What the chapter lays down for a meter of one wager amount.
+
+    Attributes:
+        kind: the meter.
+        wager_cents: the amount that every wager on it has, in cents.
+        paytable: the letter of the paytable chosen, where there is a choice.
+        seed_cents: what the meter holds at first, in cents.
+        reseed_cents: what it is given after a win of the whole of it, in cents; beside this, a
+            meter with a reserve is given the reserve (reading T21).
+        primary_bps: how much of a wager is added to the meter, in basis points.
+        reserve_bps: how much of a wager is added to its reserve, in basis points.
+        paid_from: where payouts come from that are no percentage of the meter.
+        rule: the subsection of the payouts.
+        envy_rule: the subsection of the Envy Bonuses, empty where there are none.
+        draw_rule: the subsection of the Magic Card and Lucky Bonus, empty where they are not to be
+            had.
+        magic_card_for_1: how many times the wager the Magic Card pays, or 0.
+        lucky_bonus_for_1: how many times the wager the Lucky Bonus pays, or 0.
+        rows: what each hand wins, for every hand of the ranking.
+    """
+
+    kind: MeterKind
+    wager_cents: int
+    paytable: str | None
+    seed_cents: int
+    reseed_cents: int
+    primary_bps: int
+    reserve_bps: int
+    paid_from: PaidFrom
+    rule: str
+    envy_rule: str
+    draw_rule: str
+    magic_card_for_1: int
+    lucky_bonus_for_1: int
+    rows: Mapping[str, Row] = field(repr=False, compare=False)
+
+    @property
+    def offers_envy(self) -> bool:
+        """Whether the wager brings Envy Bonuses."""
+        return bool(self.envy_rule)
+
+    @property
+    def offers_draws(self) -> bool:
+        """Whether a Magic Card and a Lucky Bonus may be offered with the wager."""
+        return bool(self.draw_rule)
+
+
+@cache
+def meter_terms(kind: MeterKind, wager_cents: int, paytable: str | None = None) -> MeterTerms:
+    """The terms of the meter of ``kind`` for wagers of ``wager_cents``, in cents.
+
+    Raises:
+        ValueError: the chapter offers no such meter, with the subsection that says so: an amount
+            without Envy Bonuses laid down for it (reading T22), no amount at all, a paytable that
+            is not among the choices, or none where one has to be chosen.
+    """
+    return _terms(load(_CHAPTER), kind, wager_cents, paytable)
+
+
+def _terms(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
+    tables = next(tables for tables in chapter.wager if tables.meter == kind)
+    hands = [hand.value for hand in RANKINGS[tables.ranking].hands]
+    chosen, rates = _choose(tables, hands, choice)
+    if wager_cents < 1:
+        raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
+    envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
+    draws = tables.draws
+    return MeterTerms(
+        kind=kind,
+        wager_cents=wager_cents,
+        paytable=choice,
+        seed_cents=read_seed(rates.seed) * wager_cents,
+        reseed_cents=read_seed(rates.reseed) * wager_cents,
+        primary_bps=read_rate_bps(rates.primary),
+        reserve_bps=read_rate_bps(rates.reserve),
+        paid_from=tables.paid_from,
+        rule=chosen.rule,
+        envy_rule=tables.envy.rule if tables.envy else "",
+        draw_rule=draws.rule if draws else "",
+        magic_card_for_1=read_times(draws.magic_card, "for") if draws else 0,
+        lucky_bonus_for_1=read_times(draws.lucky_bonus, "for") if draws else 0,
+        rows=MappingProxyType(
+            {
+                hand: Row(name, payout.percent, payout.times, envy_cents.get(name, 0))
+                for hand, (name, payout) in rows_of(chosen, hands).items()
+            }
+        ),
+    )
+
+
+def _choose(
+    tables: WagerTables, hands: Sequence[str], choice: str | None
+) -> tuple[Paytable, Rates]:
+    paytables = [paytable for table in tables.table for paytable in paytables_of(table, hands)]
+    for paytable in paytables:
+        if paytable.choice == choice and paytable.rates:
+            return paytable, paytable.rates
+    rule = paytables[0].rule
+    offered = [paytable.choice for paytable in paytables if paytable.choice]
+    if not offered:
+        raise ValueError(f"{tables.meter}: {rule} has one paytable, none to choose")
+    letters = " or ".join(offered)
+    if choice is None:
+        raise ValueError(f"{tables.meter}: a paytable must be chosen, {letters} of {rule}")
+    raise ValueError(f"{tables.meter}: {rule} has the paytables {letters}, not {choice!r}")
+
+
+def _envy_cents(kind: MeterKind, envy: Envy, wager_cents: int) -> dict[str, int]:
+    schedules = {read_cents(schedule.wager): schedule for schedule in envy.schedule}
+    schedule = schedules.get(wager_cents)
+    if schedule is None:
+        amounts = " or ".join(schedule.wager for schedule in envy.schedule)
+        raise ValueError(
+            f"{kind}: the wager is {amounts}, since {envy.rule} lays down Envy Bonuses for no "
+            f"other; {wager_cents} cents is not offered"
+        )
+    return {hand: read_cents(cell) for hand, cell in schedule.pays.items()}
