@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bonus.settle import settle_lines
+from bonus.settling.settle import settle_lines
 
 
 def settle(

@@ -5,7 +5,7 @@ from math import comb
 from typing import Final
 
 from bonus.hands import FiveCardHand
-from bonus.meter_terms import MeterTerms
+from bonus.law.meter_terms import MeterTerms
 
 _DEALS: Final = comb(52, 5)
 _FIVE_CARD_COUNTS: Final = {
@@ -30,7 +30,7 @@ def hand_bonus_return(
         lucky_every: a Lucky position is drawn in one round of so many; 0 for never.
         positions: how many the table has; the Lucky position is one of them, or the dealer.
 
-    >>> from bonus.meter_terms import meter_terms
+    >>> from bonus.law.meter_terms import meter_terms
     >>> from bonus.wagers import MeterKind
     >>> terms = meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, 100)
     >>> round(float(hand_bonus_return(terms, magic_card_every=1, lucky_every=0, positions=7)), 3)

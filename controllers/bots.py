@@ -10,7 +10,7 @@ import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name
-from bonus.lines import Line
+from bonus.settling.lines import Line
 from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent import Agent
 from controllers.dealer import JACKPOTS, Deal, deal, shuffle, stack

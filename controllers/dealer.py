@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bonus.cards import DECK, Card, parse_card
-from bonus.chapter_parts import COMMUNITY_CARDS
+from bonus.law.parts import COMMUNITY_CARDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from controllers.demo_books import Books
 from controllers.demo_rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo_service import AuditReport, MeterShown

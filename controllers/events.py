@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bonus.lines import Line
+from bonus.settling.lines import Line
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 LINE_BYTES_MAX: Final = 4096

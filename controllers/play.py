@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from bonus.cards import parse_card
-from bonus.chapter_parts import COMMUNITY_CARDS
+from bonus.law.parts import COMMUNITY_CARDS
 from controllers.betting import (
     check_locked,
     check_open,

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable
 from typing import Final
 
-from bonus.table_rules import TableRules
+from bonus.settling.table_rules import TableRules
 
 _STAKES_CENTS: Final = (500, 1_000, 1_000, 1_500, 2_500, 5_000, 10_000)
 _SIDE_CENTS: Final = (100, 500, 500, 1_000, 2_500)

@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from bonus.holdings import MICROS_PER_CENT, take_off
-from bonus.lines import METER_OF_ITEM, Holding, Line, Take
-from bonus.meter_terms import MeterTerms
-from bonus.rounds import RoundError
-from bonus.settle import Settled, settle_line
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.holdings import MICROS_PER_CENT, take_off
+from bonus.settling.lines import METER_OF_ITEM, Holding, Line, Take
+from bonus.settling.rounds import RoundError
+from bonus.settling.settle import Settled, settle_line
 from bonus.wagers import MeterKind, Wager
 
 _ENCODER: Final = msgspec.json.Encoder()

@@ -8,10 +8,10 @@ from typing import Final, Self
 
 import msgspec
 
-from bonus.chapter import chapters
-from bonus.choices import Choices
-from bonus.meter_terms import MeterTerms
-from bonus.table_rules import TableRules, meter_rules, table_rules
+from bonus.law.chapter import chapters
+from bonus.law.choices import Choices
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.table_rules import TableRules, meter_rules, table_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
 from meters.wire.floor import Link, Table
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from bonus.errors import UserError
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger import Totals
 from meters.books.mark import LedgerMark

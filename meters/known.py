@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from bonus.meter_terms import MeterTerms
+from bonus.law.meter_terms import MeterTerms
 from bonus.wagers import METER_OF, MeterKind
 from meters.wire.floor import Floor, Link, Meter, Table
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.wire.floor import Floor
 
 UNKNOWN: Final = "unknown"

@@ -12,11 +12,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from bonus.cells import read_times
-from bonus.chapter import chapters
-from bonus.chapter_parts import Chapter
-from bonus.choices import MINI_ROYAL, mini_royals
 from bonus.errors import UserError
+from bonus.law.cells import read_times
+from bonus.law.chapter import chapters
+from bonus.law.choices import MINI_ROYAL, mini_royals
+from bonus.law.parts import Chapter
 from bonus.odds.asked import Asked, asked_for
 from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
 from meters.wire.floor import Floor, Link, Table, read_floor

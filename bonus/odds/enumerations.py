@@ -9,8 +9,8 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from bonus.chapter_parts import Chapter, WagerTables
 from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.law.parts import Chapter, WagerTables
 from bonus.odds.classes import hand_classes
 from bonus.odds.counts import (
     BY_COLOR,

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from bonus.chapter_parts import Chapter
+from bonus.law.parts import Chapter
+from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.duels import Duel
 from bonus.odds.entries import Entry, HandLine, OutcomeLine, decimal, exact
 from bonus.odds.enumerations import Enumerator, duel
@@ -12,7 +13,6 @@ from bonus.odds.offers import Offer, main_choices
 from bonus.odds.payouts import choose
 from bonus.odds.strategy import FOLD, OUTCOMES, Best, bonus_pays, hands_of, play_best
 from bonus.odds.words import strategy_in_words
-from bonus.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> Entry:

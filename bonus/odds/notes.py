@@ -1,7 +1,7 @@
 """What has to be known beside an edge, in a sentence each."""
 
+from bonus.law.paytables import Paytable
 from bonus.odds.offers import Offer
-from bonus.paytables import Paytable
 
 
 def mini_royal_cell(offer: Offer) -> str:

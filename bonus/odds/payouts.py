@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bonus.cells import Payout
-from bonus.chapter_parts import Table
+from bonus.law.cells import Payout
+from bonus.law.parts import Table
+from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.counts import Counts
 from bonus.odds.entries import HandLine
 from bonus.odds.offers import Offer
 from bonus.odds.strategy import hands_of
-from bonus.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bonus.chapter import chapters
+from bonus.law.chapter import chapters
 from bonus.odds.entries import Entry
 from bonus.odds.shown import dollars, title_of
 

@@ -13,7 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from bonus.chapter import chapters
+from bonus.law.chapter import chapters
 from bonus.odds.entries import Drawn, Entry, Folding, HandLine
 
 _ACROSS: Final = 46

@@ -13,12 +13,12 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bonus.cells import Payout, read_payout
-from bonus.chapter_parts import Bonus, Main
 from bonus.hands.rankings import RANKINGS
+from bonus.law.cells import Payout, read_payout
+from bonus.law.parts import Bonus, Main
+from bonus.law.paytables import Paytable, paytables_of, rows_of
 from bonus.odds.classes import Integers
 from bonus.odds.duels import Duel
-from bonus.paytables import Paytable, paytables_of, rows_of
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 """How the player's hand stands to the dealer's, or that the dealer's does not qualify."""

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bonus.cards import ACE, Card, rank_of
-from bonus.chapter_parts import Main
 from bonus.hands.rankings import COMPARES
+from bonus.law.parts import Main
 from bonus.odds.duels import Duel
 from bonus.odds.strategy import FOLD
 

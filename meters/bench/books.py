@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from bonus.holdings import MICROS_PER_CENT
-from bonus.lines import METER_OF_ITEM
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.lines import METER_OF_ITEM
 from bonus.wagers import MeterKind
 from meters.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from meters.bench.orders import LinkBooks

@@ -6,7 +6,7 @@ The service reads it as a floor file; the load knows the same tables by the same
 from dataclasses import dataclass
 from typing import Final
 
-from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.wagers import MeterKind
 from meters.wire.topics import TableAddress
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import MeterKind
 from meters.bench.books import Tally
 from meters.bench.floor import LINKS

@@ -14,12 +14,12 @@ import msgspec
 from rich.console import Console
 
 from bonus.cards import DECK, card_name
-from bonus.chapter import chapters
-from bonus.chapter_parts import Chapter
-from bonus.choices import offered
 from bonus.errors import UserError
-from bonus.settle import settle_lines
-from bonus.table_rules import table_rules
+from bonus.law.chapter import chapters
+from bonus.law.choices import offered
+from bonus.law.parts import Chapter
+from bonus.settling.settle import settle_lines
+from bonus.settling.table_rules import table_rules
 from bonus.wagers import meter_fed_by
 
 _SEED: Final = 649

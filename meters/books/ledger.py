@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import PAID
 from meters.known import Offer
 from meters.wire.messages import Reply, Wagers

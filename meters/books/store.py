@@ -7,7 +7,7 @@ from typing import Final, Literal, cast
 import msgspec
 from redis.asyncio import Redis
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script

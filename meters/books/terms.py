@@ -6,7 +6,7 @@ from functools import cached_property
 
 import msgspec
 
-from bonus.holdings import MICROS_PER_CENT
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.wire.floor import Link, Meter
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bonus.chapter_parts import COMMUNITY_CARDS
-from bonus.checks import check_round
-from bonus.holdings import MICROS_PER_CENT
-from bonus.rounds import (
+from bonus.law.parts import COMMUNITY_CARDS
+from bonus.settling.checks import check_round
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.rounds import (
     DealtPosition,
     Draw,
     Round,
@@ -18,8 +18,8 @@ from bonus.rounds import (
     one_card,
     read_cards,
 )
-from bonus.settlement import settle_round
-from bonus.table_rules import meter_rules
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import meter_fed_by
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.refusals import Refusal

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.lines import METER_OF_ITEM, Due, Item, Line
+from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.steps import DueStep
 from meters.known import KnownTable
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from bonus.chapter import chapters
-from bonus.choices import choice_problem
 from bonus.errors import UserError, nearest
-from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.law.chapter import chapters
+from bonus.law.choices import choice_problem
+from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.wagers import MeterKind
 from meters.wire.mistakes import Vocabulary, toml_mistake
 from meters.wire.parts import is_broker, is_listening_address, is_redis

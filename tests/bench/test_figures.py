@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from bonus.lines import Item, Line, Outcome
-from bonus.meter_terms import meter_terms
+from bonus.law.meter_terms import meter_terms
+from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import MeterKind
 from meters.bench.books import Tally
 from meters.bench.events import EventWriter

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.lines import Line
+from bonus.settling.lines import Line
 from controllers.events import Answer, Refusal, parse_event
 from controllers.play import Stamp, play
 from controllers.reckoning import absorb

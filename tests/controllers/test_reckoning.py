@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.lines import Item, Line, Outcome
+from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.reckoning import Standing, compare, reconcile, release
 from controllers.table import Phase, TableState

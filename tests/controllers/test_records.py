@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from bonus.holdings import MICROS_PER_CENT
-from bonus.lines import METER_OF_ITEM, Holding
-from bonus.meter_terms import meter_terms
-from bonus.round_text import decode_round, terms_of
-from bonus.settle import settle_line
+from bonus.law.meter_terms import meter_terms
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.lines import METER_OF_ITEM, Holding
+from bonus.settling.round_text import decode_round, terms_of
+from bonus.settling.settle import settle_line
 from bonus.wagers import MeterKind
 from controllers.records import RoundRecord, held_before, settle_again
 from tests.naive.rounds import random_round

@@ -1,4 +1,4 @@
-"""Reads ``bonus/LAW.md`` and the marks of the tests that it names."""
+"""Reads ``bonus/law/LAW.md`` and the marks of the tests that it names."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LAW: Final = ROOT / "bonus" / "LAW.md"
+LAW: Final = ROOT / "bonus" / "law" / "LAW.md"
 CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+"
 
 _ROW: Final = re.compile(rf"\| ({CITE}) \| (\S.*\S) \| (\S.*\S) \|")

@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from bonus.rounds import RoundError
-from bonus.settle import settle_line
+from bonus.settling.rounds import RoundError
+from bonus.settling.settle import settle_line
 
 ANTE: Final = 1000
 """An Ante of $10, and most other wagers, in cents."""

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from bonus.chapter import load
-from bonus.chapter_parts import Cells, Chapter, Table
+from bonus.law.chapter import load
+from bonus.law.parts import Cells, Chapter, Table
 from tests.law.printed_tables import CHAPTERS, Cell, printed_cells
 
 pytestmark = pytest.mark.section(

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import msgspec
 
-from bonus.settle import settle_line
+from bonus.settling.settle import settle_line
 from tests.naive.shapes import Line, Meter, Round, Settlement
 
 

@@ -7,7 +7,7 @@ from math import comb
 import msgspec
 import pytest
 
-from bonus.chapter import chapters, load
+from bonus.law.chapter import chapters, load
 from bonus.odds.entries import Entry, decimal, exact
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator, fives

@@ -8,17 +8,17 @@ import msgspec
 import pytest
 
 from bonus.cards import Card, parse_card
-from bonus.cells import Payout
-from bonus.chapter import chapters, load
 from bonus.hands.four import best_four
 from bonus.hands.three import three_card
+from bonus.law.cells import Payout
+from bonus.law.chapter import chapters, load
+from bonus.law.paytables import paytables_of
 from bonus.odds.duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best
 from bonus.odds.words import name_hand, strategy_in_words
-from bonus.paytables import paytables_of
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
 
 QUEEN_SIX_FOUR = "Qc 6d 4h"

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
-from bonus.checks import check_round
-from bonus.holdings import MICROS_PER_CENT, resolve
-from bonus.lines import Holding, Item, Line, Outcome
-from bonus.meter_terms import MeterTerms, meter_terms
-from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
-from bonus.settlement import settle_round
-from bonus.table_rules import meter_rules
+from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.settling.checks import check_round
+from bonus.settling.holdings import MICROS_PER_CENT, resolve
+from bonus.settling.lines import Holding, Item, Line, Outcome
+from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind, Wager
 
 PROGRESSIVE = Wager.PROGRESSIVE

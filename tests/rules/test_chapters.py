@@ -5,14 +5,14 @@ from importlib.resources import files
 
 import pytest
 
-from bonus.cells import ChapterError
-from bonus.chapter import chapters, read_chapter
-from bonus.checks import check_round
-from bonus.choices import choice_problem, offered
-from bonus.holdings import resolve
-from bonus.rounds import DealtPosition, Round
-from bonus.settlement import settle_round
-from bonus.table_rules import table_rules
+from bonus.law.cells import ChapterError
+from bonus.law.chapter import chapters, read_chapter
+from bonus.law.choices import choice_problem, offered
+from bonus.settling.checks import check_round
+from bonus.settling.holdings import resolve
+from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import table_rules
 from tests.rules.dealing import cards
 
 FURTHER = """
@@ -177,7 +177,9 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
         read_chapter(FURTHER.replace(was, becomes, 1))
 
 
-PRINTED = {name: files("bonus").joinpath("chapters", f"{name}.toml") for name in ("649a", "679a")}
+PRINTED = {
+    name: files("bonus.law").joinpath("chapters", f"{name}.toml") for name in ("649a", "679a")
+}
 
 
 @pytest.mark.parametrize(

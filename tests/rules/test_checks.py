@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bonus.chapter import chapters
-from bonus.rounds import RoundError
-from bonus.settle import settle_line
+from bonus.law.chapter import chapters
+from bonus.settling.rounds import RoundError
+from bonus.settling.settle import settle_line
 
 METER = {"wager": 100, "amount": 500_000}
 POKER: dict[str, Any] = {

@@ -5,9 +5,9 @@ from importlib.resources import files
 
 import pytest
 
-from bonus.cells import ChapterError, Payout, read_cents, read_payout, read_seed
-from bonus.chapter import read_chapter
-from bonus.meter_terms import MeterTerms, meter_terms
+from bonus.law.cells import ChapterError, Payout, read_cents, read_payout, read_seed
+from bonus.law.chapter import read_chapter
+from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.wagers import METER_OF, MeterKind, Wager
 
 PROGRESSIVE = MeterKind.PROGRESSIVE
@@ -310,7 +310,7 @@ def test_a_paytable_is_chosen_where_there_is_a_choice_and_nowhere_else(
 def test_a_chapter_that_does_not_hold_together_is_refused(
     was: str, becomes: str, reason: str
 ) -> None:
-    text = files("bonus").joinpath("chapters", "649a.toml").read_text("utf-8")
+    text = files("bonus.law").joinpath("chapters", "649a.toml").read_text("utf-8")
     read_chapter(text)
     assert was in text
     with pytest.raises(ChapterError, match=re.escape(reason)):

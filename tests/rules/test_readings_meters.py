@@ -2,11 +2,11 @@
 
 import pytest
 
-from bonus.holdings import MICROS_PER_CENT, contributions, take_off
-from bonus.lines import Holding, Item, Outcome, Take
-from bonus.meter_terms import meter_terms
-from bonus.settlement import void_lines
-from bonus.table_rules import meter_rules
+from bonus.law.meter_terms import meter_terms
+from bonus.settling.holdings import MICROS_PER_CENT, contributions, take_off
+from bonus.settling.lines import Holding, Item, Outcome, Take
+from bonus.settling.settlement import void_lines
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind
 from tests.rules.dealing import (
     DEALER_BONUS,

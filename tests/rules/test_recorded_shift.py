@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from bonus.cards import Card, parse_card
-from bonus.checks import check_round
-from bonus.holdings import MICROS_PER_CENT, contributions, resolve
-from bonus.lines import Holding, Outcome
-from bonus.meter_terms import MeterTerms, meter_terms
-from bonus.rounds import DealtPosition, Round
-from bonus.settlement import settle_round
-from bonus.table_rules import meter_rules
+from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.settling.checks import check_round
+from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
+from bonus.settling.lines import Holding, Outcome
+from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind, Wager
 
 SHIFT = Path(__file__).parent.parent / "shift"

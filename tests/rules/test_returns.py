@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from bonus.meter_terms import meter_terms
+from bonus.law.meter_terms import meter_terms
 from bonus.returns import hand_bonus_return
 from bonus.wagers import MeterKind
 

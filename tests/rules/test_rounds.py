@@ -2,10 +2,10 @@
 
 import pytest
 
-from bonus.checks import check_round
-from bonus.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
-from bonus.settlement import settle_round
-from bonus.table_rules import meter_rules
+from bonus.settling.checks import check_round
+from bonus.settling.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind
 from tests.rules.dealing import (
     COMMUNITY,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bonus.round_text import LINE_BYTES_MAX
-from bonus.settle import settle_lines
+from bonus.settling.round_text import LINE_BYTES_MAX
+from bonus.settling.settle import settle_lines
 
 ROYAL: dict[str, Any] = {
     "game": "three_card_poker",

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
-from bonus.checks import check_round
-from bonus.holdings import MICROS_PER_CENT, resolve
-from bonus.lines import Holding, Outcome, Settlement
-from bonus.rounds import DealtPosition, Draw, LuckyPosition, Round
-from bonus.settlement import settle_round
-from bonus.table_rules import meter_rules
+from bonus.settling.checks import check_round
+from bonus.settling.holdings import MICROS_PER_CENT, resolve
+from bonus.settling.lines import Holding, Outcome, Settlement
+from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
 from bonus.wagers import METER_OF, MeterKind, PaidFrom, Wager
 from tests.rules.dealing import terms_at
 

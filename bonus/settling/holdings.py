@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from bonus.lines import Holding, Line, Settlement, Take
-from bonus.meter_terms import MeterTerms
-from bonus.rounds import DealtPosition
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.lines import Holding, Line, Settlement, Take
+from bonus.settling.rounds import DealtPosition
 from bonus.wagers import MeterKind, meter_fed_by
 
 MICROS_PER_CENT: Final = 10_000

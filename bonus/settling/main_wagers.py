@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.hands.rankings import Compare
-from bonus.rounds import DealtPosition
-from bonus.turns import PayRow, Turns
+from bonus.settling.rounds import DealtPosition
+from bonus.settling.turns import PayRow, Turns
 from bonus.wagers import PaidFrom
 
 

@@ -11,13 +11,13 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from bonus.cards import Card
-from bonus.chapter import chapters
-from bonus.chapter_parts import COMMUNITY_CARDS, Chapter
-from bonus.choices import Choices, choice_problem
-from bonus.holdings import MICROS_PER_CENT
-from bonus.lines import Holding
-from bonus.meter_terms import MeterTerms, meter_terms
-from bonus.rounds import (
+from bonus.law.chapter import chapters
+from bonus.law.choices import Choices, choice_problem
+from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.law.parts import COMMUNITY_CARDS, Chapter
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.lines import Holding
+from bonus.settling.rounds import (
     DealtPosition,
     Draw,
     LuckyPosition,
@@ -26,7 +26,7 @@ from bonus.rounds import (
     one_card,
     read_cards,
 )
-from bonus.table_rules import TableRules, table_rules
+from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MeterKind
 
 LINE_BYTES_MAX: Final = 65_536

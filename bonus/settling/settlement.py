@@ -7,11 +7,11 @@ take, which ``resolve`` (or whoever keeps the meters) carries out in order.
 
 from collections.abc import Mapping, Sequence
 
-from bonus.lines import Line, Outcome, Settlement
-from bonus.meter_terms import MeterTerms
-from bonus.rounds import DealtPosition, Round
-from bonus.table_rules import TableRules
-from bonus.turns import Turns, paying_order
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.lines import Line, Outcome, Settlement
+from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.table_rules import TableRules
+from bonus.settling.turns import Turns, paying_order
 from bonus.wagers import MeterKind
 
 

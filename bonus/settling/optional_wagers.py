@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.cards import rank_of
-from bonus.chapter_parts import CardsOf
-from bonus.rounds import DealtPosition
-from bonus.turns import Judge, PayRow, Turns
+from bonus.law.parts import CardsOf
+from bonus.settling.rounds import DealtPosition
+from bonus.settling.turns import Judge, PayRow, Turns
 from bonus.wagers import PaidFrom
 
 

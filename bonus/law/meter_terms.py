@@ -10,11 +10,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from bonus.cells import read_cents, read_rate_bps, read_seed, read_times
-from bonus.chapter import load
-from bonus.chapter_parts import Chapter, Envy, WagerTables
 from bonus.hands.rankings import RANKINGS
-from bonus.paytables import Paytable, Rates, paytables_of, rows_of
+from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
+from bonus.law.chapter import load
+from bonus.law.parts import Chapter, Envy, WagerTables
+from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import MeterKind, PaidFrom
 
 _CHAPTER: Final = "649a"

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from bonus.cards import RANKS
-from bonus.cells import (
+from bonus.hands.rankings import RANKINGS, Ranking
+from bonus.law.cells import (
     ChapterError,
     Payout,
     read_cents,
@@ -18,7 +19,7 @@ from bonus.cells import (
     read_seed,
     read_times,
 )
-from bonus.chapter_parts import (
+from bonus.law.parts import (
     Bonus,
     Chapter,
     Envy,
@@ -27,8 +28,7 @@ from bonus.chapter_parts import (
     Table,
     WagerTables,
 )
-from bonus.hands.rankings import RANKINGS, Ranking
-from bonus.paytables import Paytable, Rates, paytables_of
+from bonus.law.paytables import Paytable, Rates, paytables_of
 
 
 def check_chapter(chapter: Chapter) -> None:

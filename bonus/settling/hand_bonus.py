@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bonus.lines import Due, Item, Line, Outcome, Take
-from bonus.meter_terms import MeterTerms, Row
-from bonus.progressives import pay_row
-from bonus.rounds import DealtPosition
-from bonus.turns import Judge, Turns
+from bonus.law.meter_terms import MeterTerms, Row
+from bonus.settling.lines import Due, Item, Line, Outcome, Take
+from bonus.settling.progressives import pay_row
+from bonus.settling.rounds import DealtPosition
+from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind
 
 _DIVIDED_RULE: Final = "649a.12(i)(2)"

@@ -1,7 +1,7 @@
 """The chapters of 58 Pa. Code as data: their games, wagers and paytables, a file a chapter.
 
 A file in ``chapters`` is written as the law is printed, cell by cell, and is checked whole before
-any of it is used (``bonus.chapter_check``). A further chapter that uses the same kinds of wager is
+any of it is used (``bonus.law.checking``). A further chapter that uses the same kinds of wager is
 a further file there.
 """
 
@@ -14,9 +14,9 @@ from typing import Final
 
 import msgspec
 
-from bonus.cells import ChapterError
-from bonus.chapter_check import check_chapter
-from bonus.chapter_parts import Chapter
+from bonus.law.cells import ChapterError
+from bonus.law.checking import check_chapter
+from bonus.law.parts import Chapter
 
 _SUFFIX: Final = ".toml"
 
@@ -28,7 +28,9 @@ def load(name: str) -> Chapter:
     Raises:
         ChapterError: its file does not hold together.
     """
-    return read_chapter(files("bonus").joinpath("chapters", f"{name}{_SUFFIX}").read_text("utf-8"))
+    return read_chapter(
+        files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}").read_text("utf-8")
+    )
 
 
 @cache
@@ -40,7 +42,7 @@ def chapters() -> Mapping[str, Chapter]:
     """
     names = sorted(
         entry.name.removesuffix(_SUFFIX)
-        for entry in files("bonus").joinpath("chapters").iterdir()
+        for entry in files("bonus.law").joinpath("chapters").iterdir()
         if entry.name.endswith(_SUFFIX)
     )
     found: dict[str, Chapter] = {}

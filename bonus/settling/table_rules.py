@@ -6,17 +6,17 @@ from functools import cache
 from typing import Final
 
 from bonus.cards import RANKS, parse_card
-from bonus.cells import read_times
-from bonus.chapter import load
-from bonus.chapter_parts import Bonus, Bound, CardsOf, Chapter, Main, Table, Version, WagerTables
-from bonus.choices import MINI_ROYAL, VERSION, Choices
-from bonus.hand_bonus import HandBonus
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.main_wagers import BonusTerms, MainWagers
-from bonus.optional_wagers import OptionalWager
-from bonus.paytables import Paytable, paytables_of, rows_of, with_mini_royal
-from bonus.progressives import ProgressiveWager
-from bonus.turns import PayoutLimit, PayRow, Step
+from bonus.law.cells import read_times
+from bonus.law.chapter import load
+from bonus.law.choices import MINI_ROYAL, VERSION, Choices
+from bonus.law.parts import Bonus, Bound, CardsOf, Chapter, Main, Table, Version, WagerTables
+from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.settling.hand_bonus import HandBonus
+from bonus.settling.main_wagers import BonusTerms, MainWagers
+from bonus.settling.optional_wagers import OptionalWager
+from bonus.settling.progressives import ProgressiveWager
+from bonus.settling.turns import PayoutLimit, PayRow, Step
 from bonus.wagers import MeterKind
 
 _QUEEN_HIGH: Final = [parse_card(name) for name in ("Qc", "3d", "2h")]

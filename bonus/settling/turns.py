@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from bonus.cards import Card
-from bonus.chapter_parts import CardsOf
-from bonus.lines import Due, Line, Outcome, Take
-from bonus.meter_terms import MeterTerms
-from bonus.rounds import DealtPosition, Round, RoundError
+from bonus.law.meter_terms import MeterTerms
+from bonus.law.parts import CardsOf
+from bonus.settling.lines import Due, Line, Outcome, Take
+from bonus.settling.rounds import DealtPosition, Round, RoundError
 from bonus.wagers import MeterKind, PaidFrom
 
 Judge = Callable[[Sequence[Card]], str]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bonus.cards import Card, card_name
-from bonus.chapter_parts import Main
-from bonus.meter_terms import MeterTerms
-from bonus.rounds import DealtPosition, Round, RoundError
-from bonus.table_rules import TableRules
+from bonus.law.meter_terms import MeterTerms
+from bonus.law.parts import Main
+from bonus.settling.rounds import DealtPosition, Round, RoundError
+from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from bonus.cells import NOTHING, ChapterError, Payout, read_payout
-from bonus.chapter_parts import Cells, OneTable, Table
+from bonus.law.cells import NOTHING, ChapterError, Payout, read_payout
+from bonus.law.parts import Cells, OneTable, Table
 
 _OR_LOWER: Final = "_or_lower"
 

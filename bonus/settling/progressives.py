@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from bonus.chapter_parts import CardsOf
-from bonus.lines import Due, Line, Outcome, Take
-from bonus.meter_terms import MeterTerms, Row
-from bonus.rounds import DealtPosition
-from bonus.turns import Judge, Turns
+from bonus.law.meter_terms import MeterTerms, Row
+from bonus.law.parts import CardsOf
+from bonus.settling.lines import Due, Line, Outcome, Take
+from bonus.settling.rounds import DealtPosition
+from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind, PaidFrom
 
 

@@ -9,11 +9,11 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from bonus.checks import check_round, check_wagers
-from bonus.holdings import MICROS_PER_CENT, contributions, resolve
-from bonus.lines import Holding, Line
-from bonus.meter_terms import MeterTerms
-from bonus.round_text import (
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.checks import check_round, check_wagers
+from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
+from bonus.settling.lines import Holding, Line
+from bonus.settling.round_text import (
     LINE_BYTES_MAX,
     RoundText,
     dealt_of,
@@ -23,9 +23,9 @@ from bonus.round_text import (
     terms_of,
     wagered_of,
 )
-from bonus.rounds import DealtPosition, RoundError
-from bonus.settlement import settle_round, void_lines
-from bonus.table_rules import TableRules
+from bonus.settling.rounds import DealtPosition, RoundError
+from bonus.settling.settlement import settle_round, void_lines
+from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
 
 

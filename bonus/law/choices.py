@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bonus.cells import read_cents, read_times
-from bonus.chapter_parts import Chapter, Limit, MiniRoyal, Table
 from bonus.errors import nearest
+from bonus.law.cells import read_cents, read_times
+from bonus.law.parts import Chapter, Limit, MiniRoyal, Table
 
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
