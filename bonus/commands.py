@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
 
 
@@ -25,5 +26,13 @@ def settle(
     order. It needs no server. A round that cannot be settled yields an error in its place; the
     rest still run, and the exit status is then 1.
     """
-    if not settle_lines(sys.stdin.buffer, sys.stdout.buffer):
+    if sys.stdin is None or sys.stdout is None:
+        raise UserError("rounds are read from standard input, and there is none")
+    try:
+        all_settled = settle_lines(sys.stdin.buffer, sys.stdout.buffer)
+    except BrokenPipeError:
+        raise  # whoever read the settlements has had enough
+    except OSError as error:
+        raise UserError(f"the settlements cannot be written: {error.strerror}") from None
+    if not all_settled:
         raise typer.Exit(1)

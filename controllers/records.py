@@ -93,8 +93,12 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> Holding | None:
     if not takes:
         return None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
+    reserves = range(1)
+    if terms.reserve_bps and takes[whole + 1 :]:
+        # What is paid after the whole meter was is paid out of the reserve that followed it.
+        reserves = _amounts(*takes[whole + 1])
     for amount_cents in _amounts(*takes[0]):
-        for reserve_cents in _amounts(*takes[whole + 1]) if takes[whole + 1 :] else (0,):
+        for reserve_cents in reserves:
             held = Holding(amount_cents * MICROS_PER_CENT, reserve_cents * MICROS_PER_CENT)
             if _explains(held, takes, terms):
                 return held

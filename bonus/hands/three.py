@@ -43,7 +43,8 @@ _ORDER: Final[Mapping[ThreeCardHand, int]] = {
     ThreeCardHand.PAIR: 1,
     ThreeCardHand.HIGH_CARD: 0,
 }
-_QUEEN_HIGH: Final = QUEEN << 8
+QUEEN_HIGH: Final = QUEEN << 8
+"""The strength from which a dealer's hand is a queen high or better."""
 
 
 def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
@@ -86,7 +87,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
     Raises:
         ValueError: there are not three cards.
     """
-    return three_card(cards)[1] >= _QUEEN_HIGH
+    return three_card(cards)[1] >= QUEEN_HIGH
 
 
 @cache

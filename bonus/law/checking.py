@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from bonus.cards import RANKS
 from bonus.hands.rankings import RANKINGS, Ranking
 from bonus.law.cells import (
     ChapterError,
@@ -19,6 +18,7 @@ from bonus.law.cells import (
     read_seed,
     read_times,
 )
+from bonus.law.consistency import check_consistency
 from bonus.law.parts import (
     Bonus,
     Chapter,
@@ -40,13 +40,10 @@ def check_chapter(chapter: Chapter) -> None:
     names = [chapter.main.stake, chapter.main.follow]
     for tables in chapter.wager:
         names += tables.names
-    for name in names:
-        if names.count(name) > 1:
-            raise ChapterError(f"{name} has two entries")
     _check_main(chapter, names)
     for tables in chapter.wager:
-        _check_wager(chapter, tables, names)
-    _check_rest(chapter, names)
+        _check_wager(chapter, tables)
+    check_consistency(chapter)
     for of, rule in _rules(chapter):
         if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
             raise ChapterError(f"{of}: {rule!r} names no subsection of {chapter.chapter}")
@@ -89,15 +86,12 @@ def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
     _check_mini_royal(bonus.item, bonus.mini_royal, paytables)
 
 
-def _check_wager(chapter: Chapter, tables: WagerTables, names: Sequence[str]) -> None:
+def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if not tables.names or not tables.table:
         raise ChapterError("a wager has no name or no paytable")
     of = tables.names[0]
     if len(tables.cards) != len(tables.names):
         raise ChapterError(f"{of}: cards for each of {', '.join(tables.names)}")
-    for need in tables.needs:
-        if need not in names:
-            raise ChapterError(f"{of}: it needs {need!r}, which is no wager of {chapter.game}")
     rankings = [tables.ranking, *(tables.readings.rankings.values() if tables.readings else ())]
     if tables.readings and rankings[0] != rankings[1]:
         raise ChapterError(f"{of}: the first of its readings is the default")
@@ -135,7 +129,7 @@ def _with_fourth(
     """The paytables that are chosen among: those for a fourth card, where there are such."""
     if tables.fourth_card is None:
         return paytables
-    if len(paytables) > 1 or tables.fourth_card.rank not in RANKS:
+    if len(paytables) > 1:
         raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
     return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meter=False)
 
@@ -238,24 +232,6 @@ def _check_rows(
             raise ChapterError(f"{where}: {better} pays less than {lower}")
 
 
-def _check_rest(chapter: Chapter, names: Sequence[str]) -> None:
-    optional = names[2:]
-    feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
-    for name in chapter.irregular.settled:
-        if name not in optional or name in feeding:
-            raise ChapterError(f"{name!r} is no optional wager of the layout of {chapter.game}")
-    for version in chapter.version:
-        for bound in version.bounds:
-            if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
-                raise ChapterError(f"{version.rule}: it bounds one wager by another")
-    if chapter.limit:
-        read_cents(chapter.limit.least)
-        hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}
-        for hand in chapter.limit.excluded:
-            if hand not in hands:
-                raise ChapterError(f"{chapter.limit.rule}: {hand!r} is no hand of {chapter.game}")
-
-
 def _ranking(of: str, name: str) -> Ranking:
     ranking = RANKINGS.get(name)
     if ranking is None:
@@ -266,9 +242,9 @@ def _ranking(of: str, name: str) -> Ranking:
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
     """Every subsection that a chapter's file names, and of what."""
     main, deal = chapter.main, chapter.deal
-    yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule))
-    for rule in (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule):
-        yield main.stake, rule
+    yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
+    of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)
+    yield from ((main.stake, rule) for rule in of_main if rule)
     if main.not_qualified:
         yield main.stake, main.not_qualified.rule
     if main.follow_pays:
@@ -301,5 +277,7 @@ def _wager_rules(tables: WagerTables) -> Iterator[str]:
         yield tables.envy.rule
     if tables.draws:
         yield tables.draws.rule
+    if tables.divided:
+        yield tables.divided
     if tables.mini_royal:
         yield tables.mini_royal.rule

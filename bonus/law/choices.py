@@ -10,6 +10,9 @@ from bonus.law.parts import Chapter, Limit, MiniRoyal, Table
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
 
+_ODDS_MAX: Final = 200_000
+"""The highest odds that any chapter has: what they pay stays within 53 bits."""
+
 Choices = Mapping[str, str | int | Mapping[str, int]]
 """A table's choices, as a round or a floor file has them under ``paytables``."""
 
@@ -59,9 +62,11 @@ def choice_problem(
         return _limit_problem(chapter.limit, choice)
     choices = offered(chapter)
     if name not in choices:
-        return f"{chapter.game} has no choice {name}{nearest(name, choices)}"
+        known = [*choices, *([chapter.limit.choice] if chapter.limit else [])]
+        return f"{chapter.game} has no choice {name}{nearest(name, known)} ({chapter.chapter}.12)"
     if not isinstance(choice, str | int) or str(choice) not in choices[name]:
-        return f"{name} is offered as {', '.join(choices[name])}, not {choice}"
+        rules = _rules_of(chapter, name)
+        return f"{name} is offered as {', '.join(choices[name])}, not {choice} ({rules})"
     for bonus in chapter.main.bonus:
         table = _table_of(bonus.table, str(choice)) if bonus.choice == name else None
         if table and table.version and VERSION not in chosen:
@@ -75,7 +80,9 @@ def choice_problem(
 def _limit_problem(limit: Limit, choice: object) -> str | None:
     """Reading G6: no limit below the least of 679a.12(h) and 682a.12(g)."""
     least_cents = read_cents(limit.least)
-    if isinstance(choice, int) and choice >= least_cents:
+    if not isinstance(choice, int):
+        return f"a {limit.choice} is a whole number of cents ({limit.rule})"
+    if choice >= least_cents:
         return None
     return f"a {limit.choice} is at least {least_cents} cents ({limit.least}, {limit.rule})"
 
@@ -96,11 +103,26 @@ def _mini_royal_problem(
         least = read_times(royal.least, "to")
         if not isinstance(times, int) or times < least:
             return f"{MINI_ROYAL} pays at least {royal.least} as {item} ({royal.rule})"
+        if times > _ODDS_MAX:
+            return f"{MINI_ROYAL} of {times} to 1: no odds here are above {_ODDS_MAX:,} to 1"
         for bonus in chapter.main.bonus:
             table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
             if bonus.item == item and table and table.rule != royal.among:
                 return f"a mini-royal is added to {royal.among}, not to {table.rule} (reading T4)"
     return None
+
+
+def _rules_of(chapter: Chapter, name: str) -> str:
+    """The subsections among whose tables a choice decides."""
+    if name == VERSION:
+        return chapter.version[0].rule.rpartition("(")[0]
+    tables = [
+        table for bonus in chapter.main.bonus if bonus.choice == name for table in bonus.table
+    ]
+    for wager in chapter.wager:
+        of_wager = name in {wager.names[0], wager.readings.choice if wager.readings else ""}
+        tables += (wager.fourth_card or wager).table if of_wager else ()
+    return ", ".join(dict.fromkeys(table.rule for table in tables))
 
 
 def _choices_of(tables: Sequence[Table]) -> tuple[str, ...]:

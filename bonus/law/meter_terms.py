@@ -6,18 +6,19 @@ meter is for one amount (reading T22).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
-from bonus.law.chapter import load
+from bonus.law.chapter import chapters
 from bonus.law.parts import Chapter, Envy, WagerTables
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import MeterKind, PaidFrom
 
-_CHAPTER: Final = "649a"
+METER_GAME: Final = "three_card_poker"
+"""The game whose meters are linked: those of 649a.12(e), (h), (i) and (j)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +76,11 @@ class MeterTerms:
     lucky_bonus_for_1: int
     rows: Mapping[str, Row] = field(repr=False, compare=False)
 
-    @property
-    def offers_envy(self) -> bool:
-        """Whether the wager brings Envy Bonuses."""
-        return bool(self.envy_rule)
 
-    @property
-    def offers_draws(self) -> bool:
-        """Whether a Magic Card and a Lucky Bonus may be offered with the wager."""
-        return bool(self.draw_rule)
-
-
-@cache
-def meter_terms(kind: MeterKind, wager_cents: int, paytable: str | None = None) -> MeterTerms:
+@lru_cache(maxsize=1_024)
+def meter_terms(
+    kind: MeterKind, wager_cents: int, paytable: str | None = None, game: str = METER_GAME
+) -> MeterTerms:
     """The terms of the meter of ``kind`` for wagers of ``wager_cents``, in cents.
 
     Raises:
@@ -95,11 +88,13 @@ def meter_terms(kind: MeterKind, wager_cents: int, paytable: str | None = None) 
             without Envy Bonuses laid down for it (reading T22), no amount at all, a paytable that
             is not among the choices, or none where one has to be chosen.
     """
-    return _terms(load(_CHAPTER), kind, wager_cents, paytable)
+    return _terms(chapters()[game], kind, wager_cents, paytable)
 
 
 def _terms(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
-    tables = next(tables for tables in chapter.wager if tables.meter == kind)
+    tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
+    if tables is None:
+        raise ValueError(f"{chapter.game} has no {kind} meter")
     hands = [hand.value for hand in RANKINGS[tables.ranking].hands]
     chosen, rates = _choose(tables, hands, choice)
     if wager_cents < 1:

@@ -118,6 +118,7 @@ class WagerTables(_Part, frozen=True):
         forfeited: the subsection by which a fold forfeits them, or empty: they survive it.
         collected: the subsection by which a losing one is collected; that of the table unless
             given.
+        divided: the subsection by which a jackpot on the dealer's hand is divided.
         meter: the meter that they feed.
         envy: their Envy Bonuses.
         draws: what they pay on draws.
@@ -136,6 +137,7 @@ class WagerTables(_Part, frozen=True):
     needs: tuple[Name, ...] = ()
     forfeited: str = ""
     collected: str = ""
+    divided: str = ""
     meter: MeterKind | None = None
     envy: Envy | None = None
     draws: Draws | None = None
@@ -153,10 +155,10 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """Equal hands: the player is paid as for a higher one, or both wagers return."""
+    """Equal hands: the player is paid as for a higher one, or both wagers return by ``rule``."""
 
-    rule: str
     pays: bool
+    rule: str = ""
 
 
 class Bonus(_Part, frozen=True):
@@ -224,9 +226,10 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """How many cards are dealt to whom, and how many positions a table may have."""
+    """How many cards of one deck are dealt to whom, and how many positions a table may have."""
 
     rule: str
+    deck_rule: str
     positions: int
     positions_rule: str
     hand: int

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bonus.cards import Card, card_name
+from bonus.errors import nearest
 from bonus.law.meter_terms import MeterTerms
 from bonus.law.parts import Main
 from bonus.settling.rounds import DealtPosition, Round, RoundError
-from bonus.settling.table_rules import TableRules
+from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
-"""No wager is higher (a hundred million dollars), so that no payout leaves 53 bits."""
+"""No wager is higher (a hundred million dollars), so that no odds of a chapter leave 53 bits."""
 
 Terms = Mapping[MeterKind, MeterTerms]
 
@@ -46,7 +47,7 @@ def check_wagers(
             message = f"position {box.position}, where a table has 1 to {positions_max} ({rule})"
             raise RoundError("bad_position", message, f"positions[{index}].position")
         if box.position in seen:
-            message = f"position {box.position} occurs twice"
+            message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
             raise RoundError("position_twice", message, f"positions[{index}].position")
         seen.add(box.position)
         for wager in box.wagers:
@@ -62,7 +63,8 @@ def _check_wager(
     cents = box.wagers[wager]
     placing = rules.placings.get(wager)
     if placing is None:
-        message = f"{wager!r} is no wager of {rules.chapter.game}"
+        meant = nearest(wager, rules.placings)
+        message = f"{wager!r} is no wager of {rules.chapter.game}{meant}"
         raise RoundError("unknown_wager", message, _field(index, wager))
     if placing.choice:
         message = (
@@ -71,22 +73,24 @@ def _check_wager(
         )
         raise RoundError("not_offered", message, _field(index, wager))
     if placing.meter is not None:
-        _check_amount(wager, cents, placing.meter, terms, index)
+        _check_amount(wager, cents, placing, terms, index)
     elif not 1 <= cents <= WAGER_CENTS_MAX:
         message = f"{wager} of {cents} cents, where a wager has 1 to {WAGER_CENTS_MAX}"
         raise RoundError("bad_amount", message, _field(index, wager))
     if rules.whole and placing.needs and not any(need in box.wagers for need in placing.needs):
         needs = " or ".join(placing.needs)
-        message = f"{wager} without {needs}: {placing.rule} has it placed after that"
+        message = f"{wager} without {needs}, to which it is an additional wager ({placing.rule})"
         raise RoundError("wager_missing", message, _field(index, wager))
 
 
-def _check_amount(wager: str, cents: int, kind: MeterKind, terms: Terms, index: int) -> None:
-    if kind not in terms:
-        message = f"{wager}: there is no {kind} meter here"
+def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index: int) -> None:
+    kind = placing.meter
+    if kind is None or kind not in terms:
+        message = f"{wager}: there is no {kind} meter here ({placing.rule})"
         raise RoundError("unknown_meter", message, _field(index, wager))
-    if cents != terms[kind].wager_cents:
-        message = f"{wager} of {cents} cents, where the meter is for {terms[kind].wager_cents}"
+    wager_cents = terms[kind].wager_cents
+    if cents != wager_cents:
+        message = f"{wager} of {cents} cents, where the meter is for {wager_cents} ({placing.rule})"
         raise RoundError("wrong_amount", message, _field(index, wager))
 
 
@@ -112,12 +116,12 @@ def _check_main(box: DealtPosition, rules: TableRules, index: int, *, decided: b
 
 
 def _wrong_follow(main: Main, cents: int) -> str:
-    words = {1: "equal to", 2: "two", 3: "three"}
+    words = {1: "one", 2: "two", 3: "three"}
+    *others, last = [words.get(times, str(times)) for times in main.times]
+    multiples = f"{', '.join(others)} or {last}" if others else last
+    be = f"is {multiples} times the {main.stake}"
     if main.times == (1,):
         be = f"equals the {main.stake}"
-    else:
-        *others, last = [words.get(times, str(times)) for times in main.times if times > 1]
-        be = f"is one, {', '.join(others)} or {last} times the {main.stake}"
     return f"{main.follow} of {cents} cents: it {be} ({main.placing})"
 
 
@@ -128,7 +132,9 @@ def _check_bounds(box: DealtPosition, rules: TableRules, index: int) -> None:
         if cents > bound.at_most * of_cents:
             rule = rules.version.rule if rules.version else ""
             least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "no less"
-            message = f"{bound.wager} of {cents} cents asks for an {bound.of} of {least} ({rule})"
+            message = (
+                f"{bound.wager} of {cents} cents: the {bound.of} beside it is {least} ({rule})"
+            )
             raise RoundError("wrong_amount", message, _field(index, bound.wager))
 
 
@@ -143,14 +149,15 @@ def check_cards(played: Round, rules: TableRules) -> None:
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
         if box.cards is not None:
-            _check_unseen(box.cards, seen, f"positions[{index}].cards")
+            _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
         elif _needs_hand(box, played, rules):
-            message = f"the hand of position {box.position} is to be turned up, and has no cards"
+            rule = rules.chapter.main.asking
+            message = f"the hand of position {box.position} stays on the table: its cards ({rule})"
             raise RoundError("cards_missing", message, f"positions[{index}].cards")
         if box.fourth_card is not None:
-            _check_unseen([box.fourth_card], seen, f"positions[{index}].fourth_card")
+            _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
     for field, cards in _table_cards(played):
-        _check_unseen(cards, seen, field)
+        _check_unseen(cards, seen, rules, field)
     for index, box in enumerate(played.positions):
         for wager in box.wagers:
             _check_dealt(played, rules, box, wager, index)
@@ -192,7 +199,8 @@ def _check_dealt(
         message = f"{wager}: the All-Six Bonus card is missing ({deal.rule})"
         raise RoundError("cards_missing", message, "all_six_card")
     if placing.cards == "hand_and_dealer" and played.dealer is None:
-        raise RoundError("cards_missing", f"{wager}: the dealer's hand is missing", "dealer")
+        message = f"{wager}: the dealer's hand is missing ({deal.rule})"
+        raise RoundError("cards_missing", message, "dealer")
     common = played.pair_bonus_community_card
     if placing.fourth_card and box.fourth_card is None and common is None:
         message = f"{wager}: neither a fourth card nor one for all was dealt ({deal.rule})"
@@ -207,14 +215,17 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
     """
     check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
     if played.dealer is None and not played.dealer_exposed:
-        raise RoundError("cards_missing", "the dealer's hand is missing", "dealer")
+        message = f"the dealer's hand is missing ({rules.chapter.deal.rule})"
+        raise RoundError("cards_missing", message, "dealer")
     check_cards(played, rules)
 
 
-def _check_unseen(cards: Iterable[Card], seen: set[Card], field: str) -> None:
+def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:
+    """One deck is played with, so that no card is there twice (649a.3(a) and its like)."""
     for card in cards:
         if card in seen:
-            raise RoundError("card_twice", f"{card_name(card)} occurs twice", field)
+            rule = rules.chapter.deal.deck_rule
+            raise RoundError("card_twice", f"{card_name(card)} occurs twice ({rule})", field)
         seen.add(card)
 
 

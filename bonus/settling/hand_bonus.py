@@ -1,7 +1,7 @@
 """The Five Card Hand Bonus, the Magic Card and the Lucky Bonus: 649a.11(c)(8)."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.lines import Due, Item, Line, Outcome, Take
@@ -9,8 +9,6 @@ from bonus.settling.progressives import pay_row
 from bonus.settling.rounds import DealtPosition
 from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind
-
-_DIVIDED_RULE: Final = "649a.12(i)(2)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +23,14 @@ class HandBonus:
         dealers: the wager on the dealer's hand.
         meter: the meter that both feed.
         judge: the ranking that judges the hands.
+        divided: the subsection by which a jackpot on the dealer's hand is divided.
     """
 
     own: str
     dealers: str
     meter: MeterKind
     judge: Judge
+    divided: str
 
     def settle(self, turns: Turns, box: DealtPosition) -> None:
         """Settle both wagers of a position, then what they are paid on the draws."""
@@ -65,7 +65,7 @@ class HandBonus:
         if not row.percent:
             pay_row(turns, box, self.dealers, row, terms)
         elif box.player in turns.had_share:
-            turns.collect(box, self.dealers, _DIVIDED_RULE, row.hand)
+            turns.collect(box, self.dealers, self.divided, row.hand)
         else:
             if turns.divided_take is None:
                 players = {bettor.player for bettor in turns.bettors(self.dealers)}

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from bonus.cards import Card
+from bonus.errors import nearest
 from bonus.law.chapter import chapters
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
@@ -34,7 +35,8 @@ LINE_BYTES_MAX: Final = 65_536
 
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
-Cents = Annotated[int, msgspec.Meta(ge=0)]
+Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+"""What a meter may hold: ten thousand billion dollars at most, well within 53 bits."""
 
 
 class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,7 +60,7 @@ class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter when settling begins, in cents, this round's contributions included."""
 
-    wager: int
+    wager: Annotated[int, msgspec.Meta(le=10**9)]
     amount: Cents
     reserve: Cents | None = None
 
@@ -99,7 +101,7 @@ def decode_round(line: bytes) -> RoundText:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RoundError("not_json", f"not JSON: {error}") from None
     if text.game not in chapters():
-        message = f"{text.game!r} is none of {', '.join(chapters())}"
+        message = f"there is no game {text.game!r}{nearest(text.game, chapters())}"
         raise RoundError("unknown_game", message, "game")
     _check_fields(text)
     return text
@@ -114,8 +116,8 @@ def rules_of(text: RoundText) -> TableRules:
     return _rules(text.game, bytes(text.paytables))
 
 
-def terms_of(text: RoundText) -> dict[MeterKind, MeterTerms]:
-    """The terms of the meters that a round names.
+def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
+    """The terms of the meters that a round names, by its table's chapter and choices.
 
     Raises:
         RoundError: ``unknown_meter``, or ``bad_meter`` (not on the chapter's terms).
@@ -128,10 +130,10 @@ def terms_of(text: RoundText) -> dict[MeterKind, MeterTerms]:
         kind = MeterKind(name)
         choice = None
         if kind is MeterKind.PROGRESSIVE:
-            chosen = _CHOICES.decode(text.paytables).get(name)
+            chosen = rules.choices.get(name)
             choice = chosen if isinstance(chosen, str) else None
         try:
-            terms[kind] = meter_terms(kind, meter.wager, choice)
+            terms[kind] = meter_terms(kind, meter.wager, choice, text.game)
         except ValueError as error:
             raise RoundError("bad_meter", str(error), field) from None
         if meter.reserve is not None and not terms[kind].reserve_bps:
@@ -172,23 +174,20 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
                 box.patron,
                 None
                 if box.cards is None
-                else read_cards(box.cards, deal.hand, f"positions[{index}].cards"),
+                else read_cards(box.cards, deal.hand, f"positions[{index}].cards", deal.rule),
                 box.folded,
                 box.wagers,
                 fourth_card=_card(box.fourth_card, f"positions[{index}].fourth_card"),
             )
             for index, box in enumerate(text.positions)
         ),
-        dealer=None if text.dealer is None else read_cards(text.dealer, deal.dealer, "dealer"),
+        dealer=None
+        if text.dealer is None
+        else read_cards(text.dealer, deal.dealer, "dealer", deal.rule),
         community=None
         if text.community is None
-        else read_cards(text.community, COMMUNITY_CARDS, "community"),
-        draw=_NO_DRAW
-        if text.draw is None
-        else Draw(
-            _card(text.draw.magic_card, "draw.magic_card"),
-            text.draw.lucky_position,
-        ),
+        else read_cards(text.community, COMMUNITY_CARDS, "community", deal.rule),
+        draw=_draw(text.draw),
         pair_bonus_community_card=_card(
             text.pair_bonus_community_card, "pair_bonus_community_card"
         ),
@@ -213,6 +212,8 @@ def _rules(game: str, paytables: bytes) -> TableRules:
         choices: Choices = _CHOICES.decode(paytables)
     except msgspec.ValidationError as error:
         raise _malformed(error, "paytables") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RoundError("not_json", f"not JSON: {error}", "paytables") from None
     chapter = chapters()[game]
     for name, choice in choices.items():
         problem = choice_problem(chapter, name, choice, choices)

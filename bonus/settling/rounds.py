@@ -92,14 +92,15 @@ class Round:
     dealer_exposed: bool = False
 
 
-def read_cards(names: Sequence[str], count: int, field: str) -> tuple[Card, ...]:
-    """Read ``count`` cards.
+def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
+    """Read ``count`` cards, as many as are dealt by a subsection.
 
     Raises:
         RoundError: ``wrong_cards`` for another number of them, ``bad_card`` for what is no card.
     """
     if len(names) != count:
-        raise RoundError("wrong_cards", f"{len(names)} cards, where {count} are dealt", field)
+        by = f" ({rule})" if rule else ""
+        raise RoundError("wrong_cards", f"{len(names)} cards, where {count} are dealt{by}", field)
     return tuple(one_card(name, field) for name in names)
 
 

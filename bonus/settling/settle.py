@@ -83,7 +83,7 @@ def settle_line(line: bytes) -> Settled:
     """
     text = decode_round(line)
     rules = rules_of(text)
-    terms = terms_of(text)
+    terms = terms_of(text, rules)
     holdings = holdings_of(text, terms)
     if _is_void(text, rules):
         positions = wagered_of(text)

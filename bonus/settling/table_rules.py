@@ -3,14 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
-from bonus.cards import RANKS, parse_card
+from bonus.cards import RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.hands.three import QUEEN_HIGH
 from bonus.law.cells import read_times
-from bonus.law.chapter import load
+from bonus.law.chapter import chapters
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
-from bonus.law.parts import Bonus, Bound, CardsOf, Chapter, Main, Table, Version, WagerTables
+from bonus.law.meter_terms import METER_GAME
+from bonus.law.parts import (
+    Bonus,
+    Bound,
+    CardsOf,
+    Chapter,
+    Main,
+    MiniRoyal,
+    Table,
+    Version,
+    WagerTables,
+)
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers
@@ -18,11 +29,6 @@ from bonus.settling.optional_wagers import OptionalWager
 from bonus.settling.progressives import ProgressiveWager
 from bonus.settling.turns import PayoutLimit, PayRow, Step
 from bonus.wagers import MeterKind
-
-_QUEEN_HIGH: Final = [parse_card(name) for name in ("Qc", "3d", "2h")]
-"""The lowest hand with which a dealer's three cards qualify."""
-
-_METER_CHAPTER: Final = "649a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class TableRules:
         survivors: the wagers that survive a fold.
         version: the version of 649a.7(e) that it offers, or None.
         limit: its aggregate payout limit, or None.
+        choices: the choices of its Rules Submission.
         whole: whether a round shows all wagers, or those that feed a meter alone.
     """
 
@@ -70,6 +77,7 @@ class TableRules:
     survivors: frozenset[str]
     version: Version | None
     limit: PayoutLimit | None
+    choices: Choices
     whole: bool = True
 
     @property
@@ -81,7 +89,7 @@ class TableRules:
 @cache
 def meter_rules() -> TableRules:
     """The rules of the wagers that feed a meter, which are all that travel to the meter service."""
-    chapter = load(_METER_CHAPTER)
+    chapter = chapters()[METER_GAME]
     placings = {
         name: _placing(chapter, wager, name, "")
         for wager in chapter.wager
@@ -90,7 +98,7 @@ def meter_rules() -> TableRules:
     }
     steps = tuple(_meter_step(wager, wager.meter) for wager in chapter.wager if wager.meter)
     survivors = _survivors(chapter)
-    return TableRules(chapter, placings, steps, (), survivors, None, None, whole=False)
+    return TableRules(chapter, placings, steps, (), survivors, None, None, {}, whole=False)
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
@@ -102,12 +110,12 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
     placings, steps = build.main()
     exposed: list[Step] = []
     for wager in chapter.wager:
-        step = build.step(wager)
-        choice = "" if step else wager.names[0]
+        made = build.steps(wager)
+        choice = "" if made else wager.names[0]
         placings |= {name: _placing(chapter, wager, name, choice) for name in wager.names}
-        if step:
-            steps.append(step)
-            exposed += [step] * (wager.names[0] in chapter.irregular.settled)
+        steps += made
+        if wager.names[0] in chapter.irregular.settled:
+            exposed += made
     chosen = str(choices.get(VERSION))
     return TableRules(
         chapter=chapter,
@@ -117,6 +125,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
         survivors=_survivors(chapter),
         version=next((version for version in chapter.version if version.name == chosen), None),
         limit=build.limit(),
+        choices=choices,
     )
 
 
@@ -142,7 +151,7 @@ def _meter_step(wager: WagerTables, meter: MeterKind) -> Step:
     judge = RANKINGS[wager.ranking].of
     if wager.draws:
         own, dealers = wager.names
-        return HandBonus(own, dealers, meter, judge)
+        return HandBonus(own, dealers, meter, judge, wager.divided)
     (name,) = wager.names
     envy = f"{name.removesuffix('_progressive')}_envy"
     return ProgressiveWager(name, meter, envy, judge, wager.cards[0], wager.forfeited)
@@ -206,7 +215,7 @@ class _Builder:
             follow=main.follow,
             compare=compare,
             names=names,
-            qualifies=compare(_QUEEN_HIGH)[1] if below else 0,
+            qualifies=QUEEN_HIGH if below else 0,
             pays=pays,
             follow_pays=follow_pays,
             not_qualified_returns=below.returns if below else "",
@@ -225,15 +234,17 @@ class _Builder:
         paytable = self._chosen(bonus.table, bonus.choice, bonus.ranking)
         if paytable is None:
             raise ValueError(f"{bonus.item}: no paytable is chosen")
-        if bonus.mini_royal and bonus.item in self._mini_royal:
-            paytable = with_mini_royal(paytable, self._mini_royal[bonus.item])
-        rows = self._rows(paytable, hands)
+        rows = self._rows(paytable, hands, self._mini_royal.get(bonus.item), bonus.mini_royal)
         return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
 
-    def step(self, wager: WagerTables) -> Step | None:
-        """The step of an optional wager, or None where its table is not chosen."""
+    def steps(self, wager: WagerTables) -> list[Step]:
+        """The steps of optional wagers with one table; none where it is not chosen."""
         if wager.meter:
-            return _meter_step(wager, wager.meter)
+            return [_meter_step(wager, wager.meter)]
+        made = [self._optional(wager, at) for at in range(len(wager.names))]
+        return [step for step in made if step]
+
+    def _optional(self, wager: WagerTables, at: int) -> OptionalWager | None:
         name = wager.names[0]
         ranking_name = wager.ranking
         if wager.readings:
@@ -246,14 +257,12 @@ class _Builder:
         on_fourth = self._chosen(fourth.table, name, ranking_name) if fourth else None
         if chosen is None or (fourth and on_fourth is None):
             return None
-        if wager.mini_royal and name in self._mini_royal:
-            chosen = with_mini_royal(chosen, self._mini_royal[name])
         return OptionalWager(
-            wager=name,
+            wager=wager.names[at],
             judge=ranking.of,
-            cards=wager.cards[0],
+            cards=wager.cards[at],
             names={hand: shown for hand, (shown, _) in rows_of(chosen, hands).items()},
-            rows=self._rows(chosen, hands),
+            rows=self._rows(chosen, hands, self._mini_royal.get(name), wager.mini_royal),
             paid_from=wager.paid_from,
             collected=wager.collected or chosen.rule,
             forfeited=wager.forfeited,
@@ -271,13 +280,23 @@ class _Builder:
                     return paytable
         return None
 
-    def _rows(self, paytable: Paytable, hands: Sequence[str]) -> dict[str, PayRow]:
+    def _rows(
+        self,
+        paytable: Paytable,
+        hands: Sequence[str],
+        royal_times: int | None = None,
+        royal: MiniRoyal | None = None,
+    ) -> dict[str, PayRow]:
+        """What each hand pays; a mini-royal that is added pays by its own subsection."""
+        added = royal if royal_times else None
+        if royal_times and added:
+            paytable = with_mini_royal(paytable, royal_times)
         return {
             hand: self._row(
                 hand,
                 shown,
                 payout.times,
-                paytable.rule,
+                added.rule if added and shown == "mini_royal" else paytable.rule,
                 stake_back=payout.stake_back,
                 sum_cents=payout.sum_cents,
             )

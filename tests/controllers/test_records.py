@@ -10,7 +10,7 @@ import pytest
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM, Holding
-from bonus.settling.round_text import decode_round, terms_of
+from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
 from bonus.wagers import MeterKind
 from controllers.records import RoundRecord, held_before, settle_again
@@ -67,7 +67,8 @@ def told_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     line = msgspec.json.encode(told)
     settled = settle_line(line)
     lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)
-    terms = terms_of(decode_round(line))
+    text = decode_round(line)
+    terms = terms_of(text, rules_of(text))
     told.pop("meters", None)
     return RoundRecord("TCP-01", told, terms, lines), msgspec.json.encode(settled.lines)
 

@@ -21,6 +21,7 @@ game = "river_poker"
 title = "River Poker"
 
 [deal]
+deck_rule = "690a.3(a)"
 rule = "690a.8(c)"
 positions = 5
 positions_rule = "690a.2(a)"

@@ -202,12 +202,12 @@ def test_seeds_and_rates_follow_the_wager(
 def test_only_the_five_card_hand_bonus_offers_draws_and_it_no_envy() -> None:
     bonus = meter_terms(HAND_BONUS, 100)
     assert (bonus.magic_card_for_1, bonus.lucky_bonus_for_1) == (20, 5)
-    assert bonus.offers_draws
-    assert not bonus.offers_envy
+    assert bonus.draw_rule
+    assert not bonus.envy_rule
     for kind, paytable in ((PROGRESSIVE, "A"), (FIVE_CARD, None), (FIVE_OF_SIX, None)):
         terms = meter_terms(kind, 100, paytable)
-        assert terms.offers_envy
-        assert not terms.offers_draws
+        assert terms.envy_rule
+        assert not terms.draw_rule
 
 
 @pytest.mark.section("649a.7(d)")

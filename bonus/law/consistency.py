@@ -1,0 +1,136 @@
+"""Whether the parts of a chapter's file go together: what they name is there, and there once."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bonus.cards import DECK, RANKS
+from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.law.cells import ChapterError, read_cents
+from bonus.law.parts import CardsOf, Chapter, Limit, Main, OneTable, Table, WagerTables
+from bonus.wagers import PaidFrom, meter_fed_by
+
+_NUMBERS: Final = ("version", "mini_royal")
+"""Choices that every chapter may have beside those that its file names."""
+
+_CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
+
+
+def check_consistency(chapter: Chapter) -> None:
+    """Check a chapter's parts against one another.
+
+    Raises:
+        ChapterError: what does not go together.
+    """
+    optional = [name for tables in chapter.wager for name in tables.names]
+    names = [chapter.main.stake, chapter.main.follow, *optional]
+    _once(names, "has two entries")
+    _once(_choices(chapter), "is chosen for two things")
+    _once([version.name for version in chapter.version], "is the name of two versions")
+    _once([tables.meter for tables in chapter.wager if tables.meter], "is fed by two entries")
+    _check_main(chapter.main)
+    for tables in chapter.wager:
+        _check_wager(chapter, tables)
+        _check_meter(tables)
+    for version in chapter.version:
+        for bound in version.bounds:
+            if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
+                raise ChapterError(f"{version.rule}: it bounds one wager by another")
+    feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
+    for name in chapter.irregular.settled:
+        if name not in optional or name in feeding:
+            raise ChapterError(f"{name!r} is no optional wager of the layout of {chapter.game}")
+    if chapter.limit:
+        _check_limit(chapter, chapter.limit)
+    _check_deal(chapter)
+
+
+def _once(names: Sequence[str], reason: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ChapterError(f"{name} {reason}")
+
+
+def _choices(chapter: Chapter) -> list[str]:
+    found = [*_NUMBERS, *(bonus.choice for bonus in chapter.main.bonus if bonus.choice)]
+    for tables in chapter.wager:
+        found.append(tables.names[0])
+        if tables.readings:
+            found.append(tables.readings.choice)
+    return [*found, chapter.limit.choice] if chapter.limit else found
+
+
+def _check_main(main: Main) -> None:
+    if main.ranking not in COMPARES:
+        raise ChapterError(f"{main.stake}: {main.ranking} hands are not compared")
+    if main.not_qualified and main.ranking != "three_card":
+        raise ChapterError(f"{main.stake}: only three-card hands have a queen high to qualify")
+    if main.tie.pays == bool(main.tie.rule):
+        raise ChapterError(f"{main.stake}: a tie that returns wagers names its subsection")
+
+
+def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
+    of = tables.names[0]
+    # A wager is needed before the deal, and itself needs nothing: a player can place it first.
+    first = {chapter.main.stake}
+    for others in chapter.wager:
+        first |= set() if others.needs else set(others.names)
+    for need in tables.needs:
+        if need not in first:
+            raise ChapterError(f"{of}: it needs {need!r}, which is no wager to be placed first")
+    if tables.paid_from is PaidFrom.HAND_PAY:
+        raise ChapterError(f"{of}: what is no percentage of a meter is no hand pay")
+    if tables.fourth_card and tables.fourth_card.rank not in [*RANKS]:
+        raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
+
+
+def _check_meter(tables: WagerTables) -> None:
+    of = tables.names[0]
+    for name in tables.names:
+        if meter_fed_by(name) is not tables.meter:
+            raise ChapterError(f"{name}: it feeds {meter_fed_by(name) or 'no meter'}")
+    if tables.draws and tables.cards != _CARDS_OF_DRAWS:
+        raise ChapterError(f"{of}: draws go with a wager on the player's hand and the dealer's")
+    if tables.draws and not tables.divided:
+        raise ChapterError(f"{of}: it names no subsection by which a jackpot is divided")
+    if tables.meter and not tables.draws and len(tables.names) > 1:
+        raise ChapterError(f"{of}: a meter without draws has one wager")
+
+
+def _check_limit(chapter: Chapter, limit: Limit) -> None:
+    read_cents(limit.least)
+    paying = {chapter.main.odds_rule} | {table.rule for table in _tables(chapter)}
+    for rule in limit.covers:
+        if rule not in paying:
+            raise ChapterError(f"{limit.rule}: {rule} pays nothing")
+    if not limit.covers:
+        raise ChapterError(f"{limit.rule}: it covers nothing")
+    hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}
+    for hand in limit.excluded:
+        if hand not in hands:
+            raise ChapterError(f"{limit.rule}: {hand!r} is no hand of {chapter.game}")
+
+
+def _tables(chapter: Chapter) -> Iterator[Table | OneTable]:
+    if chapter.main.follow_pays:
+        yield chapter.main.follow_pays
+    for bonus in chapter.main.bonus:
+        yield from bonus.table
+    for tables in chapter.wager:
+        yield from tables.table
+        if tables.fourth_card:
+            yield from tables.fourth_card.table
+
+
+def _check_deal(chapter: Chapter) -> None:
+    """Every position, the dealer and the cards beside them come out of one deck."""
+    deal = chapter.deal
+    beside = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
+    if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:
+        raise ChapterError(f"{deal.rule}: a position or more, and cards for it and the dealer")
+    if deal.positions * deal.hand + max(deal.dealer, beside - deal.hand) > len(DECK):
+        raise ChapterError(f"{deal.rule}: {deal.positions} hands are more than a deck")
+
+
+def _judged(chapter: Chapter) -> Iterator[CardsOf]:
+    for tables in chapter.wager:
+        yield from tables.cards
