@@ -88,10 +88,15 @@ def meter_terms(
             without Envy Bonuses laid down for it (reading T22), no amount at all, a paytable that
             is not among the choices, or none where one has to be chosen.
     """
-    return _terms(chapters()[game], kind, wager_cents, paytable)
+    return terms_in(chapters()[game], kind, wager_cents, paytable)
 
 
-def _terms(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
+def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
+    """The terms of a meter by a chapter; as ``meter_terms``.
+
+    Raises:
+        ValueError: the chapter offers no such meter.
+    """
     tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
     if tables is None:
         raise ValueError(f"{chapter.game} has no {kind} meter")

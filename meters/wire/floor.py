@@ -11,7 +11,7 @@ import msgspec
 from bonus.errors import UserError, nearest
 from bonus.law.chapter import chapters
 from bonus.law.choices import choice_problem
-from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.wagers import MeterKind
 from meters.wire.mistakes import Vocabulary, toml_mistake
 from meters.wire.parts import is_broker, is_listening_address, is_redis
@@ -267,8 +267,8 @@ def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Proble
     positions_max = chapter.deal.positions
     if table.positions > positions_max:
         yield (*spot, "positions"), f"{table.game} has no more than {positions_max} positions"
-    if table.meters and not any(wager.meter for wager in chapter.wager):
-        yield (*spot, "meters"), f"{table.game} has no wager that feeds a meter"
+    if table.meters and table.game != METER_GAME:
+        yield (*spot, "meters"), f"{table.game} has no wager that feeds a linked meter"
     for wager, choice in table.paytables.items():
         wrong = choice_problem(chapter, wager, choice, table.paytables)
         if wrong:

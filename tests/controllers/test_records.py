@@ -15,9 +15,10 @@ from bonus.settling.settle import settle_line
 from bonus.wagers import MeterKind
 from controllers.records import RoundRecord, held_before, settle_again
 from tests.naive.rounds import random_round
-from tests.rules.dealing import DEALER_BONUS, HAND_BONUS, box, play
+from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play
 
 BONUS = MeterKind.FIVE_CARD_HAND_BONUS
+FIVE_CARD_METER = MeterKind.FIVE_CARD_PROGRESSIVE
 
 
 @pytest.mark.parametrize("amount_micros", [100_000_000, 987_654_321, 10**12 + 3, 9_999])
@@ -45,6 +46,20 @@ def test_what_was_held_explains_what_was_paid(amount_micros: int, reserve_micros
         assert found.amount_micros % MICROS_PER_CENT == 0
         again = play(*boxes, dealer=dealer, community=community, held={BONUS: found})
         assert again.lines == played.lines
+
+
+@pytest.mark.parametrize("amount_cents", [1_234_567, 999_999, 1])
+def test_a_meter_without_a_reserve_is_followed_by_its_reseed(amount_cents: int) -> None:
+    """A royal takes the whole meter, and a straight flush below it a tenth of the reseeded one."""
+    held = {FIVE_CARD_METER: Holding(amount_cents * MICROS_PER_CENT)}
+    boxes = [
+        box(5, "As Ks Qs", FIVE_CARD, patron="amy"),
+        box(3, "9s 8s 7s", FIVE_CARD, patron="amy"),
+    ]
+    played = play(*boxes, community="Js Ts", held=held)
+    paid = [line.paid for line in played.lines if line.percent]
+    assert paid == [amount_cents, 100_000]
+    assert held_before(meter_terms(FIVE_CARD_METER, 100), played.lines) == held[FIVE_CARD_METER]
 
 
 def test_what_cannot_have_been_paid_is_not_explained() -> None:

@@ -47,6 +47,12 @@ def random_irregularity(rng: Random, played: Round) -> None:
         played["irregularity"] = "void"
     elif how < 0.04:
         played["irregularity"] = "dealer_exposed"
+    if "irregularity" in played and rng.random() < 0.5:
+        # It ended before anybody was asked whether he stays in.
+        for box in played["positions"]:
+            box["folded"] = False
+            for follow in ("play", "raise"):
+                box["wagers"].pop(follow, None)
 
 
 def random_limit(rng: Random, paytables: Paytables) -> bool:

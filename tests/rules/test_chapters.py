@@ -8,11 +8,13 @@ import pytest
 from bonus.law.cells import ChapterError
 from bonus.law.chapter import chapters, read_chapter
 from bonus.law.choices import choice_problem, offered
+from bonus.law.meter_terms import terms_in
 from bonus.settling.checks import check_round
 from bonus.settling.holdings import resolve
 from bonus.settling.rounds import DealtPosition, Round
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import table_rules
+from bonus.wagers import MeterKind
 from tests.rules.dealing import cards
 
 FURTHER = """
@@ -67,6 +69,10 @@ dealer_exposed = "690a.13(d)"
 settled = ["river_bonus"]
 """
 
+PRINTED = {
+    name: files("bonus.law").joinpath("chapters", f"{name}.toml") for name in ("649a", "679a")
+}
+
 
 def test_a_further_chapter_is_a_file() -> None:
     """A game of no chapter, of kinds of wager that there are, is wagered, checked and settled."""
@@ -101,6 +107,39 @@ def test_a_further_chapter_is_a_file() -> None:
         (4, "river_bonus", 50, 10, "690a.12(b)"),
         (2, "blind", 0, 0, "690a.11(b)"),
         (2, "river_bonus", 0, 0, "690a.11(b)(1)"),
+    ]
+
+
+def test_a_further_chapter_pays_its_meters_by_its_own_tables() -> None:
+    text = PRINTED["649a"].read_text("utf-8").replace("649a.", "650a.")
+    text = text.replace('chapter = "649a"', 'chapter = "650a"').replace("three_card_poker", "other")
+    chapter = read_chapter(text.replace('["70 for 1"', '["99 for 1"'))
+    terms = {MeterKind.PROGRESSIVE: terms_in(chapter, MeterKind.PROGRESSIVE, 100, "A")}
+    rules = table_rules(chapter, {"progressive": "A", "pair_plus": "A"})
+    box = DealtPosition(
+        3, None, cards("9s 8s 7s"), folded=False, wagers={"pair_plus": 5, "progressive": 100}
+    )
+    played = Round((box,), cards("2c 3d 9h"))
+    check_round(played, rules, terms)
+    lines, _ = resolve(settle_round(played, rules, terms), {}, terms)
+    assert [(line.item, line.paid, line.rule) for line in lines] == [
+        ("pair_plus", 5 * 35, "650a.12(d)"),
+        ("progressive", 9_900, "650a.12(e)(1)"),
+    ]
+
+
+def test_each_of_several_wagers_with_one_table_is_settled() -> None:
+    text = FURTHER.replace('["river_bonus"]\nranking', '["river_bonus", "bonus_dealer"]\nranking')
+    chapter = read_chapter(text.replace('cards = ["hand"]', 'cards = ["hand", "hand"]'))
+    rules = table_rules(chapter, {"river_bonus": "A"})
+    wagers = {"blind": 100, "call": 400, "river_bonus": 10, "bonus_dealer": 20}
+    box = DealtPosition(1, None, cards("As Ks 9s 4s 2s"), folded=False, wagers=wagers)
+    played = Round((box,), cards("Qc Qd Qh 3c 5d"))
+    check_round(played, rules, {})
+    lines, _ = resolve(settle_round(played, rules, {}), {}, {})
+    assert [(line.item, line.paid) for line in lines[2:]] == [
+        ("river_bonus", 60),
+        ("bonus_dealer", 120),
     ]
 
 
@@ -167,6 +206,17 @@ def test_the_wagers_of_each_chapter_stand_in_the_order_in_which_they_are_settled
         ('settled = ["river_bonus"]', 'settled = ["blind"]', "'blind' is no optional wager"),
         ('rule = "690a.12(b)"', 'rule = "649a.12(b)"', "names no subsection of 690a"),
         ('asking = "690a.11(b)"', 'asking = "section 11"', "names no subsection of 690a"),
+        (
+            'ranking = "four_card"\nhighest = "four_of_a_kind"',
+            'ranking = "five_card"\nhighest = "royal_flush"',
+            "five_card hands are not compared",
+        ),
+        ("positions = 5", "positions = 0", "a position or more"),
+        ("positions = 5", "positions = 10", "10 hands are more than a deck"),
+        ('needs = ["blind"]', 'needs = ["call"]', "no wager to be placed first"),
+        ('needs = ["blind"]', 'needs = ["river_bonus"]', "no wager to be placed first"),
+        ('paid_from = "table_inventory"', 'paid_from = "hand_pay"', "is no hand pay"),
+        ('rule = "690a.11(c)(3)", pays = false', "pays = false", "names its subsection"),
         ('title = "River Poker"', "", "missing required field `title`"),
         ('title = "River Poker"', 'title = "River Poker"\nseats = 5', "unknown field `seats`"),
         ('tie = { rule = "690a.11(c)(3)", pays = false }\n', "", "missing required field `tie`"),
@@ -178,11 +228,6 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
         read_chapter(FURTHER.replace(was, becomes, 1))
 
 
-PRINTED = {
-    name: files("bonus.law").joinpath("chapters", f"{name}.toml") for name in ("649a", "679a")
-}
-
-
 @pytest.mark.parametrize(
     ("chapter", "was", "becomes", "reason"),
     [
@@ -192,6 +237,21 @@ PRINTED = {
         ("649a", 'returns = "play"', 'returns = "pair_plus"', "'pair_plus' is neither"),
         ("649a", "settled = []", 'settled = ["progressive"]', "no optional wager of the layout"),
         ("649a", 'on = "ante"', 'on = "pair_plus"', "it is on ante or play"),
+        ("649a", 'name = "2"', 'name = "1"', "1 is the name of two versions"),
+        ("649a", 'choice = "ante_bonus"', 'choice = "pair_plus"', "is chosen for two things"),
+        ("649a", 'divided = "649a.12(i)(2)"\n', "", "by which a jackpot is divided"),
+        (
+            "649a",
+            '["hand_and_community", "dealer_and_community"]',
+            '["dealer_and_community", "hand_and_community"]',
+            "draws go with a wager on the player's hand",
+        ),
+        ("649a", 'meter = "progressive"', 'meter = "five_of_six_progressive"', "fed by two"),
+        ("649a", 'names = ["progressive"]', 'names = ["jackpot"]', "it feeds no meter"),
+        ("679a", 'covers = ["679a.12(a)", ', 'covers = ["679a.12(z)", ', "679a.12(z) pays nothing"),
+        ("679a", '["679a.12(a)", "679a.12(b)"]', "[]", "it covers nothing"),
+        ("679a", 'choice = "payout_limit"', 'choice = "bad_beat"', "chosen for two things"),
+        ("679a", 'rank = "2"', 'rank = "23"', "a fourth card of a rank"),
         ("679a", 'rank = "2"', 'rank = "1"', "a fourth card of a rank"),
         ("679a", 'flush_or_lower = "1 to 1"', 'flush = "1 to 1"', "pair, high_card missing"),
         ("679a", 'flush_or_lower = "1 to 1"', 'flush_or_lower = "3 to 1"', "straight pays less"),
