@@ -10,7 +10,9 @@ from redis.exceptions import RedisError
 from rich.console import Console
 
 from bonus.errors import UserError
+from bonus.law.chapter import chapters
 from bonus.returns import hand_bonus_return
+from bonus.settling.table_rules import table_rules
 from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
@@ -44,6 +46,7 @@ async def run_check(config: Path) -> bool:
     console = Console(highlight=False)
     tables = sum(len(link.table) for link in floor.link)
     found = [Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables")]
+    found += _check_offers(floor)
     found += _check_returns(floor)
     found += await _check_redis(floor)
     found.append(await _check_broker(floor))
@@ -51,6 +54,20 @@ async def run_check(config: Path) -> bool:
         mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
         console.print(f"{mark}  {one.what}: {one.seen}", soft_wrap=True, markup=False)
     return all(one.holds or one.warns for one in found)
+
+
+def _check_offers(floor: Floor) -> list[Check]:
+    """Warn where a table has not chosen what the game against the dealer needs."""
+    found = []
+    for link in floor.link:
+        for table in link.table:
+            rules = table_rules(chapters()[table.game], table.paytables)
+            stake = rules.chapter.main.stake
+            lacking = rules.placings[stake]
+            if lacking.choice:
+                seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
+                found.append(Check(f"paytables of {table.id}", holds=False, seen=seen, warns=True))
+    return found
 
 
 def _check_returns(floor: Floor) -> list[Check]:

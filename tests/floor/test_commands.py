@@ -33,18 +33,20 @@ class TestCheck:
     def test_a_good_floor_on_good_parts(
         self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
     ) -> None:
-        """Status 0 and a line for each thing."""
+        """Status 0 and a line for each thing; a table that offers no Ante is worth a warning."""
         path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
         done = run_pitlink("check", "--config", path)
         assert (done.returncode, done.stderr) == (0, "")
         assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
             "ok    floor file",
+            "warn  paytables of T-3",
             "ok    return of bonus on one",
             "ok    redis",
             "ok    books of one",
             "ok    books of two",
             "ok    broker",
         ]
+        assert "no ante is offered: no ante_bonus of 649a.12(b) chosen" in done.stdout
 
     def test_parts_that_are_not_there(self, tmp_path: Path) -> None:
         """Status 1; each part that fails has its line; the rest is looked at all the same."""
@@ -94,7 +96,7 @@ class TestCheck:
         path.write_text(path.read_text().replace("_every = 24", "_every = 1"))
         done = run_pitlink("check", "--config", str(path))
         assert done.returncode == 0
-        (line,) = [one for one in done.stdout.splitlines() if one.startswith("warn")]
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith("warn  return")]
         assert "the house loses; draw less often" in line
 
     def test_the_shipped_example_is_a_good_floor(
