@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from bonus.errors import UserError
 from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
-from bonus.law.choices import MINI_ROYAL, mini_royals
+from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.parts import Chapter
 from bonus.odds.asked import Asked, asked_for
 from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
@@ -148,6 +148,10 @@ def odds(
             for chapter in chapters().values()
             for offer in offers_of(chapter, _mini_royal(chapter, royals), draws)
         ]
+    if config and not offers:
+        raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
+    if plot:
+        _check_plot(plot)
     wanted = asked_for(offers, Asked(game or (), wager or (), paytable or ()))
     entries = _entries(wanted, keep=not no_cache)
     if plot:
@@ -223,9 +227,10 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")
         times = given.get(item)
-        if times is not None and times < least:
-            reason = f"a mini-royal pays at least {royal.least} as {item} ({royal.rule})"
-            raise UserError(f"{reason}, not {times} to 1", exit_status=_WRONG_USAGE)
+        if times is not None:
+            problem = choice_problem(chapter, MINI_ROYAL, {item: times}, {})
+            if problem:
+                raise UserError(f"{problem}: {times} to 1", exit_status=_WRONG_USAGE)
         found[item] = least if times is None else times
     return found
 
@@ -238,17 +243,25 @@ def _entries(offers: Sequence[Offer], *, keep: bool) -> list["Entry"]:
     from bonus.odds.kept import KeptCounts  # noqa: PLC0415
 
     with _Bars() as bars:
-        shelf = KeptCounts(_cache_directory(), bars.notice) if keep else None
+        directory = _cache_directory() if keep else None
+        if keep and directory is None:
+            bars.notice("there is no home directory to keep counts in")
+        shelf = KeptCounts(directory, bars.notice) if directory else None
         counted = Enumerator(shelf, bars.begin)
         return [entry_of(offer, counted) for offer in offers]
 
 
-def _cache_directory() -> Path:
-    """Where counts are kept: `pitlink` in the user's cache directory."""
+def _cache_directory() -> Path | None:
+    """Where counts are kept: `pitlink` in the user's cache directory; None where he has none."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     # A relative path is to be taken for none, says the XDG base directory specification.
-    base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
-    return base / "pitlink"
+    if Path(named).is_absolute():
+        return Path(named) / "pitlink"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ".cache" / "pitlink" if home.is_absolute() else None
 
 
 class _Bars:
@@ -291,7 +304,17 @@ class _Bars:
 
     def notice(self, message: str) -> None:
         """Tell of what is no error."""
-        self._console.print(f"pitlink odds: {message}", markup=False, highlight=False)
+        said = f"pitlink odds: {message}"
+        self._console.print(said, markup=False, highlight=False, soft_wrap=True)
+
+
+def _check_plot(path: Path) -> None:
+    from bonus.odds.plot import check_plot  # noqa: PLC0415  (matplotlib takes its time)
+
+    try:
+        check_plot(path)
+    except ValueError as error:
+        raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
 
 
 def _plot(entries: Sequence["Entry"], path: Path) -> None:
@@ -303,9 +326,20 @@ def _plot(entries: Sequence["Entry"], path: Path) -> None:
         raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
     except OSError as error:
         raise UserError(f"--plot {path}: cannot be written: {error.strerror}") from None
+    sys.stderr.write(f"pitlink odds: the plot is in {path}\n")
 
 
 def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
+    try:
+        _write(entries, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever read the odds has had enough
+    except OSError as error:
+        raise UserError(f"the odds cannot be written: {error.strerror}") from None
+
+
+def _write(entries: Sequence["Entry"], *, as_json: bool) -> None:
     import msgspec  # noqa: PLC0415
 
     from bonus.odds.shown import show  # noqa: PLC0415

@@ -7,6 +7,7 @@ hands hold a subset and are higher than something depends on the subset's class 
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from math import comb
 from typing import Final
 
@@ -14,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bonus.cards import DECK
+from bonus.cards import DECK, Card, suit_of
 from bonus.hands.rankings import COMPARES, Compare
 from bonus.hands.three import dealer_qualifies
 from bonus.odds.classes import HandClasses, Integers, hand_classes
@@ -24,11 +25,12 @@ from bonus.odds.counts import Advance, each_class, judged
 class Duel(msgspec.Struct, frozen=True):
     """Every hand of the player against every hand of the dealer, in columns of one length.
 
-    Hands of equal name, strength and chances stand in one row.
+    Hands of equal name, strength, suits and chances stand in one row.
 
     Attributes:
         hand: what the player's hands of the row are.
         strength: the number by which they compare.
+        suits: how many of a hand's cards each of its suits has, most first, such as (2, 1).
         hands: how many of the player's hands the row holds.
         not_qualified: for each of them, how many of the dealer's hands do not qualify.
         equal: how many qualify and tie.
@@ -39,6 +41,7 @@ class Duel(msgspec.Struct, frozen=True):
 
     hand: list[str]
     strength: list[int]
+    suits: list[tuple[int, ...]]
     hands: list[int]
     not_qualified: list[int]
     equal: list[int]
@@ -77,23 +80,29 @@ def count_duel(
         higher.tolist(),
         strict=True,
     )
-    rows: Counter[tuple[str, int, int, int, int]] = Counter()
+    rows: Counter[tuple[str, int, tuple[int, ...], int, int, int]] = Counter()
     examples: dict[int, tuple[int, ...]] = {}
     for one, chance in zip(each_class(players, _unseen), chances, strict=True):
         examples.setdefault(chance[0], tuple(one.cards))
+        own, *against_it = chance
         for hand, number in judged(lambda cards: compare(cards)[0], one):
-            rows[hand, *chance] += number
+            rows[hand, own, _suits(one.cards), *against_it] += number
     ordered = sorted(rows, key=lambda row: (-row[1], row))
     return Duel(
         hand=[row[0] for row in ordered],
         strength=[row[1] for row in ordered],
+        suits=[row[2] for row in ordered],
         hands=[rows[row] for row in ordered],
-        not_qualified=[row[2] for row in ordered],
-        equal=[row[3] for row in ordered],
-        higher=[row[4] for row in ordered],
+        not_qualified=[row[3] for row in ordered],
+        equal=[row[4] for row in ordered],
+        higher=[row[5] for row in ordered],
         deals=deals,
         examples=examples,
     )
+
+
+def _suits(cards: Sequence[Card]) -> tuple[int, ...]:
+    return tuple(sorted(Counter(map(suit_of, cards)).values(), reverse=True))
 
 
 def steps_of_duel(player: int, dealer: int) -> int:

@@ -59,6 +59,32 @@ class OutcomeLine(_Part, frozen=True):
     of: int
 
 
+class MixedHand(_Part, frozen=True):
+    """A hand that the optimal strategy does not always play alike.
+
+    Attributes:
+        hand: its name in words.
+        hands: how many of its kind are played with each multiple of the Ante, 0 being a fold.
+    """
+
+    hand: str
+    hands: dict[str, int]
+
+
+class ByRank(_Part, frozen=True):
+    """The best that a player can do by the rank of his hand alone.
+
+    Attributes:
+        strategy: it, in words.
+        house_edge: what the game then comes to.
+        house_edge_decimal: the same as a decimal.
+    """
+
+    strategy: tuple[str, ...]
+    house_edge: str
+    house_edge_decimal: str
+
+
 class Folding(_Part, frozen=True):
     """A wager that a fold forfeits, of a player who folds by the main game's strategy.
 
@@ -79,9 +105,10 @@ class Drawn(_Part, frozen=True):
     Attributes:
         every: drawn in one round of so many on average; 0 for never.
         wager_return: what it gives back of the wager.
-        house_edge_gone_at: in which share of the rounds the house has nothing left, if this alone
-            is drawn and the meter is at its seed; empty where it keeps something in any.
-        house_edge_gone_every: the largest ``every`` that leaves it nothing; 0 where none does.
+        house_edge_gone_at: in which share of the rounds the house has nothing left with the meter
+            at its seed, the other being drawn as often as it is; empty where it keeps something.
+        house_edge_gone_every: the largest ``every`` that leaves it nothing; 0 where it keeps
+            something even in every round, or has nothing left without it.
     """
 
     every: int
@@ -116,7 +143,10 @@ class Entry(_Part, frozen=True):
         house_edge_by_wager: where the paytable has fixed sums, by the wager in cents.
         note: what else has to be known.
         tables: the tables of the floor file that offer it so.
+        pays_what: what the paytable of a main game pays, and to whom.
         strategy: the optimal strategy of a main game, in words.
+        mixed: the hands that it does not always play alike.
+        by_rank: the best by the rank of the hand alone, where that is not the same.
         element_of_risk: the edge of a main game by all that is wagered on average.
         element_of_risk_decimal: the same as a decimal.
         average_wager: what is wagered on average, in units of the Ante.
@@ -146,7 +176,10 @@ class Entry(_Part, frozen=True):
     house_edge_by_wager: dict[str, str] = {}
     note: str = ""
     tables: tuple[str, ...] = ()
+    pays_what: str = ""
     strategy: tuple[str, ...] = ()
+    mixed: tuple[MixedHand, ...] = ()
+    by_rank: ByRank | None = None
     element_of_risk: str = ""
     element_of_risk_decimal: str = ""
     average_wager: str = ""

@@ -111,7 +111,7 @@ class KeptCounts:
                 part.write(data)
                 part.flush()
                 partial.replace(path)
-            except OSError:
+            except BaseException:
                 with suppress(OSError):
                     partial.unlink()
                 raise

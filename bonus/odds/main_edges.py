@@ -2,17 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from bonus.law.parts import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.duels import Duel
-from bonus.odds.entries import Entry, HandLine, OutcomeLine, decimal, exact
+from bonus.odds.entries import ByRank, Entry, HandLine, MixedHand, OutcomeLine, decimal, exact
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.notes import main_note, mini_royal_cell
-from bonus.odds.offers import Offer, main_choices
+from bonus.odds.offers import Offer, main_choice, main_choices
 from bonus.odds.payouts import choose
-from bonus.odds.strategy import FOLD, OUTCOMES, Best, bonus_pays, hands_of, play_best
-from bonus.odds.words import strategy_in_words
+from bonus.odds.strategy import (
+    FOLD,
+    OUTCOMES,
+    Best,
+    BonusPays,
+    bonus_pays,
+    hands_of,
+    play_best,
+    play_by_rank,
+)
+from bonus.odds.words import mixed_hands, strategy_in_words
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> Entry:
@@ -21,7 +31,8 @@ def main_entry(offer: Offer, counted: Enumerator) -> Entry:
     main = chapter.main
     against = counted.get(duel(chapter))
     paytables = _paytables(chapter, offer.paytable, offer.mini_royal)
-    best = play_best(main, bonus_pays(main, paytables.values()), against)
+    pays = bonus_pays(main, paytables.values())
+    best = play_best(main, pays, against)
     outcomes = [outcome for outcome in OUTCOMES if outcome != "not_qualified" or main.not_qualified]
     chosen = _chosen(chapter, paytables)
     return Entry(
@@ -35,7 +46,13 @@ def main_entry(offer: Offer, counted: Enumerator) -> Entry:
         mini_royal=mini_royal_cell(offer),
         note=main_note(offer, paytables[chosen]),
         tables=offer.at,
+        pays_what=_pays_what(chapter),
         strategy=strategy_in_words(main.ranking, main, against, best.times),
+        mixed=tuple(
+            MixedHand(hand=hand, hands={str(times): number for times, number in ways.items()})
+            for hand, ways in mixed_hands(main.ranking, against, best.times)
+        ),
+        by_rank=_by_rank(chapter, pays, against, best),
         element_of_risk=exact(best.element_of_risk),
         element_of_risk_decimal=decimal(best.element_of_risk),
         average_wager=exact(best.average_wager),
@@ -43,6 +60,35 @@ def main_entry(offer: Offer, counted: Enumerator) -> Entry:
             OutcomeLine(outcome=outcome, combinations=best.deals[outcome], of=best.of)
             for outcome in ("fold", *outcomes)
         ),
+    )
+
+
+_TO_WHOM: Final = {
+    "played": "paid whenever the player stays in",
+    "not_lower": "paid where the player's hand is not lower",
+    "lower": "paid where the player's hand is lower",
+}
+
+
+def _pays_what(chapter: Chapter) -> str:
+    """What the paytables to choose among pay, and to whom."""
+    bonus = main_choice(chapter)
+    if bonus is None:
+        return ""
+    return f"{bonus.choice.replace('_', ' ')}, on the {bonus.on}, {_TO_WHOM[bonus.when]}"
+
+
+def _by_rank(
+    chapter: Chapter, pays: tuple[BonusPays, ...], against: Duel, best: Best
+) -> ByRank | None:
+    main = chapter.main
+    plain = play_by_rank(main, pays, against)
+    if plain.house_edge == best.house_edge:
+        return None
+    return ByRank(
+        strategy=strategy_in_words(main.ranking, main, against, plain.times),
+        house_edge=exact(plain.house_edge),
+        house_edge_decimal=decimal(plain.house_edge),
     )
 
 

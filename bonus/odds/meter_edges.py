@@ -94,7 +94,6 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry
     metered = Metered(hands, of, drawn.comes_back if drawn else Fraction(0))
     envy = dict(_envy(offer, tables, hands, of))
     edge = metered.edge(seed)
-    bare = Metered(hands, of).edge(seed)
     folding = _when_folding(offer, tables, counted)
     of_dealer = tables.cards[place] == "dealer_and_community"
     return Entry(
@@ -114,8 +113,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry
         break_even_meter=_break_even(metered, offer.wagers_cents),
         break_even_meter_with_envy=_with_envy(metered, envy),
         when_folding=_folding(folding, offer, seed, envy) if folding else None,
-        magic_card=drawn.magic_card(bare) if drawn else None,
-        lucky=drawn.lucky(bare) if drawn else None,
+        magic_card=drawn.magic_card(edge) if drawn else None,
+        lucky=drawn.lucky(edge) if drawn else None,
         positions=offer.draws.positions if drawn else 0,
         when_shared=tuple(_shared(metered, offer, seed)) if of_dealer else (),
     )
@@ -216,27 +215,28 @@ class _Draws:
             self._lucky, self._draws.lucky_every
         )
 
-    def magic_card(self, bare_edge: Fraction) -> Drawn:
-        """The Magic Card; the house has ``bare_edge`` without any draw."""
-        return _drawn(self._magic, self._draws.magic_card_every, bare_edge)
+    def magic_card(self, edge: Fraction) -> Drawn:
+        """The Magic Card; the house has ``edge`` with both draws."""
+        return _drawn(self._magic, self._draws.magic_card_every, edge)
 
-    def lucky(self, bare_edge: Fraction) -> Drawn:
-        """The Lucky Bonus; the house has ``bare_edge`` without any draw."""
-        return _drawn(self._lucky, self._draws.lucky_every, bare_edge)
+    def lucky(self, edge: Fraction) -> Drawn:
+        """The Lucky Bonus; the house has ``edge`` with both draws."""
+        return _drawn(self._lucky, self._draws.lucky_every, edge)
 
 
 def _per(gives: Fraction, every: int) -> Fraction:
     return gives / every if every else Fraction(0)
 
 
-def _drawn(gives: Fraction, every: int, bare_edge: Fraction) -> Drawn:
-    gone_at = bare_edge / gives
+def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
+    """One draw, and how often it may be before the house has nothing left beside the other."""
+    gone_at = max(Fraction(0), (edge + _per(gives, every)) / gives)
     reached = gone_at <= 1
     return Drawn(
         every=every,
         wager_return=exact(_per(gives, every)),
         house_edge_gone_at=exact(gone_at) if reached else "",
-        house_edge_gone_every=floor(1 / gone_at) if reached else 0,
+        house_edge_gone_every=floor(1 / gone_at) if 0 < gone_at <= 1 else 0,
     )
 
 
@@ -246,11 +246,19 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
         notes.append("For one player with this wager: a percentage is divided among all of them.")
     if tables.forfeited:
         notes.append(
-            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is of a hand"
-            " that is not folded."
+            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is of a player"
+            " who never folds."
         )
-    if tables.cards == ("hand",):
+    if tables.forfeited and tables.cards == ("hand",):
         notes.append("No hand that it pays is folded under the optimal strategy.")
+    if tables.envy:
+        notes.append(
+            "Envy Bonuses are those of hands that stay on the table: one that is folded and"
+            " collected brings none (reading T8)."
+        )
+    notes.append(
+        "The meter is what the hand is paid from, this round's wagers in it (reading T14)."
+    )
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
         notes.append("Without a Magic Card or a Lucky Bonus.")
     return " ".join(notes)

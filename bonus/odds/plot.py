@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,8 +20,22 @@ _BEYOND: Final = Fraction(13, 10)
 _ALONE: Final = "#1f4e79"
 _OTHERS: Final = "#c0561f"
 
-rcParams["svg.hashsalt"] = "pitlink"
-"""Equal figures are drawn to equal files."""
+
+ENDINGS: Final = (".png", ".svg", ".pdf")
+
+
+def check_plot(path: Path) -> None:
+    """Check that a plot can go there, before anything is counted for it.
+
+    Raises:
+        ValueError: the ending is of no format, or there is no such directory.
+    """
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
+    if path.exists() and not path.is_file():
+        raise ValueError("there is something that is no file")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no directory {path.parent}")
 
 
 def plot_edges(entries: Sequence[Entry], path: Path) -> None:
@@ -29,10 +43,10 @@ def plot_edges(entries: Sequence[Entry], path: Path) -> None:
 
     Args:
         entries: the entries; those without a meter are left out.
-        path: where to; its ending says in which format.
+        path: where to, whole or not at all; one that ``check_plot`` has passed.
 
     Raises:
-        ValueError: no entry has a meter, or there is no such format.
+        ValueError: no entry has a meter.
         OSError: the file cannot be written.
     """
     metered = [entry for entry in entries if entry.meter_return]
@@ -48,7 +62,16 @@ def plot_edges(entries: Sequence[Entry], path: Path) -> None:
     for panel in panels[len(metered) :]:
         panel.set_visible(False)
     figure.suptitle("House edge against the meter")
-    figure.savefig(path, dpi=_DOTS_AN_INCH)
+    ending = path.suffix[1:]
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=_DOTS_AN_INCH, format=ending)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(drawn.getvalue())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _draw(panel: Axes, entry: Entry) -> None:

@@ -16,9 +16,10 @@ from rich.text import Text
 from bonus.law.chapter import chapters
 from bonus.odds.entries import Drawn, Entry, Folding, HandLine
 
-_ACROSS: Final = 46
-"""How many characters the paytables side by side may take of a line of a hundred."""
 _GAP: Final = 3
+_MARGIN: Final = 6
+_EDGE: Final = 8
+"""The length of an edge such as 12.3456%."""
 _NAMES: Final = {
     "ante": "Ante and what follows it",
     "five_of_six_progressive": "5 of 6 progressive",
@@ -53,7 +54,7 @@ def show(entries: Iterable[Entry], console: Console) -> None:
         for (title, _), same in under.items():
             console.print()
             console.print(Text(title, "bold cyan"))
-            for part in _wager(same):
+            for part in _wager(same, console.width):
                 console.print(Padding(part, (0, 0, 0, 2), expand=False))
         console.print()
 
@@ -69,25 +70,40 @@ def title_of(wager: str, reading: str) -> str:
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
 
-def _wager(entries: list[Entry]) -> Iterator[RenderableType]:
+def _wager(entries: list[Entry], width: int) -> Iterator[RenderableType]:
     tables: dict[object, list[Entry]] = {}
     for entry in entries:
         tables.setdefault(_rows_of(entry), []).append(entry)
     for columns in tables.values():
-        cell = max(len(line.pays) for entry in columns for line in entry.hands)
-        most = _ACROSS // (cell + _GAP)
+        most = max(1, _room(columns, width) // (_widest(columns) + _GAP))
         each = -(-len(columns) // -(-len(columns) // most))
         for start in range(0, len(columns), each):
             yield _hands(columns[start : start + each])
     yield _exactly(entries)
     for strategy, alike in groupby(entries, key=lambda entry: entry.strategy):
         yield from _strategy(strategy, list(alike))
+    for paid, _ in _by_text((entry.pays_what, entry) for entry in entries):
+        yield Text(f"The paytables are of the {paid}.", "dim")
     for entry in entries:
         yield from _meter(entry, many=len(entries) > 1)
     for text, noted in _by_text((entry.note, entry) for entry in entries):
         yield _told("Note", " on ", text, noted, len(entries))
     for text, at in _by_text((", ".join(entry.tables), entry) for entry in entries):
         yield _told("Tables", " with ", text, at, len(entries))
+
+
+def _room(entries: Sequence[Entry], width: int) -> int:
+    """How many characters are left of a line for paytables side by side."""
+    beside = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
+    taken = sum(max(len(name), len(cell)) + _GAP for name, cell in beside.items())
+    lines = entries[0].hands
+    hand = max(len(_hand(line)) for line in lines)
+    chance = max(len(_chance(Fraction(line.combinations, line.of))) for line in lines)
+    return width - taken - (_MARGIN + hand + _GAP + len("Combinations") + _GAP + chance)
+
+
+def _widest(entries: Sequence[Entry]) -> int:
+    return max(_EDGE, *(len(line.pays) for entry in entries for line in entry.hands))
 
 
 def _rows_of(entry: Entry) -> tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...]:
@@ -106,9 +122,9 @@ def _hands(entries: Sequence[Entry]) -> Table:
     table.add_column("Combinations", justify="right", no_wrap=True)
     table.add_column("Chance", justify="right", no_wrap=True)
     for name in beside:
-        table.add_column(_plain(name).capitalize(), justify="right")
+        table.add_column(_plain(name).capitalize(), justify="right", no_wrap=True)
     for entry in entries:
-        table.add_column(_short(entry), justify="right")
+        table.add_column(_short(entry), justify="right", no_wrap=True)
     for number, line in enumerate(first.hands):
         table.add_row(
             _hand(line),
@@ -119,7 +135,9 @@ def _hands(entries: Sequence[Entry]) -> Table:
         )
     edges = (percent(Fraction(entry.house_edge)) for entry in entries)
     of = f"{first.hands[0].of:,}"
-    table.add_row("House edge", of, "", *("" for _ in beside), *edges, style="bold")
+    nothing = ("" for _ in (*beside, *entries))
+    table.add_row("all deals", of, "", *nothing)
+    table.add_row("House edge", "", "", *("" for _ in beside), *edges, style="bold")
     return table
 
 
@@ -154,6 +172,27 @@ def _strategy(strategy: tuple[str, ...], entries: list[Entry]) -> Iterator[Rende
         chance = percent(Fraction(line.combinations, line.of))
         table.add_row(f"  {_OUTCOMES.get(line.outcome, line.outcome)}", f"{chance:>9}")
     yield table
+    yield from _by_rank(entries)
+
+
+def _by_rank(entries: list[Entry]) -> Iterator[RenderableType]:
+    """What can be followed without a look at suits, and what that costs."""
+    if entries[0].mixed:
+        several = len(entries[0].mixed)
+        listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
+        yield Padding(Text(f"(--json has {listed} not always played alike.)"), (0, 0, 0, 2))
+    plain = entries[0].by_rank
+    if plain is None:
+        return
+    yield Text("The best by the rank of the hand alone", "italic")
+    for sentence in plain.strategy:
+        yield Padding(Text(sentence), (0, 0, 0, 2), expand=False)
+    for entry in entries:
+        if entry.by_rank:
+            edge = Fraction(entry.by_rank.house_edge)
+            more = edge - Fraction(entry.house_edge)
+            costs = f"{_label(entry)}: {percent(edge)}, {_rounded(more * 100, 6)} points more"
+            yield Padding(Text(costs), (0, 0, 0, 2), expand=False)
 
 
 _OUTCOMES: Final = {
@@ -185,6 +224,8 @@ def _meter(entry: Entry, *, many: bool) -> Iterator[RenderableType]:
         yield Text(_drawn("Magic Card", entry.magic_card))
         of = f"Lucky Bonus (of {entry.positions} positions and the dealer)"
         yield Text(_drawn(of, entry.lucky))
+        if Fraction(entry.house_edge) < 0:
+            yield Text("With these draws the house loses at the seed: draw less often.", "bold red")
     if entry.when_shared:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("Players who share", justify="right")
@@ -234,9 +275,11 @@ def _drawn(name: str, drawn: Drawn) -> str:
     if not drawn.house_edge_gone_at:
         return f"{name}: {now}. The house would keep something if it were drawn in every round."
     share = percent(Fraction(drawn.house_edge_gone_at))
+    if not drawn.house_edge_gone_every:
+        return f"{name}: {now}. The house has nothing left at the seed without it already."
     return (
-        f"{name}: {now}. Alone, at the seed, it leaves the house nothing from {share} of the"
-        f" rounds: {_often(drawn.house_edge_gone_every)}."
+        f"{name}: {now}. At the seed, the other draw being as it is, it leaves the house nothing"
+        f" from {share} of the rounds: {_often(drawn.house_edge_gone_every)}."
     )
 
 

@@ -5,7 +5,7 @@ each wager that he may make to stay in. Amounts are in units of the Ante; they a
 per deal, so that nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
@@ -25,6 +25,7 @@ Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 
 OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
 FOLD: Final = 0
+_SUM_BELOW: Final = 1 << 63
 _NOTHING: Final = Payout()
 
 
@@ -85,25 +86,82 @@ def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
 
     Where two ways are equal, the smaller wager is made.
     """
+    worths = _worths(main, bonuses, duel)
+    best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
+    for wager in main.times:
+        better = worths[wager] > best
+        best[better], times[better] = worths[wager][better], wager
+    return _played(duel, worths, times)
+
+
+def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
+    """The best that can be done by the rank of the hand alone, higher hands wagering no less.
+
+    A player can follow it without a look at suits or at cards that do not play.
+    """
+    worths = _worths(main, bonuses, duel)
+    by_strength: dict[int, list[int]] = {}
+    for row, strength in enumerate(duel.strength):
+        by_strength.setdefault(strength, []).append(row)
+    ways = (FOLD, *main.times)
+    # For each way, the best that hands so far come to if the last of them is played so.
+    totals = [0] * len(ways)
+    before: list[list[int]] = []
+    for strength in sorted(by_strength):
+        rows = by_strength[strength]
+        from_way = [
+            max(range(way + 1), key=lambda at: (totals[at], -at)) for way in range(len(ways))
+        ]
+        before.append(from_way)
+        totals = [
+            totals[from_way[way]] + sum(int(worths[wager][row]) * duel.hands[row] for row in rows)
+            for way, wager in enumerate(ways)
+        ]
+    way = _highest(totals)
+    times = np.full(len(duel.hands), FOLD, np.int64)
+    for strength, from_way in zip(sorted(by_strength, reverse=True), reversed(before), strict=True):
+        times[by_strength[strength]] = ways[way]
+        way = from_way[way]
+    return _played(duel, worths, times)
+
+
+def _highest(totals: Sequence[int]) -> int:
+    """The place of the highest total, the first of equal ones."""
+    return totals.index(max(totals))
+
+
+def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int, Integers]:
+    """What each row of the duel wins over all of the dealer's hands, by what follows the Ante.
+
+    Raises:
+        ValueError: odds are so high that 64 bits would not hold the sum.
+    """
     game = _Game(main, bonuses)
     against = _outcomes(duel)
-    hands = np.array(duel.hands, np.int64)
-    # A sum of all is at most C(52,5) x C(47,6) deals at odds of a few hundred: below 2**62.
-    best = np.full(len(hands), -duel.deals, np.int64)
-    times = np.full(len(hands), FOLD, np.int64)
+    worths = {FOLD: np.full(len(duel.hands), -duel.deals, np.int64)}
     for wager in main.times:
-        worth = sum(
-            (against[outcome] * game.net(duel.hand, outcome, wager) for outcome in OUTCOMES),
-            start=np.zeros(len(hands), np.int64),
+        nets = {outcome: game.net(duel.hand, outcome, wager) for outcome in OUTCOMES}
+        highest = max(int(np.abs(net).max()) for net in nets.values())
+        if highest * duel.deals * sum(duel.hands) >= _SUM_BELOW:
+            raise ValueError(f"odds of {highest} to 1 are beyond what can be counted")
+        worths[wager] = sum(
+            (against[outcome] * nets[outcome] for outcome in OUTCOMES),
+            start=np.zeros(len(duel.hands), np.int64),
         )
-        better = worth > best
-        best[better], times[better] = worth[better], wager
+    return worths
+
+
+def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
+    """What a game comes to in which each row of the duel is played so."""
+    hands = np.array(duel.hands, np.int64)
+    against = _outcomes(duel)
+    won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])
     of = int(hands.sum()) * duel.deals
     played = times != FOLD
     deals = {"fold": int(hands[~played].sum()) * duel.deals}
     deals |= {outcome: int((hands * against[outcome])[played].sum()) for outcome in OUTCOMES}
     return Best(
-        house_edge=Fraction(-int((hands * best).sum()), of),
+        house_edge=Fraction(-int((hands * won).sum()), of),
         average_wager=1 + Fraction(int((hands * times).sum()), int(hands.sum())),
         times=times,
         deals=deals,

@@ -19,6 +19,7 @@ _RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "jack", "queen", "king", "ace",
 )  # fmt: skip
+_NUMBER_NAMES: Final = ("no", "one", "two", "three", "four")
 _PLAYING: Final = {"three_card": 3, "four_card": 4}
 
 
@@ -89,9 +90,7 @@ def strategy_in_words(
         duel: every hand of the player.
         times: for each row of the duel, the wager that follows the Ante; 0 for a fold.
     """
-    chosen: dict[int, Counter[int]] = {}
-    for strength, hands, wager in zip(duel.strength, duel.hands, times.tolist(), strict=True):
-        chosen.setdefault(strength, Counter())[wager] += hands
+    chosen = _chosen(duel, times)
     names = {
         strength: name_hand(ranking, [Card(card) for card in duel.examples[strength]])
         for strength in chosen
@@ -104,7 +103,8 @@ def strategy_in_words(
     for wager in sorted(used - {FOLD}, reverse=True):
         act = verb if len(main.times) == 1 else f"{verb} {_so_often(wager)} the Ante"
         share = _Share(chosen, names, wager)
-        sentences.append(f"{act} {_with_which(share, decides, rest=bool(sentences))}.")
+        suits = _suits_that_play(duel, times, wager) if all_play else None
+        sentences.append(f"{act} {_with_which(share, decides, suits, rest=bool(sentences))}.")
     if FOLD in used:
         sentences.append("Fold everything else.")
     return tuple(sentences)
@@ -136,13 +136,49 @@ class _Share:
         return self.strengths[:whole], self.strengths[whole:some]
 
 
-def _with_which(share: _Share, decides: str, *, rest: bool) -> str:
+def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
+    """How many suits decide where hands of one strength are not all played alike; else None."""
+    by_strength: dict[int, dict[bool, set[int]]] = {}
+    for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
+        by_strength.setdefault(strength, {}).setdefault(made >= wager, set()).add(len(suits))
+    mixed = [found for found in by_strength.values() if len(found) > 1]
+    playing = {frozenset(found[True]) for found in mixed}
+    if len(playing) != 1 or any(found[True] & found[False] for found in mixed):
+        return None
+    (counts,) = playing
+    return " or ".join(_NUMBER_NAMES[count] for count in sorted(counts))
+
+
+def mixed_hands(
+    ranking: str, duel: Duel, times: npt.NDArray[np.int64]
+) -> tuple[tuple[str, dict[int, int]], ...]:
+    """Every strength whose hands are not all played alike, and how many are played how."""
+    chosen = _chosen(duel, times)
+    return tuple(
+        (name_hand(ranking, [Card(card) for card in duel.examples[at]]).full, dict(chosen[at]))
+        for at in sorted(chosen, reverse=True)
+        if len(chosen[at]) > 1
+    )
+
+
+def _chosen(duel: Duel, times: npt.NDArray[np.int64]) -> dict[int, Counter[int]]:
+    chosen: dict[int, Counter[int]] = {}
+    for strength, hands, wager in zip(duel.strength, duel.hands, times.tolist(), strict=True):
+        chosen.setdefault(strength, Counter())[wager] += hands
+    return chosen
+
+
+def _with_which(share: _Share, decides: str, suits: str | None, *, rest: bool) -> str:
     whole, mixed = share.split()
     parts = []
     if whole:
         lowest = _down_to(share, whole[-1])
         parts.append(f"with the rest down to {lowest}" if rest else f"with {lowest} or better")
-    if mixed:
+    if mixed and suits:
+        first, last = share.names[mixed[0]].full, share.names[mixed[-1]].full
+        which = first if first == last else f"{first} down to {last}"
+        parts.append(f"with {which} in {suits} suits ({_of(share, mixed)} hands)")
+    elif mixed:
         parts.append(f"with {_some_of(share, mixed)}, as {decides}")
     return ", and ".join(parts)
 

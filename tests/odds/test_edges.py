@@ -290,7 +290,8 @@ def test_the_five_card_hand_bonus_with_its_draws(
 @pytest.mark.section("649a.12(i)(3)")
 @pytest.mark.reading("T19")
 def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerator) -> None:
-    (entry,) = entries(counted, "five_card_hand_bonus")
+    """Each beside the other as often as that is drawn."""
+    (entry,) = entries(counted, "five_card_hand_bonus", draws=Draws())
     bare = 1 - HANDS_BACK - 10_000 * METER
     assert entry.magic_card is not None
     assert entry.lucky is not None
@@ -299,6 +300,18 @@ def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerato
     magic, lucky = entry.magic_card.house_edge_gone_every, entry.lucky.house_edge_gone_every
     assert Fraction(100, 52 * magic) >= bare > Fraction(100, 52 * (magic + 1))
     assert Fraction(5, 8 * lucky) >= bare > Fraction(5, 8 * (lucky + 1))
+    (both,) = entries(counted, "five_card_hand_bonus", draws=Draws(5, 2))
+    assert both.magic_card is not None
+    assert both.lucky is not None
+    beside = bare - Fraction(5, 8 * 2)
+    assert Fraction(both.magic_card.house_edge_gone_at) * Fraction(100, 52) == beside
+    assert both.magic_card.house_edge_gone_every == 6
+    beside = bare - Fraction(100, 52 * 5)
+    assert Fraction(both.lucky.house_edge_gone_at) * Fraction(5, 8) == beside
+    assert Fraction(both.house_edge) < 0
+    (lost,) = entries(counted, "five_card_hand_bonus", draws=Draws(2, 12))
+    assert lost.lucky is not None
+    assert (lost.lucky.house_edge_gone_at, lost.lucky.house_edge_gone_every) == ("0/1", 0)
 
 
 @pytest.mark.reading("T20")

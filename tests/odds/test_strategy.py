@@ -17,8 +17,9 @@ from bonus.odds.duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
-from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best
-from bonus.odds.words import name_hand, strategy_in_words
+from bonus.odds.payouts import choose
+from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best, play_by_rank
+from bonus.odds.words import mixed_hands, name_hand, strategy_in_words
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
 
 QUEEN_SIX_FOUR = "Qc 6d 4h"
@@ -200,6 +201,7 @@ def small_duel(**columns: list[int]) -> Duel:
     return Duel(
         hand=["pair", "high_card"][:size],
         strength=[2, 1][:size],
+        suits=[(3,)] * size,
         hands=[1] * size,
         not_qualified=columns.get("not_qualified", [0] * size),
         equal=columns.get("equal", [0] * size),
@@ -306,9 +308,49 @@ def test_strategies_in_words(counted: Enumerator) -> None:
         words[chapter] = strategy_in_words("three_card", played.main, found, best.times)
     assert words["649a"] == ("Play with queen-six-four or better.", "Fold everything else.")
     assert " ".join(words["679a"]) == (
-        "Play with queen-six-four or better, and with 24 of 60 hands of queen-six-three, as the"
-        " suits decide. Fold everything else."
+        "Play with queen-six-four or better, and with queen-six-three in three suits (24 of 60"
+        " hands). Fold everything else."
     )
+
+
+@pytest.mark.section("679a.11(b)")
+@pytest.mark.section("649a.11(b)")
+def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
+    """No rule that plays from some rank upwards is better; in 649a none of all is."""
+    for name, same in (("649a", True), ("679a", False)):
+        chapter = load(name)
+        main = chapter.main
+        against = counted.get(duel(chapter))
+        for choice in main_choices(chapter):
+            paytables = [
+                choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
+                for bonus in main.bonus
+            ]
+            pays = bonus_pays(main, paytables)
+            plain, best = play_by_rank(main, pays, against), play_best(main, pays, against)
+            assert (plain.house_edge == best.house_edge) is same
+            assert plain.house_edge >= best.house_edge
+            by_strength: dict[int, set[int]] = {}
+            for strength, times in zip(against.strength, plain.times.tolist(), strict=True):
+                by_strength.setdefault(strength, set()).add(times)
+            assert all(len(times) == 1 for times in by_strength.values())
+            ways = [min(by_strength[strength]) for strength in sorted(by_strength)]
+            assert ways == sorted(ways)
+            assert (
+                name_hand(
+                    main.ranking,
+                    [Card(card) for card in against.examples[sorted(by_strength)[ways.index(1)]]],
+                ).full
+                == "queen-six-four"
+            )
+
+
+@pytest.mark.section("679a.11(b)")
+def test_hands_that_are_not_always_played_alike_are_listed(counted: Enumerator) -> None:
+    chapter = load("679a")
+    best = best_play(chapter, "A", counted)
+    mixed = mixed_hands("three_card", counted.get(duel(chapter)), best.times)
+    assert mixed == (("queen-six-three", {1: 24, 0: 36}),)
 
 
 @pytest.mark.slow

@@ -1,0 +1,138 @@
+"""The odds as tables for people: what stands where, at every width."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from bonus.law.chapter import chapters
+from bonus.odds.entries import Entry
+from bonus.odds.entry_of import entry_of
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.offers import Draws, offers_of
+from bonus.odds.shown import show
+
+Shown = Callable[..., str]
+
+
+@pytest.fixture
+def shown(counted: Enumerator) -> Shown:
+    """Entries of a wager as they are printed."""
+
+    def print_them(game: str, wager: str, width: int = 100, draws: Draws | None = None) -> str:
+        chosen = list(entries(counted, game, wager, draws))
+        console = Console(width=width, file=io.StringIO(), highlight=False)
+        show(chosen, console)
+        written = console.file
+        assert isinstance(written, io.StringIO)
+        return written.getvalue()
+
+    return print_them
+
+
+def entries(counted: Enumerator, game: str, wager: str, draws: Draws | None = None) -> list[Entry]:
+    chapter = chapters()[game]
+    royals = {"ante_bonus": 5, "pair_plus": 40}
+    offers = offers_of(chapter, royals, draws or Draws())
+    return [entry_of(offer, counted) for offer in offers if offer.wager == wager]
+
+
+def columns(text: str) -> list[tuple[list[str], list[str]]]:
+    """The words of each table's head, and of its line of edges."""
+    found = []
+    head: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if words[:2] == ["Hand", "Combinations"]:
+            head = words[3:]
+        if words[:2] == ["House", "edge"] and "%" in line:
+            found.append((head, words[2:]))
+    return found
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+@pytest.mark.parametrize(
+    ("game", "wager"),
+    [
+        ("three_card_poker", "ante"),
+        ("three_card_poker", "pair_plus"),
+        ("three_card_prime", "ante"),
+        ("three_card_prime", "pair_bonus"),
+        ("three_card_prime", "prime"),
+    ],
+)
+def test_each_edge_stands_under_its_paytable_and_nothing_is_cut(
+    game: str, wager: str, width: int, shown: Shown, counted: Enumerator
+) -> None:
+    text = shown(game, wager, width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    edges: dict[str, str] = {}
+    for head, foot in columns(text):
+        edges |= dict(zip(head[-len(foot) :], foot, strict=True))
+    assert edges == {
+        (entry.paytable or "Pays") + "+" * bool(entry.mini_royal): percent_of(entry)
+        for entry in entries(counted, game, wager)
+    }
+
+
+def percent_of(entry: Entry) -> str:
+    numerator, denominator = map(int, entry.house_edge.split("/"))
+    return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
+
+
+def test_every_paytables_edge_is_told_exactly(shown: Shown, counted: Enumerator) -> None:
+    for game, wager in (("three_card_prime", "ante"), ("three_card_poker", "pair_plus")):
+        text = shown(game, wager)
+        for entry in entries(counted, game, wager):
+            assert f" {entry.house_edge} " in text.replace("\n", " \n")
+
+
+def test_what_is_paid_beside_has_a_column(shown: Shown, counted: Enumerator) -> None:
+    text = shown("three_card_prime", "ante")
+    line = next(line for line in text.splitlines() if "mini-royal" in line)
+    assert "10 to 1" in line
+    assert "The paytables are of the bad beat, on the play" in text
+    (first, *_) = entries(counted, "three_card_prime", "ante")
+    assert {line.hand: line.beside for line in first.hands}["straight"] == {"play": "2 to 1"}
+
+
+def test_a_game_that_rank_alone_does_not_decide_says_what_that_costs(shown: Shown) -> None:
+    text = shown("three_card_prime", "ante")
+    assert "The best by the rank of the hand alone" in text
+    assert "A: 4.5156%, 0.000029 points more" in text
+    assert "The best by the rank" not in shown("three_card_poker", "ante")
+
+
+def test_folding_and_sharing_are_told(shown: Shown, counted: Enumerator) -> None:
+    folding = shown("three_card_poker", "five_card_progressive")
+    assert "For a player who folds by the optimal strategy: 51.3602% at the seed" in folding
+    assert "$185,635.80" in folding
+    text = shown("three_card_poker", "five_card_hand_bonus_dealer")
+    (entry,) = entries(counted, "three_card_poker", "five_card_hand_bonus_dealer")
+    for share in entry.when_shared:
+        assert f"{share.players} " in text
+    lines = [line.split() for line in text.splitlines()]
+    assert [line[1] for line in lines if line and line[0] in set("1234567")] == [
+        "60.8382%", "62.3003%", "62.7877%", "63.0314%", "63.1776%", "63.2751%", "63.3447%",
+    ]  # fmt: skip
+
+
+def test_draws_by_which_the_house_loses_are_told_plainly(shown: Shown) -> None:
+    text = shown("three_card_poker", "five_card_hand_bonus", draws=Draws(5, 2))
+    assert "the house loses at the seed: draw less often" in text
+    assert "the house loses" not in shown("three_card_poker", "five_card_hand_bonus")
+
+
+@pytest.mark.section("649a.11(b)(2)")
+@pytest.mark.reading("T7")
+def test_reading_t7_what_a_fold_makes_of_the_five_card_progressive(counted: Enumerator) -> None:
+    (entry,) = entries(counted, "three_card_poker", "five_card_progressive")
+    folding = entry.when_folding
+    assert folding is not None
+    assert folding.break_even_meter == {"100": 18_563_580, "500": 92_817_899}
+    assert len(folding.break_even_meter_with_envy) == 6
+    assert folding.break_even_meter_with_envy[5]["100"] < folding.break_even_meter["100"]
+    assert folding.house_edge_at_empty_meter != entry.house_edge_at_empty_meter
+    assert folding.house_edge_decimal == "0.513602"
