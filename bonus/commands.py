@@ -25,6 +25,16 @@ def settle(
     Reads rounds from standard input and writes their settlements to standard output, in the same
     order. It needs no server. A round that cannot be settled yields an error in its place; the
     rest still run, and the exit status is then 1.
+
+    A round names its game, the choices of its table, each position's cards and wagers in cents, and
+    the dealer's hand, all on one line:
+
+    - `{"game": "three_card_prime", "paytables": {"bad_beat": "A"},`
+      `"positions": [{"position": 2, "cards": ["9s", "9h", "Kd"],`
+      `"wagers": {"ante": 500, "play": 500}}], "dealer": ["Qc", "7d", "2h"]}`
+
+    The README has the games' wagers and choices. Each line of a settlement names the subsection
+    that decides it.
     """
     if sys.stdin is None or sys.stdout is None:
         raise UserError("rounds are read from standard input, and there is none")
