@@ -104,7 +104,7 @@ def _mini_royal_problem(
         if not isinstance(times, int) or times < least:
             return f"{MINI_ROYAL} pays at least {royal.least} as {item} ({royal.rule})"
         if times > _ODDS_MAX:
-            return f"{MINI_ROYAL} of {times} to 1: no odds here are above {_ODDS_MAX:,} to 1"
+            return f"{MINI_ROYAL} pays at most {_ODDS_MAX:,} to 1 here, as {item}"
         for bonus in chapter.main.bonus:
             table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
             if bonus.item == item and table and table.rule != royal.among:

@@ -26,9 +26,21 @@ def asked_for(offers: Sequence[Offer], asked: Asked) -> list[Offer]:
             its paytables.
     """
     of_games = _named(offers, [offer.chapter.game for offer in offers], asked.games, "game")
+    for offer in of_games:
+        for name in asked.wagers:
+            if name in _beside(offer):
+                reason = f"{name} is told with {offer.chapter.main.stake}, which it is a part of"
+                raise UserError(reason, exit_status=_WRONG_USAGE)
     of_wagers = _named(of_games, [offer.wager for offer in of_games], asked.wagers, "wager")
     letters = [offer.paytable or "" for offer in of_wagers]
     return _named(of_wagers, letters, asked.paytables, "paytable")
+
+
+def _beside(offer: Offer) -> set[str]:
+    """What a main game has beside its first wager."""
+    main = offer.chapter.main
+    bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
+    return {main.follow} | bonuses
 
 
 def _named(
