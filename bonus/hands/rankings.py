@@ -31,6 +31,11 @@ class Ranking:
     cards: frozenset[int]
     of: Callable[[Sequence[Card]], StrEnum]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the hands are called, highest first."""
+        return tuple(hand.value for hand in self.hands)
+
 
 def _four_card_hand(cards: Sequence[Card]) -> FourCardHand:
     return best_four(cards)[0]

@@ -141,7 +141,7 @@ def _check_tables(
     found: list[Paytable] = []
     for table in tables:
         rows = list(table.pays)
-        hands = [hand.value for hand in ranking.hands]
+        hands = ranking.names
         if rows != [hand for hand in hands if hand in rows]:
             unknown = [row for row in rows if row not in hands]
             reason = (
@@ -215,7 +215,7 @@ def _check_rows(
     where: str, ranking: Ranking, lowest: str, worth: Mapping[str, tuple[int, int, int]]
 ) -> None:
     """Refuse a table that is not every hand from a top one to the lowest, paying ever less."""
-    hands = [hand.value for hand in ranking.hands]
+    hands = ranking.names
     for hand in (lowest, *worth):
         if hand not in hands:
             raise ChapterError(f"{where}: {hand!r} is no hand of its ranking")
@@ -223,7 +223,7 @@ def _check_rows(
     if first is None or first not in ranking.tops:
         raise ChapterError(f"{where}: a table begins with the highest hand, not {first!r}")
     expected = hands[hands.index(first) : hands.index(lowest) + 1]
-    if list(worth) != expected:
+    if tuple(worth) != expected:
         missing = ", ".join(hand for hand in expected if hand not in worth)
         reason = f"{missing} missing" if missing else "hands not in order of rank"
         raise ChapterError(f"{where}: {reason}")

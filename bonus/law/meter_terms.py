@@ -100,7 +100,7 @@ def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | 
     tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
     if tables is None:
         raise ValueError(f"{chapter.game} has no {kind} meter")
-    hands = [hand.value for hand in RANKINGS[tables.ranking].hands]
+    hands = RANKINGS[tables.ranking].names
     chosen, rates = _choose(tables, hands, choice)
     if wager_cents < 1:
         raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")

@@ -1,6 +1,6 @@
 """The paytables that a printed table has side by side, one column each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -74,6 +74,18 @@ def paytables_of(table: Table | OneTable, hands: Sequence[str]) -> tuple[Paytabl
             rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
         found.append(Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates))
     return tuple(found)
+
+
+def chosen_of(tables: Iterable[Table], hands: Sequence[str], choice: str | None) -> Paytable | None:
+    """The paytable that a choice stands for, among printed tables; None where there is none.
+
+    Where the law leaves no choice, it is the one of None.
+    """
+    for table in tables:
+        for paytable in paytables_of(table, hands):
+            if paytable.choice == choice:
+                return paytable
+    return None
 
 
 def with_mini_royal(paytable: Paytable, times: int) -> Paytable:

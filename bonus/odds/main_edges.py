@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from bonus.hands.rankings import RANKINGS
 from bonus.law.parts import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.duels import Duel
@@ -18,7 +19,6 @@ from bonus.odds.strategy import (
     Best,
     BonusPays,
     bonus_pays,
-    hands_of,
     play_best,
     play_by_rank,
 )
@@ -140,7 +140,7 @@ def _hand_lines(
 ) -> Iterator[HandLine]:
     """The player's hands, as far as some paytable of the game tells them apart."""
     main = chapter.main
-    hands = hands_of(main.ranking)
+    hands = RANKINGS[main.ranking].names
     printed = dict(paytables)
     if main.follow_pays:
         printed[main.follow] = paytables_of(main.follow_pays, hands)[0]

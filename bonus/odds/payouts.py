@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout
 from bonus.law.parts import Table
-from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
 from bonus.odds.counts import Counts
 from bonus.odds.entries import HandLine
 from bonus.odds.offers import Offer
-from bonus.odds.strategy import hands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,10 @@ def choose(printed: Iterable[Table], ranking: str, choice: str | None) -> Paytab
     Raises:
         ValueError: there is none of that name.
     """
-    for table in printed:
-        for paytable in paytables_of(table, hands_of(ranking)):
-            if paytable.choice == choice:
-                return paytable
-    raise ValueError(f"no paytable is called {choice}")
+    paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
+    if paytable is None:
+        raise ValueError(f"no paytable is called {choice}")
+    return paytable
 
 
 def paytable_of(offer: Offer, printed: Iterable[Table], choice: str | None) -> Paytable:
@@ -65,7 +64,7 @@ def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHan
     Hands that the paytable does not set apart are one, as a royal among the straight flushes.
     """
     found: dict[str, PaidHand] = {}
-    for hand, (name, payout) in rows_of(paytable, hands_of(ranking)).items():
+    for hand, (name, payout) in rows_of(paytable, RANKINGS[ranking].names).items():
         so_far = found[name].deals if name in found else 0
         number = so_far + deals.get(hand, 0)
         found[name] = PaidHand(name, paytable.cells.get(name, ""), payout, number)

@@ -71,14 +71,9 @@ def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ..
     """What the bonuses of a main game pay each hand, by one paytable for each in their order."""
     found = []
     for bonus, paytable in zip(main.bonus, paytables, strict=True):
-        rows = rows_of(paytable, hands_of(bonus.ranking))
+        rows = rows_of(paytable, RANKINGS[bonus.ranking].names)
         found.append(BonusPays(bonus, {hand: payout for hand, (_, payout) in rows.items()}))
     return tuple(found)
-
-
-def hands_of(ranking: str) -> tuple[str, ...]:
-    """The names of a ranking's hands, highest first."""
-    return tuple(hand.value for hand in RANKINGS[ranking].hands)
 
 
 def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
@@ -191,7 +186,7 @@ class _Game:
         self._even = read_payout(main.odds)
         self._follow: Mapping[str, Payout] = {}
         if main.follow_pays:
-            hands = hands_of(main.ranking)
+            hands = RANKINGS[main.ranking].names
             paytable = paytables_of(main.follow_pays, hands)[0]
             self._follow = {hand: pays for hand, (_, pays) in rows_of(paytable, hands).items()}
 

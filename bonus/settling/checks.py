@@ -152,7 +152,9 @@ def check_cards(played: Round, rules: TableRules) -> None:
             _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
         elif _needs_hand(box, played, rules):
             rule = rules.chapter.main.asking
-            message = f"the hand of position {box.position} stays on the table: its cards ({rule})"
+            message = (
+                f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
+            )
             raise RoundError("cards_missing", message, f"positions[{index}].cards")
         if box.fourth_card is not None:
             _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")

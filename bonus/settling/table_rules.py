@@ -22,7 +22,7 @@ from bonus.law.parts import (
     Version,
     WagerTables,
 )
-from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
 from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers
 from bonus.settling.optional_wagers import OptionalWager
@@ -192,7 +192,7 @@ class _Builder:
         return placings, [] if missing else [self._main_step(main)]
 
     def _main_step(self, main: Main) -> MainWagers:
-        hands = [hand.value for hand in RANKINGS[main.ranking].hands]
+        hands = RANKINGS[main.ranking].names
         above = hands[: hands.index(main.highest)]
         names = {hand: main.highest if hand in above else hand for hand in hands}
         times = read_times(main.odds, "to")
@@ -230,7 +230,7 @@ class _Builder:
         )
 
     def _bonus(self, bonus: Bonus) -> BonusTerms:
-        hands = [hand.value for hand in RANKINGS[bonus.ranking].hands]
+        hands = RANKINGS[bonus.ranking].names
         paytable = self._chosen(bonus.table, bonus.choice, bonus.ranking)
         if paytable is None:
             raise ValueError(f"{bonus.item}: no paytable is chosen")
@@ -251,7 +251,7 @@ class _Builder:
             reading = str(self._choices.get(wager.readings.choice, ""))
             ranking_name = wager.readings.rankings.get(reading, ranking_name)
         ranking = RANKINGS[ranking_name]
-        hands = [hand.value for hand in ranking.hands]
+        hands = ranking.names
         fourth = wager.fourth_card
         chosen = self._chosen(wager.table, "" if fourth else name, ranking_name)
         on_fourth = self._chosen(fourth.table, name, ranking_name) if fourth else None
@@ -272,13 +272,8 @@ class _Builder:
 
     def _chosen(self, tables: Sequence[Table], choice: str, ranking: str) -> Paytable | None:
         """The paytable of a choice, or the only one; None where none is chosen."""
-        hands = [hand.value for hand in RANKINGS[ranking].hands]
         letter = self._choices.get(choice)
-        for table in tables:
-            for paytable in paytables_of(table, hands):
-                if paytable.choice is None or paytable.choice == letter:
-                    return paytable
-        return None
+        return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
 
     def _rows(
         self,

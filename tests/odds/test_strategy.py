@@ -9,6 +9,7 @@ import pytest
 
 from bonus.cards import Card, parse_card
 from bonus.hands.four import best_four
+from bonus.hands.rankings import RANKINGS
 from bonus.hands.three import three_card
 from bonus.law.cells import Payout
 from bonus.law.chapter import chapters, load
@@ -18,7 +19,7 @@ from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.payouts import choose
-from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, hands_of, play_best, play_by_rank
+from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
 from bonus.odds.words import mixed_hands, name_hand, strategy_in_words
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
 
@@ -268,7 +269,7 @@ def test_what_play_pays_is_the_chapters(counted: Enumerator) -> None:
 
 def test_bonuses_are_those_of_the_paytable() -> None:
     main = load("649a").main
-    hands = hands_of("three_card")
+    hands = RANKINGS["three_card"].names
     (paytable,) = (one for one in paytables_of(main.bonus[0].table[1], hands)
                    if one.choice == "c-B")  # fmt: skip
     (pays,) = bonus_pays(main, [paytable])
