@@ -150,9 +150,9 @@ def odds(
         ]
     if config and not offers:
         raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
-    if plot:
-        _check_plot(plot)
     wanted = asked_for(offers, Asked(game or (), wager or (), paytable or ()))
+    if plot:
+        _check_plot(plot, wanted)
     entries = _entries(wanted, keep=not no_cache)
     if plot:
         _plot(entries, plot)
@@ -308,9 +308,12 @@ class _Bars:
         self._console.print(said, markup=False, highlight=False, soft_wrap=True)
 
 
-def _check_plot(path: Path) -> None:
+def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
     from bonus.odds.plot import check_plot  # noqa: PLC0415  (matplotlib takes its time)
 
+    if not any(offer.tables and offer.tables.meter for offer in offers):
+        reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
+        raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
     try:
         check_plot(path)
     except ValueError as error:
@@ -322,8 +325,6 @@ def _plot(entries: Sequence["Entry"], path: Path) -> None:
 
     try:
         plot_edges(entries, path)
-    except ValueError as error:
-        raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
     except OSError as error:
         raise UserError(f"--plot {path}: cannot be written: {error.strerror}") from None
     sys.stderr.write(f"pitlink odds: the plot is in {path}\n")

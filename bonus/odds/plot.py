@@ -42,16 +42,13 @@ def plot_edges(entries: Sequence[Entry], path: Path) -> None:
     """Draw the house's edge against the meter, a panel for each entry that has a meter.
 
     Args:
-        entries: the entries; those without a meter are left out.
+        entries: the entries, of which one has a meter; those without are left out.
         path: where to, whole or not at all; one that ``check_plot`` has passed.
 
     Raises:
-        ValueError: no entry has a meter.
         OSError: the file cannot be written.
     """
     metered = [entry for entry in entries if entry.meter_return]
-    if not metered:
-        raise ValueError("none of the wagers shown feeds a meter, so there is nothing to plot")
     across = min(_ACROSS, len(metered))
     down = -(-len(metered) // across)
     wide, high = _PANEL_INCHES
