@@ -35,11 +35,11 @@ from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.mqtt.connection import BrokerConnection
 from meters.web.app import create_app
-from meters.web.server import serve_web
 from meters.wire import topics
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
+from meters.wire.pages.server import serve_web
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
@@ -130,7 +130,7 @@ class MeterService:
             self._floor, self._board, self._desk, self, self._metrics, floor_key=self._floor_key()
         )
         async with asyncio.TaskGroup() as group:
-            group.create_task(serve_web(app, host, int(port), ready), name="web")
+            group.create_task(serve_web(app, host, int(port), ready, self._board.close), name="web")
             for link in self._links.values():
                 group.create_task(link.beat(), name="beat")
                 group.create_task(link.publish(), name="publish")

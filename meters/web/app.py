@@ -4,7 +4,6 @@ from importlib.metadata import version
 from typing import Final
 
 from litestar import Litestar
-from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -15,9 +14,11 @@ from meters.metrics import Metrics
 from meters.web.api import claim_routes, health_routes, meter_routes
 from meters.web.doors import ClaimDesk, ClaimError, Health
 from meters.web.errors import on_claim_error, on_defect, on_full_board, on_http_error
-from meters.web.pages import Assets, page_routes
-from meters.web.security import add_security_headers, floor_guard
+from meters.web.pages import page_routes
+from meters.web.security import floor_guard
 from meters.wire.floor import Floor
+from meters.wire.pages.files import SHARED, Assets, asset_route
+from meters.wire.pages.headers import add_security_headers
 
 _BODY_BYTES_MAX: Final = 16_384
 
@@ -44,15 +45,15 @@ def create_app(
     Raises:
         ValueError: the floor key is empty.
     """
-    assets = Assets.load()
+    assets = Assets.load(("meters.web", SHARED))
     return Litestar(
         route_handlers=[
             *page_routes(floor, board, assets),
+            asset_route(assets),
             *meter_routes(floor, board, assets.version),
             *claim_routes(desk, floor_guard(floor_key)),
             *health_routes(health, metrics),
         ],
-        state=State({"board": board}),
         before_send=[add_security_headers],
         exception_handlers={
             HTTPException: on_http_error,

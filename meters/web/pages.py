@@ -1,15 +1,11 @@
 """The signage pages: whole on their first paint, and kept current by `signage.js` from then on."""
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from importlib.resources import files
-from typing import Final, Self
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from litestar import MediaType, Response, get
+from litestar import MediaType, get
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -17,40 +13,17 @@ from litestar.response import Redirect
 
 from meters.board import Board, HitRow, MeterRow
 from meters.wire.floor import Floor, Link, Meter
+from meters.wire.pages.files import Assets
+from meters.wire.pages.words import money, wager_text
 
 UNAVAILABLE: Final = "Temporarily unavailable"
 
-_MEDIA_TYPES: Final[Mapping[str, str]] = {
-    "signage.css": "text/css; charset=utf-8",
-    "signage.js": "text/javascript; charset=utf-8",
-    "numerals.svg": "image/svg+xml",
-    "dollar.svg": "image/svg+xml",
-    "comma.svg": "image/svg+xml",
-    "point.svg": "image/svg+xml",
-}
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
-_A_YEAR: Final = "public, max-age=31536000, immutable"
-
-
-@dataclass(frozen=True, slots=True)
-class Assets:
-    """The files that the pages use, and the version that their contents make."""
-
-    version: str
-    bodies: Mapping[str, bytes]
-
-    @classmethod
-    def load(cls) -> Self:
-        """Read the files that come with the package."""
-        folder = files("meters.web") / "assets"
-        bodies = {name: (folder / name).read_bytes() for name in _MEDIA_TYPES}
-        digest = hashlib.sha256(b"\0".join(bodies.values()))
-        return cls(digest.hexdigest()[:12], bodies)
 
 
 def page_routes(floor: Floor, board: Board, assets: Assets) -> list[HTTPRouteHandler]:
-    """The pages for people, and the files that they use."""
+    """The pages for patrons."""
     by_id = {link.id: link for link in floor.link}
 
     @get("/", include_in_schema=False, sync_to_thread=False)
@@ -70,40 +43,7 @@ def page_routes(floor: Floor, board: Board, assets: Assets) -> list[HTTPRouteHan
             raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
         return Signage(floor, board, assets.version).page((by_id[link],), link)
 
-    # The version stands in the path, so that what style sheets name beside them has it too.
-    @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)
-    def send_asset(version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
-        if name not in assets.bodies or version != assets.version:
-            raise NotFoundException("there is no such file")
-        return Response(
-            assets.bodies[name],
-            media_type=_MEDIA_TYPES[name],
-            headers={"Cache-Control": _A_YEAR},
-        )
-
-    return [go_to_signage, show_floor, show_link, send_asset]
-
-
-def money(amount_cents: int) -> str:
-    """Cents as patrons read them.
-
-    >>> money(112362)
-    '$1,123.62'
-    """
-    dollars, cents = divmod(amount_cents, 100)
-    return f"${dollars:,}.{cents:02}"
-
-
-def wager_text(wager_cents: int) -> str:
-    """The wager that plays for a meter.
-
-    >>> wager_text(100), wager_text(250), wager_text(25)
-    ('$1 wager', '$2.50 wager', '25¢ wager')
-    """
-    if wager_cents < 100:
-        return f"{wager_cents}¢ wager"
-    dollars, cents = divmod(wager_cents, 100)
-    return f"${dollars:,}.{cents:02} wager" if cents else f"${dollars:,} wager"
+    return [go_to_signage, show_floor, show_link]
 
 
 class Signage:

@@ -1,31 +1,18 @@
-"""Who may decide claims, and what a browser may do with the answers."""
+"""Who may decide claims."""
 
 import hmac
 from collections.abc import Callable
 from typing import Final
 
 from litestar.connection import ASGIConnection
-from litestar.datastructures import MutableScopeHeaders, State
+from litestar.datastructures import State
 from litestar.exceptions import NotAuthorizedException
 from litestar.handlers import BaseRouteHandler
-from litestar.types import Message, Scope
 
 Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], None]
 
 _SCHEME: Final = "Bearer "
-_NOTHING_FOREIGN: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS: Final = {
-    "Content-Security-Policy": _NOTHING_FOREIGN,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 
 def floor_guard(floor_key: str) -> Guard:
@@ -49,14 +36,3 @@ def floor_guard(floor_key: str) -> Guard:
             )
 
     return guard
-
-
-async def add_security_headers(message: Message, _: Scope) -> None:
-    """Give every answer its headers; what does not say how long it keeps is not kept."""
-    if message["type"] != "http.response.start":
-        return
-    headers = MutableScopeHeaders.from_message(message)
-    for name, value in _HEADERS.items():
-        headers[name] = value
-    if "cache-control" not in headers:
-        headers["Cache-Control"] = "no-store"

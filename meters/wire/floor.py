@@ -30,20 +30,35 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Facility(_Config, frozen=True, kw_only=True):
-    """The licensed facility. `validate_from` in cents: smaller odds payouts need no floorperson."""
+    """The licensed facility.
+
+    Attributes:
+        name: as displays show it.
+        timezone: in which people are told the time.
+        validate_from: in cents; smaller odds payouts need no floorperson.
+        tax_documents_above: in cents; for a larger win the floorperson is told that tax documents
+            are needed. None: never.
+        demonstration: every page says that it is one.
+    """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     timezone: str
     validate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
+    tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    demonstration: bool = False
 
 
 class Service(_Config, frozen=True, kw_only=True):
-    """Where the parts are; `embedded` starts them beside the service."""
+    """Where the parts are; `embedded` starts them beside the service.
+
+    `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
+    """
 
     broker: str = "embedded"
     redis: str = "embedded"
     http: str = "127.0.0.1:8080"
     data: str = "pitlink-data"
+    idle_minutes: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
 
 
 _TITLES: Final = {

@@ -8,7 +8,7 @@ from typing import Final
 from bonus.errors import nearest
 from meters.wire.places import Path
 
-MONEY: Final = frozenset({"wager", "validate_from", "payout_limit"})
+MONEY: Final = frozenset({"wager", "validate_from", "payout_limit", "tax_documents_above"})
 """The keys whose values are cents."""
 
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")

@@ -12,9 +12,9 @@ from meters.board import Board, MeterRow, MeterState
 from meters.metrics import Metrics
 from meters.web.app import create_app
 from meters.web.doors import Act, ClaimError, ClaimRow
-from meters.web.server import serve_web
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import ControllerBeat, Jackpot
+from meters.wire.pages.server import serve_web
 from tests.waiting import free_port
 
 FLOOR_KEY: Final = "floor-key-of-the-test"
@@ -112,7 +112,9 @@ class Stand:
             self.floor, self.board, self.desk, self.health, self.metrics, floor_key=FLOOR_KEY
         )
         ready = asyncio.Event()
-        self._serving = asyncio.create_task(serve_web(app, "127.0.0.1", self.port, ready))
+        self._serving = asyncio.create_task(
+            serve_web(app, "127.0.0.1", self.port, ready, self.board.close)
+        )
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({self._serving, waiting}, timeout=10, return_when="FIRST_COMPLETED")
         waiting.cancel()

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters import board as board_module
-from meters.web.pages import Assets
+from meters.wire.pages.files import SHARED, Assets
 from tests.waiting import eventually_async
 from tests.web.stand import Stand
 
@@ -285,8 +285,8 @@ async def test_a_page_from_before_an_upgrade_reloads(
 ) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)
-    newer = dataclasses.replace(Assets.load(), version="0123456789ab")
-    monkeypatch.setattr(Assets, "load", lambda: newer)
+    newer = dataclasses.replace(Assets.load(("meters.web", SHARED)), version="0123456789ab")
+    monkeypatch.setattr(Assets, "load", lambda _: newer)
     await stand.stop()
     await stand.start()
     stand.keep_beating()

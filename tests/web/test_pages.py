@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from meters.web.pages import Assets, money, wager_text
+from meters.wire.pages.files import SHARED, Assets
+from meters.wire.pages.words import money, wager_text
 from tests.web.stand import Stand
 
 PAGE_BYTES_MAX = 100_000
@@ -127,7 +128,7 @@ async def test_the_root_leads_to_the_signage(stand: Stand) -> None:
 
 async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> None:
     page = (await stand.get("/signage")).text
-    assets = Assets.load()
+    assets = Assets.load(("meters.web", SHARED))
     assert len(page.encode()) + sum(map(len, assets.bodies.values())) < PAGE_BYTES_MAX
     texts = [page, *(body.decode() for body in assets.bodies.values())]
     for text in texts:
@@ -136,7 +137,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
 
 
 async def test_assets_are_kept_under_their_version_alone(stand: Stand) -> None:
-    version = Assets.load().version
+    version = Assets.load(("meters.web", SHARED)).version
     kept = await stand.get(f"/assets/{version}/signage.js")
     assert "immutable" in kept.headers["cache-control"]
     assert kept.headers["content-type"].startswith("text/javascript")

@@ -9,7 +9,7 @@ import pytest
 
 from bonus.errors import UserError
 from meters.web.app import create_app
-from meters.web.server import GRACE_S, serve_web
+from meters.wire.pages.server import GRACE_S, serve_web
 from tests.waiting import eventually_async
 from tests.web.events import listening
 from tests.web.stand import FLOOR_KEY, Stand

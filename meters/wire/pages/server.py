@@ -1,16 +1,15 @@
-"""uvicorn inside the service's own event loop: it starts, serves and stops with the service."""
+"""uvicorn inside the process's own event loop: it starts, serves and stops with the rest."""
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import uvicorn
 from litestar import Litestar
 
 from bonus.errors import UserError
-from meters.board import Board
 
 GRACE_S: Final = 2
 """How many seconds an unfinished answer has at shutdown."""
@@ -20,7 +19,7 @@ _BACKLOG: Final = 512
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers of its own: the service has its own."""
+    """uvicorn without signal handlers of its own: the process has its own."""
 
     def __init__(self, config: uvicorn.Config, ready: asyncio.Event) -> None:
         super().__init__(config)
@@ -37,14 +36,21 @@ class _Server(uvicorn.Server):
         self._ready.set()
 
 
-async def serve_web(app: Litestar, host: str, port: int, ready: asyncio.Event) -> None:
+async def serve_web(
+    app: Litestar,
+    host: str,
+    port: int,
+    ready: asyncio.Event,
+    end_streams: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until cancelled, then stop within a few seconds, open event streams included.
 
     Args:
-        app: what `create_app` made; its board is closed when serving ends.
+        app: the application.
         host: the address to listen on.
         port: the TCP port.
         ready: set once connections are accepted.
+        end_streams: called when serving ends: an event stream does not end by itself.
 
     Raises:
         UserError: the address cannot be listened on.
@@ -66,10 +72,7 @@ async def serve_web(app: Litestar, host: str, port: int, ready: asyncio.Event) -
         try:
             await asyncio.shield(serving)
         finally:
-            # An event stream ends by itself only when the board does.
-            board = app.state.get("board")
-            if isinstance(board, Board):
-                board.close()
+            end_streams()
             server.should_exit = True
             await asyncio.wait({serving}, timeout=_STOP_WITHIN_S)
             listener.close()

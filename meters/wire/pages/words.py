@@ -1,0 +1,71 @@
+"""Money, wagers, hands and cards as people read them."""
+
+from typing import Final
+
+_ITEMS: Final = {
+    "five_of_six_progressive": "5 of 6 Progressive",
+    "five_card_progressive": "Five-Card Progressive",
+    "five_of_six_envy": "5 of 6 Envy Bonus",
+    "five_card_envy": "Five-Card Envy Bonus",
+    "progressive_envy": "Envy Bonus",
+    "five_card_hand_bonus_dealer": "Five Card Hand Bonus (dealer)",
+}
+_LITTLE: Final = frozenset({"of", "a"})
+_SUITS: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
+_RANKS: Final = {
+    "T": "ten", "J": "jack", "Q": "queen", "K": "king", "A": "ace",
+    "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "8": "eight",
+    "9": "nine",
+}  # fmt: skip
+
+
+def money(amount_cents: int) -> str:
+    """Cents as people read them.
+
+    >>> money(112362)
+    '$1,123.62'
+    """
+    dollars, cents = divmod(amount_cents, 100)
+    return f"${dollars:,}.{cents:02}"
+
+
+def wager_text(wager_cents: int) -> str:
+    """The wager that plays for a meter.
+
+    >>> wager_text(100), wager_text(250), wager_text(25)
+    ('$1 wager', '$2.50 wager', '25¢ wager')
+    """
+    if wager_cents < 100:
+        return f"{wager_cents}¢ wager"
+    dollars, cents = divmod(wager_cents, 100)
+    return f"${dollars:,}.{cents:02} wager" if cents else f"${dollars:,} wager"
+
+
+def item_words(item: str) -> str:
+    """A wager, or what is paid beside it, by its name.
+
+    >>> item_words("five_of_six_progressive"), item_words("magic_card")
+    ('5 of 6 Progressive', 'Magic Card')
+    """
+    return _ITEMS.get(item) or " ".join(
+        part if part in _LITTLE else part.capitalize() for part in item.split("_")
+    )
+
+
+def hand_words(hand: str) -> str:
+    """A hand of any ranking by its name.
+
+    >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
+    ('Royal flush', 'Mini-royal spades', '')
+    """
+    words = hand.replace("mini_royal", "mini-royal").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def card_words(name: str) -> str:
+    """A card as it is said.
+
+    >>> card_words("Td")
+    'ten of diamonds'
+    """
+    return f"{_RANKS[name[0]]} of {_SUITS[name[1]]}"
