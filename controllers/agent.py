@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -10,16 +11,18 @@ import structlog
 
 from controllers.clerk import Clerk
 from controllers.courier import BrokerUrl, Courier, Timing
-from controllers.events import Answer, Refusal
+from controllers.events import Answer, Refusal, refused
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
 from meters.wire.floor import Link, Table
-from meters.wire.messages import HelloReply, Jackpot
+from meters.wire.messages import HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
 """One hello may be overtaken by a reply; so many that say the same are believed."""
 _CANCEL_AGAIN_S: Final = 1.5
+_UNDECIDED_HELLOS: Final = 5
+"""While a claim that holds nothing is undecided, hellos are so many times as rare."""
 _USUAL: Final = Timing()
 
 
@@ -59,13 +62,16 @@ class Agent:
     ) -> None:
         self.layout: Final = Layout.of(link, table)
         self._timing = timing
-        self._courier = Courier(link.id, table.id, broker_url, self, timing)
+        meters = (meter.meter_id for meter in self.layout.meters)
+        self._courier = Courier(link.id, table.id, broker_url, self, timing, meters=meters)
         self._clerk = Clerk(self.layout, outbox_path, self._courier.deliver)
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
-        self._inbox: asyncio.Queue[_Asked | None] = asyncio.Queue()  # None: a hello was heard
-        self._finals: asyncio.Queue[str] = asyncio.Queue()
+        # None: a hello was heard.
+        self._inbox: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
+        self._finals: asyncio.Queue[Jackpot] = asyncio.Queue()
+        self._asked = 0
         self._hello: HelloReply | None = None
         self._hello_due_s = 0.0
         self._acquainted = False
@@ -126,6 +132,18 @@ class Agent:
             phase = Phase.LOCKED_OUT
         return phase.value
 
+    @property
+    def unanswered(self) -> str | None:
+        """The device event whose answer waits for the service: lockout, settle, void; or None."""
+        return self._clerk.awaiting
+
+    @property
+    def meter_values(self) -> Mapping[str, MeterValue]:
+        """What the table's meters hold, by id; none while that is not known to be current."""
+        if not self._courier.connected or self.fault() is not None:
+            return {}
+        return self._courier.meter_values.values
+
     def fault(self) -> Refusal | None:
         """Why no new progressive wager may be taken now (duty D13), or None."""
         if self._behind >= _BEHIND_SURE:
@@ -144,8 +162,21 @@ class Agent:
         taken before it gets that one's answer: a device repeats what it heard no answer to.
         """
         asked = _Asked(line)
+        self._asked += 1
         self._inbox.put_nowait(asked)
         return await asked.answer
+
+    async def handle_at_once(self, line: bytes) -> Answer:
+        """As `handle`, but what could not be taken up now is refused: ``held`` or ``busy``.
+
+        So that nothing that a person pressed takes effect long after he has looked away.
+        """
+        if self._clerk.state.phase is Phase.HELD:
+            reason = "the table is held: the cards stay until the documents of a win are done"
+            return refused(line, Refusal("held", reason))
+        if self._asked or self._clerk.pending is not None:
+            return refused(line, Refusal("busy", "the table is still busy with what came before"))
+        return await self.handle(line)
 
     async def wait_live(self, within_s: float | None = None) -> bool:
         """Wait until progressive wagers can be taken; False where that did not come in time."""
@@ -175,8 +206,11 @@ class Agent:
 
     def hear_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
-        if jackpot.event in {"paid", "rejected"} and jackpot.claim in self._clerk.state.held:
-            self._finals.put_nowait(jackpot.claim)
+        state = self._clerk.state
+        if state.phase is Phase.HELD:
+            self._finals.put_nowait(jackpot)
+        elif state.unfinished is not None:
+            self._inbox.put_nowait(jackpot)
 
     async def _work(self) -> None:
         """Take what comes, one at a time; no line is taken while the table is held."""
@@ -184,21 +218,25 @@ class Agent:
             await self._clerk.finish()
         while True:
             if self._clerk.state.phase is Phase.HELD:
-                await self._release(await self._finals.get())
+                await self._decide(await self._finals.get())
                 continue
             asked = await self._inbox.get()
             if asked is None:
                 await self._reconcile()
                 continue
+            if isinstance(asked, Jackpot):
+                await self._decide(asked)
+                continue
             answer = await self._clerk.take(asked.line, self.fault)
             if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
                 self._hello_due_s = 0.0  # the service may hold another round than this table
+            self._asked -= 1
             if not asked.answer.done():
                 asked.answer.set_result(answer)
 
-    async def _release(self, claim: str) -> None:
+    async def _decide(self, jackpot: Jackpot) -> None:
         try:
-            await self._clerk.release(claim)
+            await self._clerk.decide(jackpot)
         except sqlite3.Error:
             self._log.exception("the outbox cannot be written")
 
@@ -226,19 +264,26 @@ class Agent:
             elif told != (state := self.state) and await self._courier.tell_status(state):
                 told = state
             if self._wants_hello() and loop.time() >= self._hello_due_s:
-                self._hello_due_s = loop.time() + self._timing.hello_every_s
+                every = _UNDECIDED_HELLOS if self._merely_undecided else 1
+                self._hello_due_s = loop.time() + self._timing.hello_every_s * every
                 await self._courier.say_hello()
             await asyncio.sleep(self._timing.watch_every_s)
 
     def _wants_hello(self) -> bool:
         """Whether the service is to be asked where the table stands.
 
-        While the table is held, the answer to a hello brings what became of its claims, so that a
-        lost message or a killed agent never leaves it held.
+        While a claim is undecided or holds the table, the answer to a hello brings what became of
+        it, so that a lost message or a killed agent never leaves it waiting.
         """
         return self._courier.connected and (
             not self._acquainted
             or self._behind > 0
             or self._hello_due_s == 0.0
             or self._clerk.state.phase is Phase.HELD
+            or self._clerk.state.unfinished is not None
         )
+
+    @property
+    def _merely_undecided(self) -> bool:
+        state = self._clerk.state
+        return self._acquainted and state.phase is not Phase.HELD and self._behind == 0

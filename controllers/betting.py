@@ -40,7 +40,7 @@ def place_wager(
     if fault is not None:
         raise fault
     placed = PlacedWager(event.position, wager, amount_cents, event.patron)
-    return replace(state, wagers=(*state.wagers, placed))
+    return replace(state, wagers=(*state.wagers, placed), settled=state.unfinished)
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:

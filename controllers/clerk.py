@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,15 +23,30 @@ from controllers.events import (
 )
 from controllers.outbox import Outbox, OutboxError, Place, Sent
 from controllers.play import Stamp, Step, play
-from controllers.reckoning import absorb, reconcile, release
+from controllers.reckoning import absorb, decide, reconcile
 from controllers.table import Layout, Phase, TableState
 from meters.wire.clock import now
-from meters.wire.messages import TABLE_EVENT, Hello, HelloReply, MoneyEvent, TableEvent
+from meters.wire.messages import (
+    TABLE_EVENT,
+    Hello,
+    HelloReply,
+    Jackpot,
+    MoneyEvent,
+    Result,
+    TableEvent,
+    Void,
+    Wagers,
+)
 
 _log: Final = structlog.get_logger(__name__)
 _STATE: Final = msgspec.json.Decoder(TableState)
 _encoder: Final = msgspec.json.Encoder()
 _DISK_RETRY_S: Final = 1.0
+_ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
+    Wagers: "lockout",
+    Result: "settle",
+    Void: "void",
+}
 
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
@@ -99,6 +114,13 @@ class Clerk:
                 round=self.state.round,
                 unanswered=self.pending and self.pending.seq,
             )
+
+    @property
+    def awaiting(self) -> str | None:
+        """The device event whose answer waits for the service's reply, or None."""
+        if self.pending is None:
+            return None
+        return _ASKED_BY[type(_money_event(self.pending.payload))]
 
     async def close(self) -> None:
         """Close the outbox, after whatever is being written."""
@@ -206,15 +228,22 @@ class Clerk:
             await self._write_state(state)
         return True
 
-    async def release(self, claim: str) -> None:
-        """The documents of a claim are done (649a.11(c)(5)(iv)).
+    async def decide(self, jackpot: Jackpot) -> None:
+        """A floorperson decided a claim; its documents may be done (649a.11(c)(5)(iv)).
 
         Raises:
-            sqlite3.Error: the outbox cannot be written; the table stays held.
+            sqlite3.Error: the outbox cannot be written; the table stays as it is.
         """
-        state = release(self.state, claim)
+        if jackpot.event == "hit":
+            return
+        state = decide(self.state, jackpot.claim, jackpot.event)
         if state != self.state:
-            self._log.info("documents done", claim=claim, still_held=list(state.held))
+            self._log.info(
+                "claim decided",
+                claim=jackpot.claim,
+                decision=jackpot.event,
+                still_held=list(state.held),
+            )
             place = await self._on_disk(lambda: self._open_outbox.place)
             kept = Place(_encoder.encode(state), place.line, place.answer)
             await self._on_disk(self._open_outbox.write_place, kept)

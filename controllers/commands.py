@@ -10,13 +10,21 @@ def table(
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="The table's id in the floor file.")
     ],
+    *,
     config: Annotated[Path, typer.Option("--config", metavar="FLOOR.toml", help="The floor file.")],
-    events: Annotated[  # noqa: FBT002  (the signature that typer calls)
+    events: Annotated[
         bool,
         typer.Option(
             "--events", help="Take device events from standard input, one JSON object a line."
         ),
     ] = False,
+    panel: Annotated[
+        bool,
+        typer.Option("--panel", help="Serve the dealer's panel, until Ctrl-C or SIGTERM."),
+    ] = False,
+    at: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where the panel is served.")
+    ] = "127.0.0.1:8090",
     outbox: Annotated[
         Path | None,
         typer.Option(
@@ -26,18 +34,32 @@ def table(
 ) -> None:
     """Run the agent of one table.
 
-    Each device event is answered on standard output with one line of JSON; what else there is to
-    tell goes to standard error. The outbox keeps what was accepted: an agent that is killed and
-    started again goes on where it was. Ends at the end of input, with status 1 where an event was
-    refused.
-    """
-    from controllers.station import run_station  # so that other commands start without it
+    With --panel its dealer's page is served; the address that opens it is printed, with a key that
+    is kept in DATA/tables/TABLE.panel-key.
 
-    if not events:
+    With --events each device event is answered on standard output with one line of JSON, and what
+    else there is to tell goes to standard error. It ends at the end of input, with status 1 where
+    an event was refused.
+
+    The outbox keeps what was accepted: an agent that is killed and started again goes on where it
+    was.
+    """
+    # Here, so that other commands start without it.
+    from controllers.station import Panel, run_station
+    from meters.wire.parts import is_listening_address
+
+    if not (events or panel):
         raise typer.BadParameter(
-            "give --events: device events on standard input are what this version takes"
+            "give --panel for the dealer's page, --events for device events on standard input, or "
+            "both"
         )
-    if not run_station(table, config, outbox):
+    if not is_listening_address(at):
+        raise typer.BadParameter(
+            f'--at {at}: it is an address and a port, such as "127.0.0.1:8090"'
+        )
+    host, _, port = at.rpartition(":")
+    served = Panel(host, int(port)) if panel else None
+    if not run_station(table, config, outbox, events=events, panel=served):
         raise typer.Exit(1)
 
 
@@ -52,6 +74,12 @@ def demo(
     port: Annotated[
         int, typer.Option(min=1, max=65535, help="Where the pages are, on this machine only.")
     ] = 8080,
+    panel_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="Where the panel is; the port after --port if not given."
+        ),
+    ] = None,
     data: Annotated[
         Path,
         typer.Option(metavar="DIRECTORY", help="Keeps the meters from one run to the next."),
@@ -67,15 +95,29 @@ def demo(
             help="A simulated floorperson validates the wins, or they wait for people.",
         ),
     ] = True,
+    stack_deck: Annotated[
+        bool,
+        typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
+    ] = False,
 ) -> None:
-    """Run a whole simulated floor on this machine, and show its signage.
+    """Run a whole simulated floor on this machine: signage, the floorpersons' page, a panel.
 
-    Starts a broker, a Redis and the service, and bot tables that play Three Card Poker with the
-    four progressive wagers. Ctrl-C, or the time given, ends it and prints a summary. Exit status 0
-    where the ledger balances.
+    Starts a broker, a Redis and the service, bot tables of all three games, and one table that is
+    yours to deal at. It prints the addresses, and as whom to sign in. Ctrl-C, or the time given,
+    ends it and prints a summary. Exit status 0 where the ledger balances.
     """
-    from controllers.demo import DemoOptions, run_demo  # so that other commands start without it
+    # So that other commands start without it.
+    from controllers.demo import STACK_EVERY, STACK_OFTEN, DemoOptions, run_demo
 
-    options = DemoOptions(tables, speed, port, data, for_s, auto_floor)
+    options = DemoOptions(
+        tables,
+        speed,
+        port,
+        data,
+        for_s,
+        auto_floor,
+        stack_every=STACK_OFTEN if stack_deck else STACK_EVERY,
+        panel_port=panel_port,
+    )
     if not run_demo(options):
         raise typer.Exit(1)

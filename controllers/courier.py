@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,6 +17,7 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
+from controllers.meter_values import MeterValues
 from controllers.pulse import SILENCE_S, Pulse
 from meters.wire import topics
 from meters.wire.address import parse_broker_url
@@ -25,6 +26,7 @@ from meters.wire.messages import (
     CONTROLLER_BEAT,
     HELLO_REPLY,
     JACKPOT,
+    METER_VALUE,
     REPLY,
     ErrorDetail,
     HelloReply,
@@ -108,14 +110,23 @@ class Courier:
         broker_url: the broker's address.
         listener: who hears hellos and jackpots.
         timing: how long things take.
+        meters: the ids of the meters that the table feeds.
 
     Attributes:
         pulse: the controller's beats.
+        meter_values: what those meters hold.
         connected: whether the broker is reached.
     """
 
     def __init__(
-        self, link: str, table: str, broker_url: BrokerUrl, listener: Listener, timing: Timing
+        self,
+        link: str,
+        table: str,
+        broker_url: BrokerUrl,
+        listener: Listener,
+        timing: Timing,
+        *,
+        meters: Iterable[str] = (),
     ) -> None:
         self._link = link
         self._table = table
@@ -126,6 +137,7 @@ class Courier:
         self._under_way: _UnderWay | None = None
         self._log = _log.bind(link=link, table=table)
         self.pulse = Pulse(timing.silence_s)
+        self.meter_values = MeterValues(meters)
 
     @property
     def connected(self) -> bool:
@@ -176,6 +188,7 @@ class Courier:
                 (topics.table_in(self._link, self._table), 1),
                 (topics.controller(self._link), 1),
                 (topics.jackpot(self._link), 1),
+                *((topics.meter(self._link, each), 1) for each in self.meter_values.meters),
             ]
         )
         self._client = client
@@ -248,6 +261,10 @@ class Courier:
                     self._listener.hear_jackpot(jackpot)
             elif topic == topics.table_in(self._link, self._table):
                 self._hear_reply(payload)
+            else:
+                value = METER_VALUE.decode(payload)
+                if topic == topics.meter(self._link, value.meter):
+                    self.meter_values.hear(value)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             self._log.warning("unreadable message ignored", topic=topic, reason=str(error))
 

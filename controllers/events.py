@@ -4,7 +4,7 @@ The shapes are those of the public contract, "Device events". An unknown field i
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -87,6 +87,22 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void"):
     reason: Reason
 
 
+class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
+    """A mistake is taken back before the round is settled; an extension of the contract.
+
+    Attributes:
+        what: which entry; `chips` only until the first card or fold is in.
+        position: whose hand or fold.
+    """
+
+    what: Literal["hand", "fold", "dealer", "community", "chips"]
+    position: int | None = None
+
+
+class NextRound(_DeviceEvent, frozen=True, tag="next"):
+    """The dealer has paid: the settlement leaves the panel; an extension of the contract."""
+
+
 DeviceEvent = (
     WagerPlaced
     | WagerWithdrawn
@@ -98,6 +114,8 @@ DeviceEvent = (
     | CommunityRead
     | SettlePressed
     | VoidPressed
+    | Retracted
+    | NextRound
 )
 
 

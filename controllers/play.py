@@ -1,21 +1,13 @@
 """How a table's state goes on with each device event: what is taken, refused, and sent. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from bonus.cards import parse_card
-from bonus.law.parts import COMMUNITY_CARDS
-from controllers.betting import (
-    check_locked,
-    check_open,
-    check_position,
-    count_chips,
-    place_wager,
-    withdraw_wager,
-)
+from controllers.betting import check_open, count_chips, place_wager, withdraw_wager
+from controllers.dealing import check_dealt, enter, retract
 from controllers.events import (
     Answer,
     BettingLocked,
@@ -25,14 +17,16 @@ from controllers.events import (
     DeviceEvent,
     HandFolded,
     HandRead,
+    NextRound,
     Refusal,
+    Retracted,
     SettlePressed,
     VoidPressed,
     WagerPlaced,
     WagerWithdrawn,
     name_of,
 )
-from controllers.table import Hand, Layout, Phase, TableState
+from controllers.table import Layout, Phase, TableState
 from meters.wire.messages import DealtPosition, MoneyEvent, Result, Void, WageredPosition, Wagers
 
 
@@ -99,14 +93,30 @@ def _play(
         case BettingLocked():
             step = _lock(state, stamp)
         case ChipsCounted():
-            step = Step(count_chips(state, event.count), Answer(event="chips", ok=True))
+            step = _taken(count_chips(state, event.count), event)
         case HandRead() | HandFolded() | DealerRead() | CommunityRead():
-            step = Step(_deal(layout, state, event), Answer(event=name_of(event), ok=True))
+            step = _taken(enter(layout, state, event), event)
+        case Retracted():
+            step = _taken(retract(state, event), event)
+        case NextRound():
+            step = _taken(_next_round(state), event)
         case SettlePressed():
             step = _settle(state, stamp)
         case VoidPressed():
             step = _void(state, event.reason, stamp)
     return step
+
+
+def _taken(state: TableState, event: DeviceEvent) -> Step:
+    return Step(state, Answer(event=name_of(event), ok=True))
+
+
+def _next_round(state: TableState) -> TableState:
+    """What is paid leaves the panel; what a floorperson has not decided stays in sight."""
+    check_open(state)
+    if state.unfinished is not None:
+        raise Refusal("claims_wait", "a win of this round waits for a floorperson")
+    return replace(state, settled=None)
 
 
 def _light(state: TableState, event: WagerPlaced | WagerWithdrawn) -> dict[str, int | str | bool]:
@@ -125,6 +135,7 @@ def _lock(state: TableState, stamp: Stamp) -> Step:
     A round without a progressive wager sends nothing. 649a.8(b), 649a.9(a)(3), 649a.10(a)(2).
     """
     check_open(state)
+    state = replace(state, settled=state.unfinished)
     if not state.wagers:
         answer = Answer(event="lockout", ok=True, draw=None, chips=0)
         return Step(replace(state, phase=Phase.LOCKED), answer)
@@ -145,69 +156,9 @@ def _lock(state: TableState, stamp: Stamp) -> Step:
     return Step(replace(state, phase=Phase.LOCKED, round=name), None, event)
 
 
-def _check_dealt(state: TableState) -> None:
-    check_locked(state)
-    if state.phase is not Phase.DEALT:
-        raise Refusal("chips_first", "the value chips are to be counted before cards are dealt")
-
-
-def _deal(
-    layout: Layout, state: TableState, event: HandRead | HandFolded | DealerRead | CommunityRead
-) -> TableState:
-    _check_dealt(state)
-    match event:
-        case HandRead():
-            return _hand(layout, state, event)
-        case HandFolded():
-            return _fold(layout, state, event.position)
-        case DealerRead():
-            if state.dealer is not None:
-                raise Refusal("hand_twice", "the dealer's hand was entered already")
-            return replace(state, dealer=_cards(state, event.cards, layout.dealer_cards))
-        case CommunityRead():
-            if state.community is not None:
-                raise Refusal("hand_twice", "the community cards were entered already")
-            return replace(state, community=_cards(state, event.cards, COMMUNITY_CARDS))
-
-
-def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
-    check_position(layout, event.position)
-    if state.cards_at(event.position) is not None:
-        raise Refusal("hand_twice", f"the hand of position {event.position} was entered already")
-    hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
-    return replace(state, hands=(*state.hands, hand))
-
-
-def _fold(layout: Layout, state: TableState, position: int) -> TableState:
-    """A folded hand is collected unread, save where a wager keeps it (649a.11(c), reading T8)."""
-    check_position(layout, position)
-    if position in state.folded:
-        raise Refusal("fold_twice", f"position {position} folded already")
-    if state.keeps_cards(position) and state.cards_at(position) is None:
-        raise Refusal(
-            "hand_missing",
-            f"position {position} has a wager that survives a fold: enter its hand first",
-        )
-    return replace(state, folded=(*state.folded, position))
-
-
-def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
-    if len(names) != count:
-        raise Refusal("wrong_cards", f"{len(names)} cards where {count} are dealt")
-    for name in names:
-        try:
-            parse_card(name)
-        except ValueError as error:
-            raise Refusal("bad_card", str(error)) from None
-    twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
-    if twice:
-        raise Refusal("card_twice", f"{min(twice)} is on the table already")
-    return tuple(names)
-
-
 def _settle(state: TableState, stamp: Stamp) -> Step:
     """The result of the round goes to the service; without progressive wagers nothing does."""
-    _check_dealt(state)
+    check_dealt(state)
     dealt = {hand.position for hand in state.hands} | set(state.folded)
     missing = sorted({placed.position for placed in state.wagers} - dealt)
     if missing:
@@ -217,7 +168,8 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
     if state.needs_community and state.community is None:
         raise Refusal("community_missing", "a wager needs the community cards (649a.8(d))")
     if state.round is None:
-        return Step(TableState(), Answer(event="settle", ok=True, lines=(), claims=()))
+        answer = Answer(event="settle", ok=True, lines=(), claims=())
+        return Step(TableState(settled=state.unfinished), answer)
     event = Result(
         seq=stamp.seq,
         at=stamp.at,
@@ -253,5 +205,6 @@ def _void(state: TableState, reason: str, stamp: Stamp) -> Step:
     if state.phase in {Phase.SETTLING, Phase.HELD}:
         raise Refusal("round_over", "a round with a result cannot be void")
     if state.round is None:
-        return Step(TableState(), Answer(event="void", ok=True))
+        voided = TableState(settled=state.unfinished, last_wagers=state.wagers)
+        return Step(voided, Answer(event="void", ok=True))
     return Step(state, None, Void(seq=stamp.seq, at=stamp.at, round=state.round, reason=reason))

@@ -1,13 +1,14 @@
 """How a table's state goes on with what the service says: replies, hellos, jackpots. Pure."""
 
 from enum import StrEnum, auto
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from bonus.wagers import PaidFrom
 from controllers.events import Answer, Refusal
 from controllers.play import Step
-from controllers.table import Phase, TableState
+from controllers.table import Decision, Phase, Settled, TableState
 from meters.wire.messages import ErrorDetail, HelloReply, MoneyEvent, Reply, Result, Void, Wagers
 
 
@@ -32,7 +33,7 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
         answer = Answer(
             event="lockout", ok=True, round=sent.round, draw=reply.draw, chips=state.chips_due
         )
-        return Step(state, answer)
+        return Step(replace(state, draw=reply.draw), answer)
     returned = replace(state, round=None, wagers=(), returned_chips=state.chips_due)
     return Step(returned, Answer(event="lockout", ok=False, error=_refusal_of(reply)))
 
@@ -51,23 +52,50 @@ def _result(state: TableState, reply: Reply) -> Step:
     }
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
     answer = Answer(event="settle", ok=True, lines=lines, claims=claims)
+    settled = Settled(
+        round=state.round or "",
+        lines=tuple(lines),
+        claims=tuple(claims),
+        hand_pays=held,
+        hands=state.hands,
+        dealer=state.dealer,
+        community=state.community,
+        draw=state.draw,
+    )
+    over = TableState(settled=settled, last_wagers=state.wagers)
     if not held:
-        return Step(TableState(), answer)
-    return Step(TableState(phase=Phase.HELD, held=held), replace(answer, held=held))
+        return Step(over, answer)
+    return Step(replace(over, phase=Phase.HELD, held=held), replace(answer, held=held))
 
 
 def _void(state: TableState, reply: Reply) -> Step:
     if reply.status == "accepted":
-        return Step(TableState(), Answer(event="void", ok=True))
+        voided = TableState(settled=state.unfinished, last_wagers=state.wagers)
+        return Step(voided, Answer(event="void", ok=True))
     return Step(state, Answer(event="void", ok=False, error=_refusal_of(reply)))
 
 
-def release(state: TableState, claim: str) -> TableState:
-    """The documents of a claim are done: the last of them opens the table again."""
+_FINAL: Final = frozenset({"paid", "rejected"})
+
+
+def decide(
+    state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
+) -> TableState:
+    """A floorperson decided a claim; the last whose documents are done opens the table again.
+
+    What is told twice, or late, changes nothing (649a.11(c)(5)(iii), (iv)).
+    """
+    settled = state.settled
+    if settled is not None and any(opened.claim == claim for opened in settled.claims):
+        known = settled.decision_on(claim)
+        if known is None or (known == "validated" and event in _FINAL):
+            others = tuple(each for each in settled.decided if each.claim != claim)
+            settled = replace(settled, decided=(*others, Decision(claim, event)))
+            state = replace(state, settled=settled)
+    if claim not in state.held or event not in _FINAL:
+        return state
     held = tuple(waiting for waiting in state.held if waiting != claim)
-    if state.phase is not Phase.HELD or held:
-        return replace(state, held=held)
-    return TableState()
+    return replace(state, held=held, phase=Phase.HELD if held else Phase.OPEN)
 
 
 class Standing(StrEnum):

@@ -1,11 +1,14 @@
-"""One table's agent as a process: the floor file, its broker, its outbox, its devices."""
+"""One table's agent as a process: the floor file, its broker, outbox, devices and panel."""
 
 import asyncio
 import logging
 import signal
+import socket
 import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import structlog
 import uvloop
@@ -14,6 +17,8 @@ from bonus.errors import UserError
 from controllers.agent import Agent
 from controllers.courier import BrokerUrl
 from controllers.devices import answer_lines
+from controllers.panel.access import panel_key
+from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.floor import Floor, Link, Table, read_floor
 
@@ -21,8 +26,30 @@ LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the link at the start; then wagers are refused."""
 
 
-def run_station(table_id: str, config: Path, outbox: Path | None) -> bool:
-    """Run the agent of a table on standard input until that ends, or until it is told to stop.
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Where a table's panel is served: the address to listen on, and the TCP port."""
+
+    host: str
+    port: int
+
+    def address(self, key: str) -> str:
+        """What opens the panel on a tablet."""
+        everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
+        return f"http://{socket.gethostname() if everywhere else self.host}:{self.port}/?key={key}"
+
+
+def run_station(
+    table_id: str, config: Path, outbox: Path | None, *, events: bool, panel: Panel | None
+) -> bool:
+    """Run the agent of a table until its input ends, or until it is told to stop.
+
+    Args:
+        table_id: the table.
+        config: the floor file.
+        outbox: the table's outbox, or None for the usual one.
+        events: take device events from standard input.
+        panel: serve the table's panel there, or None.
 
     Returns:
         Whether every device event was taken.
@@ -38,11 +65,15 @@ def run_station(table_id: str, config: Path, outbox: Path | None) -> bool:
     path = outbox or outbox_path(floor, table_id)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_serve(*found, broker_of(floor), path))
+            return runner.run(_serve(floor, found, path, events=events, panel=panel))
     except asyncio.CancelledError:
         return True
     except BaseExceptionGroup as group:
         raise _user_error_in(group) or group from None
+    except KeyboardInterrupt:
+        if events:
+            raise
+        return True
     except OSError as error:
         raise UserError(f"device events: {error.strerror}") from None
 
@@ -50,6 +81,11 @@ def run_station(table_id: str, config: Path, outbox: Path | None) -> bool:
 def outbox_path(floor: Floor, table_id: str) -> Path:
     """Where a table's outbox is unless said otherwise: under the floor's data directory."""
     return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
+
+
+def panel_key_path(floor: Floor, table_id: str) -> Path:
+    """Where the key of a table's panel is kept."""
+    return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
 def broker_of(floor: Floor) -> BrokerUrl:
@@ -82,13 +118,54 @@ def log_to_stderr() -> None:
     )
 
 
-async def _serve(link: Link, table: Table, broker_url: BrokerUrl, path: Path) -> bool:
+async def _serve(
+    floor: Floor, found: tuple[Link, Table], path: Path, *, events: bool, panel: Panel | None
+) -> bool:
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    async with Agent(link, table, broker_url, path) as agent:
-        await agent.wait_live(LIVE_WITHIN_S)
-        return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
+    async with Agent(*found, broker_of(floor), path) as agent:
+        if panel is None:
+            return await _take_lines(agent)
+        key = panel_key(panel_key_path(floor, agent.layout.table))
+        ready = asyncio.Event()
+        demonstration = floor.facility.demonstration
+        serving = asyncio.create_task(
+            serve_panel(agent, panel.host, panel.port, ready, key=key, demonstration=demonstration),
+            name="panel",
+        )
+        try:
+            await _until(serving, ready.wait())
+            _tell_address(agent, panel.address(key), sys.stderr if events else sys.stdout)
+            if not events:
+                await serving
+                return True
+            return await _until(serving, _take_lines(agent))
+        finally:
+            serving.cancel()
+            await asyncio.wait({serving})
+
+
+async def _take_lines(agent: Agent) -> bool:
+    await agent.wait_live(LIVE_WITHIN_S)
+    return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
+
+
+async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
+    """Wait for something beside the panel, which may fail meanwhile."""
+    task = asyncio.create_task(done)
+    try:
+        await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        return await task
+    finally:
+        task.cancel()
+
+
+def _tell_address(agent: Agent, address: str, where: TextIO) -> None:
+    where.write(f"Panel of table {agent.layout.table}: {address}\n")
+    where.flush()
 
 
 def _user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:

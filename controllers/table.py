@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 import msgspec
 
 from bonus.law.chapter import chapters
 from bonus.law.choices import Choices
 from bonus.law.meter_terms import MeterTerms
+from bonus.settling.lines import Line
 from bonus.settling.table_rules import TableRules, meter_rules, table_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
-from meters.wire.floor import Link, Table
+from meters.wire.floor import Link, Meter, Table
+from meters.wire.messages import ClaimOpened, DrawMade
 
 ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER})
 """Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
@@ -33,6 +35,9 @@ class Layout:
         terms: the terms of the meters that it feeds.
         rules: the rules of its game, with the choices of its Rules Submission.
         paytables: those choices.
+        link_name: the link's name, as people read it.
+        game: the game, as the contract names it.
+        meters: the meters that it feeds, as the floor file has them.
     """
 
     link: str
@@ -41,6 +46,9 @@ class Layout:
     terms: Mapping[MeterKind, MeterTerms]
     rules: TableRules
     paytables: Choices
+    link_name: str
+    game: str
+    meters: tuple[Meter, ...]
 
     @classmethod
     def of(cls, link: Link, table: Table) -> Self:
@@ -57,6 +65,9 @@ class Layout:
             MappingProxyType({kind: meter.terms for kind, meter in meters.items()}),
             table_rules(chapters()[table.game], paytables),
             MappingProxyType(paytables),
+            link.name,
+            table.game,
+            tuple(meters.values()),
         )
 
     @property
@@ -116,6 +127,49 @@ class Hand(_Record, frozen=True):
     cards: tuple[str, ...]
 
 
+class Decision(_Record, frozen=True):
+    """What became of a claim."""
+
+    claim: str
+    event: Literal["validated", "rejected", "paid"]
+
+
+class Settled(_Record, frozen=True):
+    """The settlement of a round, kept for the dealer until the next one begins.
+
+    Attributes:
+        round: the round.
+        lines: what is paid, in paying order.
+        claims: the wins that a floorperson validates.
+        hand_pays: those of them that hold the table (649a.11(c)(5)(iv)).
+        decided: what became of them so far.
+        hands: the hands that were entered.
+        dealer: the dealer's hand.
+        community: the community cards.
+        draw: what was drawn at lock-out.
+    """
+
+    round: str
+    lines: tuple[Line, ...]
+    claims: tuple[ClaimOpened, ...] = ()
+    hand_pays: tuple[str, ...] = ()
+    decided: tuple[Decision, ...] = ()
+    hands: tuple[Hand, ...] = ()
+    dealer: tuple[str, ...] | None = None
+    community: tuple[str, ...] | None = None
+    draw: DrawMade | None = None
+
+    @property
+    def undecided(self) -> tuple[ClaimOpened, ...]:
+        """The claims that nobody has decided."""
+        known = {decision.claim for decision in self.decided}
+        return tuple(claim for claim in self.claims if claim.claim not in known)
+
+    def decision_on(self, claim: str) -> str | None:
+        """What became of a claim, or None."""
+        return next((known.event for known in self.decided if known.claim == claim), None)
+
+
 class TableState(_Record, frozen=True):
     """A table's whole state. It goes into the outbox, so that a killed agent is where it was (D11).
 
@@ -130,6 +184,9 @@ class TableState(_Record, frozen=True):
         community: the community cards.
         held: the claims whose documents are not done.
         reason: why the table is locked out.
+        draw: what was drawn at lock-out (649a.12(i)(3)).
+        settled: the settlement of the round before, until this one begins.
+        last_wagers: the wagers of the round before, for players who repeat them.
     """
 
     phase: Phase = Phase.OPEN
@@ -142,6 +199,9 @@ class TableState(_Record, frozen=True):
     community: tuple[str, ...] | None = None
     held: tuple[str, ...] = ()
     reason: str = ""
+    draw: DrawMade | None = None
+    settled: Settled | None = None
+    last_wagers: tuple[PlacedWager, ...] = ()
 
     @property
     def chips_due(self) -> int:
@@ -177,3 +237,8 @@ class TableState(_Record, frozen=True):
         """Every card that was entered in this round."""
         piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
         return frozenset(card for pile in piles for card in pile)
+
+    @property
+    def unfinished(self) -> Settled | None:
+        """The settlement of the round before, as far as a claim of it is still undecided."""
+        return self.settled if self.settled is not None and self.settled.undecided else None

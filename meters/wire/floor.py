@@ -13,6 +13,7 @@ from bonus.law.chapter import chapters
 from bonus.law.choices import choice_problem
 from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.wagers import MeterKind
+from meters.wire.look import Look, Wording, beside, look_problems
 from meters.wire.mistakes import Vocabulary, toml_mistake
 from meters.wire.parts import is_broker, is_listening_address, is_redis
 from meters.wire.places import Places, field_path
@@ -125,6 +126,7 @@ class Floor(_Config, frozen=True, kw_only=True):
 
     facility: Facility
     service: Service = Service()
+    signage: Look = Look()
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
@@ -141,11 +143,16 @@ _WORDS: Final = Vocabulary(
         (): Floor.__struct_fields__,
         ("facility",): Facility.__struct_fields__,
         ("service",): Service.__struct_fields__,
+        ("signage",): Look.__struct_fields__,
+        ("signage", "wording"): Wording.__struct_fields__,
         ("link",): Link.__struct_fields__,
         ("link", "meter"): Meter.__struct_fields__,
         ("link", "table"): Table.__struct_fields__,
     },
-    choices={"kind": [kind.value for kind in MeterKind]},
+    choices={
+        "kind": [kind.value for kind in MeterKind],
+        "rotate": ["fit", "links", "meters"],
+    },
 )
 
 
@@ -186,7 +193,8 @@ def read_floor(path: Path) -> Floor:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
-    return parse_floor(text, str(path))
+    floor = parse_floor(text, str(path))
+    return msgspec.structs.replace(floor, signage=beside(floor.signage, path.parent))
 
 
 Problem = tuple[tuple[str | int, ...], str]
@@ -200,6 +208,8 @@ def _problems(floor: Floor) -> Iterator[Problem]:
         reason = f'{floor.facility.timezone!r} is no time zone: one is "America/New_York"'
         yield ("facility", "timezone"), reason
     yield from _service_problems(floor.service)
+    for path, wrong in look_problems(floor.signage):
+        yield ("signage", *path), wrong
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
     links: set[str] = set()

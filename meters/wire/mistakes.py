@@ -8,13 +8,15 @@ from typing import Final
 from bonus.errors import nearest
 from meters.wire.places import Path
 
-MONEY: Final = frozenset({"wager", "validate_from", "payout_limit", "tax_documents_above"})
+MONEY: Final = frozenset(
+    {"wager", "validate_from", "payout_limit", "tax_documents_above", "celebrate_from"}
+)
 """The keys whose values are cents."""
 
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
 _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
-_SECTIONS: Final = frozenset({("facility",), ("service",)})
+_SECTIONS: Final = frozenset({("facility",), ("service",), ("signage",), ("signage", "wording")})
 _REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
 _CENTS_A_DOLLAR: Final = 100
 

@@ -130,6 +130,10 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
             yield "count", int(words[1])
         case "void":
             yield "reason", "misdeal"
+        case "retract":
+            yield "what", words[1]
+            if len(words) > 2:
+                yield "position", int(words[2])
 
 
 def accepted(seq: int, lines: tuple[Line, ...] = (), claims: tuple[ClaimOpened, ...] = ()) -> Reply:

@@ -49,6 +49,7 @@ class ScriptedService:
         state: the controller's state.
         refuse: the code with which the next event is refused.
         settlement: the lines and claims of the next result.
+        draw: what is drawn for the next wagers.
         finals: jackpot events that every hello brings again.
         statuses: the table's retained status, each time it changed.
     """
@@ -72,6 +73,7 @@ class ScriptedService:
         self.reason = ""
         self.refuse: str | None = None
         self.settlement: dict[str, object] = {"lines": [], "claims": []}
+        self.draw: dict[str, object] | None = None
         self.finals: list[dict[str, object]] = []
 
     @property
@@ -118,6 +120,18 @@ class ScriptedService:
             "meter_after": 100_000,
             "at": "2026-11-20T02:14:07Z",
         }
+
+    async def meter(self, amount: int, version: int, *, state: str = "open", at: int = 0) -> None:
+        """Tell what the Progressive holds; `at` orders what is said in the same version."""
+        value = {
+            "meter": "progressive",
+            "amount": amount,
+            "version": version,
+            "cycle": 1,
+            "state": state,
+            "at": f"2026-11-20T02:14:{at:02}Z",
+        }
+        await self.say(topics.meter(LINK, "progressive"), value, retain=True)
 
     async def beat(self) -> None:
         """Beat until cancelled."""
@@ -184,7 +198,7 @@ class ScriptedService:
         if event["type"] == "wagers":
             assert isinstance(event["round"], str)
             self.open_round = event["round"]
-            return {**reply, "draw": None}
+            return {**reply, "draw": self.draw}
         assert event["round"] == self.open_round
         self.open_round = None
         return {**reply, **self.settlement} if event["type"] == "result" else reply

@@ -4,8 +4,8 @@ import pytest
 
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
-from controllers.reckoning import Standing, compare, reconcile, release
-from controllers.table import Phase, TableState
+from controllers.reckoning import Standing, compare, decide, reconcile
+from controllers.table import Decision, Phase, Settled, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 
@@ -46,12 +46,15 @@ def test_a_hand_pay_holds_the_table_until_every_document_is_done() -> None:
         for number, line in enumerate(lines)
     )
     table = settled(lines, claims)
-    assert table.state == TableState(phase=Phase.HELD, held=("C0", "C3"))
-    state = release(table.state, "C1")
-    assert state == table.state
-    state = release(state, "C3")
-    assert state == TableState(phase=Phase.HELD, held=("C0",))
-    assert release(state, "C0") == TableState()
+    assert (table.state.phase, table.state.held) == (Phase.HELD, ("C0", "C3"))
+    state = decide(table.state, "C1", "paid")
+    assert (state.phase, state.held) == (Phase.HELD, ("C0", "C3"))
+    state = decide(state, "C3", "validated")
+    assert (state.phase, state.held) == (Phase.HELD, ("C0", "C3"))
+    state = decide(state, "C3", "paid")
+    assert (state.phase, state.held) == (Phase.HELD, ("C0",))
+    state = decide(state, "C0", "rejected")
+    assert (state.phase, state.held) == (Phase.OPEN, ())
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -60,7 +63,7 @@ def test_a_win_that_is_no_hand_pay_does_not_hold_the_table(paid_from: PaidFrom) 
     line = won(3, Item.PROGRESSIVE, paid_from)
     claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
     table = settled((line,), (claim,))
-    assert table.state == TableState()
+    assert table.state.phase is Phase.OPEN
     table.say_all("wager 1 progressive")
 
 
@@ -149,3 +152,53 @@ def test_the_answers_carry_the_draw_the_lines_and_the_claims() -> None:
     table.replies.append(accepted(2, (line,), (claim,)))
     answer = table.say_all("chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle")
     assert (answer.lines, answer.claims) == ((line,), (claim,))
+
+
+CLAIM = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
+
+
+def test_the_settlement_stays_until_the_next_round_begins() -> None:
+    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),), ())
+    kept = table.state.settled
+    assert kept is not None
+    assert (kept.round, kept.hands[0].cards, kept.dealer) == (
+        "R1",
+        ("As", "Ks", "Qs"),
+        ("2c", "3c", "4c"),
+    )
+    assert [placed.position for placed in table.state.last_wagers] == [3]
+    for begin in ("wager 1 progressive", "lockout", "next"):
+        other = HandTable()
+        other.state = table.state
+        other.say_all(begin)
+        assert other.state.settled is None, begin
+
+
+def test_what_a_floorperson_has_not_decided_stays_in_sight_through_the_next_round() -> None:
+    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),), (CLAIM,))
+    assert not table.say_short("next").ok
+    table.say_all("wager 1 progressive; lockout; chips 1")
+    assert table.state.settled is not None
+    table.state = decide(table.state, "C1", "validated")
+    assert table.state.settled is not None
+    assert table.state.settled.decision_on("C1") == "validated"
+    assert table.state.unfinished is None
+    table.say_all("fold 1; dealer 2c 3c 4c; settle; next")
+    assert table.state.settled is None
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+def test_a_decision_that_comes_late_or_twice_or_for_another_changes_nothing() -> None:
+    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),), (CLAIM,))
+    paid = decide(decide(table.state, "C1", "validated"), "C1", "paid")
+    assert isinstance(paid.settled, Settled)
+    assert paid.settled.decided == (Decision("C1", "paid"),)
+    assert decide(paid, "C1", "validated") == paid
+    assert decide(paid, "C1", "rejected") == paid
+    assert decide(paid, "C2", "paid") == paid
+    assert decide(TableState(), "C1", "paid") == TableState()
+
+
+def test_a_table_held_by_an_older_version_is_released_without_its_settlement() -> None:
+    held = TableState(phase=Phase.HELD, held=("C1",))
+    assert decide(held, "C1", "paid") == TableState()

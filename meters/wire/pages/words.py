@@ -56,9 +56,11 @@ def hand_words(hand: str) -> str:
     """A hand of any ranking by its name.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
-    ('Royal flush', 'Mini-royal spades', '')
+    ('Royal flush', 'Mini-royal of spades', '')
     """
-    words = hand.replace("mini_royal", "mini-royal").replace("_", " ")
+    words = (
+        hand.replace("mini_royal", "mini-royal").replace("_spades", "_of_spades").replace("_", " ")
+    )
     return words[:1].upper() + words[1:]
 
 

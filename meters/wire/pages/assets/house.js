@@ -20,7 +20,7 @@ const house = (() => {
         element.setAttribute(name, value);
       }
     }
-    element.append(...content.flat().filter((each) => each !== null && each !== undefined));
+    element.append(...content.flat(Infinity).filter((each) => each !== null && each !== undefined));
     return element;
   };
 

@@ -1,0 +1,131 @@
+"""The cards of a round: hands, folds, the dealer's, the community's, and mistakes. Pure."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from bonus.cards import parse_card
+from bonus.law.parts import COMMUNITY_CARDS
+from controllers.betting import check_locked, check_position
+from controllers.events import (
+    CommunityRead,
+    DealerRead,
+    HandFolded,
+    HandRead,
+    Refusal,
+    Retracted,
+)
+from controllers.table import Hand, Layout, Phase, TableState
+
+
+def check_dealt(state: TableState) -> None:
+    """Check that cards are dealt.
+
+    Raises:
+        Refusal: ``chips_first``; or no round is under way.
+    """
+    check_locked(state)
+    if state.phase is not Phase.DEALT:
+        raise Refusal("chips_first", "the value chips are to be counted before cards are dealt")
+
+
+def enter(
+    layout: Layout, state: TableState, event: HandRead | HandFolded | DealerRead | CommunityRead
+) -> TableState:
+    """A hand, a fold, the dealer's or the community cards are entered.
+
+    Raises:
+        Refusal: they are not taken.
+    """
+    check_dealt(state)
+    match event:
+        case HandRead():
+            return _hand(layout, state, event)
+        case HandFolded():
+            return _fold(layout, state, event.position)
+        case DealerRead():
+            if state.dealer is not None:
+                raise Refusal("hand_twice", "the dealer's hand was entered already")
+            return replace(state, dealer=_cards(state, event.cards, layout.dealer_cards))
+        case CommunityRead():
+            if state.community is not None:
+                raise Refusal("hand_twice", "the community cards were entered already")
+            return replace(state, community=_cards(state, event.cards, COMMUNITY_CARDS))
+
+
+def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
+    check_position(layout, event.position)
+    if state.cards_at(event.position) is not None:
+        raise Refusal("hand_twice", f"the hand of position {event.position} was entered already")
+    hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
+    return replace(state, hands=(*state.hands, hand))
+
+
+def _fold(layout: Layout, state: TableState, position: int) -> TableState:
+    """A folded hand is collected unread, save where a wager keeps it (649a.11(c), reading T8)."""
+    check_position(layout, position)
+    if position in state.folded:
+        raise Refusal("fold_twice", f"position {position} folded already")
+    if state.keeps_cards(position) and state.cards_at(position) is None:
+        raise Refusal(
+            "hand_missing",
+            f"position {position} has a wager that survives a fold: enter its hand first",
+        )
+    return replace(state, folded=(*state.folded, position))
+
+
+def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
+    if len(names) != count:
+        raise Refusal("wrong_cards", f"{len(names)} cards where {count} are dealt")
+    for name in names:
+        try:
+            parse_card(name)
+        except ValueError as error:
+            raise Refusal("bad_card", str(error)) from None
+    twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
+    if twice:
+        raise Refusal("card_twice", f"{min(twice)} is on the table already")
+    return tuple(names)
+
+
+def retract(state: TableState, event: Retracted) -> TableState:
+    """A mistake is taken back; what went to the service is not, a round is void or it is settled.
+
+    Raises:
+        Refusal: there is no such entry, or another rests on it.
+    """
+    check_dealt(state)
+    match event.what:
+        case "hand":
+            return _retract_hand(state, _position_of(event))
+        case "fold":
+            position = _position_of(event)
+            if position not in state.folded:
+                raise Refusal("nothing_there", f"position {position} has not folded")
+            return replace(state, folded=tuple(each for each in state.folded if each != position))
+        case "dealer":
+            if state.dealer is None:
+                raise Refusal("nothing_there", "the dealer's hand is not entered")
+            return replace(state, dealer=None)
+        case "community":
+            if state.community is None:
+                raise Refusal("nothing_there", "the community cards are not entered")
+            return replace(state, community=None)
+        case "chips":
+            if state.folded or state.cards_seen():
+                raise Refusal("cards_first", "take back the cards and folds that are in first")
+            return replace(state, phase=Phase.LOCKED)
+
+
+def _retract_hand(state: TableState, position: int) -> TableState:
+    if state.cards_at(position) is None:
+        raise Refusal("nothing_there", f"position {position} has no hand")
+    if position in state.folded and state.keeps_cards(position):
+        raise Refusal("fold_first", f"position {position} folded this hand: take the fold back")
+    return replace(state, hands=tuple(hand for hand in state.hands if hand.position != position))
+
+
+def _position_of(event: Retracted) -> int:
+    if event.position is None:
+        raise Refusal("no_position", f"say whose {event.what} is taken back")
+    return event.position

@@ -1,0 +1,199 @@
+"""The panel as a web application: its page, its stream, and the door for what is touched."""
+
+import asyncio
+import http
+from collections.abc import AsyncIterator
+from html import escape
+from typing import Final
+
+import msgspec
+from litestar import Litestar, MediaType, Response, get, post
+from litestar.exceptions import HTTPException
+from litestar.handlers import HTTPRouteHandler
+from litestar.response import Stream
+
+from controllers.agent import Agent
+from controllers.events import LINE_BYTES_MAX, encode_answer, name_in
+from controllers.panel.access import Access, WebRequest
+from controllers.panel.feed import STREAMS_MAX, Feed, ViewStream
+from controllers.panel.touch import Touch
+from meters.wire.pages.files import SHARED, Assets, asset_route
+from meters.wire.pages.headers import add_security_headers
+from meters.wire.pages.server import serve_web
+
+_BAD: Final = frozenset({"bad_event", "not_json", "line_too_long"})
+_SCRIPTS: Final = ("house.js", "panel_link.js", "panel_table.js", "panel_pad.js",
+                   "panel_settled.js", "panel_desk.js", "panel.js")  # fmt: skip
+
+
+async def serve_panel(
+    agent: Agent,
+    host: str,
+    port: int,
+    ready: asyncio.Event,
+    *,
+    key: str,
+    demonstration: bool = False,
+) -> None:
+    """Serve the panel of one table until cancelled.
+
+    Args:
+        agent: the table's agent, which works.
+        host: the address to listen on.
+        port: the TCP port.
+        ready: set once connections are accepted.
+        key: who shows it may see and touch the table.
+        demonstration: the page says that it is one.
+
+    Raises:
+        UserError: the address cannot be listened on.
+    """
+    feed, touch = Feed(agent, demonstration=demonstration), Touch(agent)
+    access = Access(key, agent.layout.table, host, port)
+    looking = asyncio.create_task(feed.keep_current(), name="panel feed")
+    try:
+        app = create_app(feed, touch, access, agent.layout.table)
+        await serve_web(app, host, port, ready, feed.close)
+    finally:
+        touch.close()
+        looking.cancel()
+        await asyncio.wait({looking})
+
+
+def create_app(feed: Feed, touch: Touch, access: Access, table: str) -> Litestar:
+    """The application of one panel."""
+    assets = Assets.load((__package__ or "", SHARED))
+    return Litestar(
+        route_handlers=[
+            _page_route(access, assets.version, table),
+            *_view_routes(feed, assets.version),
+            _touch_route(feed, touch),
+            asset_route(assets),
+        ],
+        before_request=access.refuse,
+        before_send=[add_security_headers],
+        exception_handlers={HTTPException: _on_http_error},
+        openapi_config=None,
+        request_max_body_size=LINE_BYTES_MAX,
+        logging_config=None,
+    )
+
+
+def _page_route(access: Access, version: str, table: str) -> HTTPRouteHandler:
+    page = _page(version, table)
+
+    @get("/", media_type=MediaType.HTML, sync_to_thread=False)
+    def show_panel(request: WebRequest) -> Response[str]:
+        key = request.query_params.get("key")
+        if key is not None:
+            return access.let_in(key)
+        return Response(page, media_type=MediaType.HTML)
+
+    return show_panel
+
+
+def _view_routes(feed: Feed, version: str) -> list[HTTPRouteHandler]:
+    @get("/api/v1/table", media_type=MediaType.JSON, sync_to_thread=False)
+    def show_view() -> Response[bytes]:
+        return Response(feed.view, media_type=MediaType.JSON)
+
+    @get("/api/v1/table/stream", sync_to_thread=False)
+    def follow_view() -> Stream:
+        if feed.streams >= STREAMS_MAX:
+            raise HTTPException("too many tablets follow this table", status_code=503)
+        return Stream(_counted(feed, version), media_type="text/event-stream")
+
+    return [show_view, follow_view]
+
+
+async def _counted(feed: Feed, version: str) -> AsyncIterator[bytes]:
+    feed.streams += 1
+    try:
+        async for part in ViewStream(feed, version):
+            yield part
+    finally:
+        feed.streams -= 1
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """The answer to an event that stands, while the service has not answered it."""
+
+    event: str | None
+    waiting: bool
+    message: str
+
+
+def _touch_route(feed: Feed, touch: Touch) -> HTTPRouteHandler:
+    @post("/api/v1/events", media_type=MediaType.JSON)
+    async def take_event(request: WebRequest) -> Response[bytes]:
+        line = await request.body()
+        answer = await touch.take(line)
+        feed.look()
+        if answer is None:
+            told = "taken; still waiting for the service, and not to be pressed again"
+            waiting = Waiting(name_in(line), waiting=True, message=told)
+            return _json(msgspec.json.encode(waiting), 202)
+        if answer.ok:
+            return _json(encode_answer(answer), 200)
+        code = getattr(answer.error, "code", "")
+        return _json(encode_answer(answer), 400 if code in _BAD else 409)
+
+    return take_event
+
+
+def _json(body: bytes, status: int) -> Response[bytes]:
+    return Response(body, status_code=status, media_type=MediaType.JSON)
+
+
+def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:
+    code = http.HTTPStatus(error.status_code).name.lower()
+    body = {"error": {"code": code, "message": error.detail}}
+    return _json(msgspec.json.encode(body), error.status_code)
+
+
+def _page(version: str, table: str) -> str:
+    scripts = "\n".join(
+        f'<script src="/assets/{version}/{name}" defer></script>' for name in _SCRIPTS
+    )
+    return _PAGE.format(version=version, table=escape(table), scripts=scripts)
+
+
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en" data-version="{version}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="dark">
+<meta name="theme-color" content="#0b100d">
+<title>{table} · table panel</title>
+<link rel="stylesheet" href="/assets/{version}/house.css">
+<link rel="stylesheet" href="/assets/{version}/panel.css">
+<link rel="stylesheet" href="/assets/{version}/panel_desk.css">
+<link rel="icon" href="/assets/{version}/spade.svg" type="image/svg+xml">
+{scripts}
+</head>
+<body data-lost="true">
+<header>
+<p class="demonstration" id="demonstration" hidden>\
+Demonstration: simulated play, no real money</p>
+<div class="head">
+<h1 id="table">{table}</h1>
+<p class="of" id="of"></p>
+<p class="standing" id="standing" role="status">Connecting</p>
+</div>
+<p class="lost notice bad" id="lost" role="alert" hidden>\
+This tablet has lost its connection to the table. Nothing here is current. It tries again.</p>
+<p class="toast" id="toast" role="alert" hidden></p>
+</header>
+<main id="main">
+<section class="meters" id="meters" aria-label="Meters"></section>
+<section class="shut" id="shut" role="alert" hidden></section>
+<section class="positions" id="positions" aria-label="Positions"></section>
+<section class="desk" id="desk" aria-label="Dealer"></section>
+</main>
+<dialog id="void" aria-labelledby="void-title"></dialog>
+<noscript><p class="notice bad">This page needs JavaScript.</p></noscript>
+</body>
+</html>
+"""

@@ -1,0 +1,3 @@
+"use strict";
+/* Last of the page's scripts: everything is in place, so it begins. */
+panel.start();

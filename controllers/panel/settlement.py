@@ -1,0 +1,183 @@
+"""The settlement as the dealer pays it: what, to whom, from where, and what must wait. Pure."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bonus.settling.lines import METER_OF_ITEM, Item, Line, Outcome
+from bonus.wagers import MeterKind, PaidFrom
+from controllers.panel.views import (
+    DueView,
+    HeldView,
+    LineKind,
+    LineState,
+    LineView,
+    SettledView,
+    TurnView,
+)
+from controllers.table import Settled, TableState
+from meters.wire.messages import ClaimOpened
+from meters.wire.pages.words import hand_words, item_words
+
+_KINDS: Final[Mapping[str, LineKind]] = {
+    Item.PROGRESSIVE_ENVY.value: "envy",
+    Item.FIVE_CARD_ENVY.value: "envy",
+    Item.FIVE_OF_SIX_ENVY.value: "envy",
+    Item.MAGIC_CARD.value: "magic_card",
+    Item.LUCKY_BONUS.value: "lucky",
+}
+_STAYS: Final[Mapping[MeterKind, str]] = {
+    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iv)",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iv)",
+    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(iii)",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iv)",
+}
+_VALIDATED: Final[Mapping[MeterKind, str]] = {
+    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iii)",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iii)",
+    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(ii)",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iii)",
+}
+_SOURCES: Final[Mapping[PaidFrom, str]] = {
+    PaidFrom.TABLE_INVENTORY: "from the table inventory",
+    PaidFrom.GAME_ACCOUNT: "to the player's game account",
+    PaidFrom.HAND_PAY: "hand pay: not from the table inventory",
+}
+_ACTS: Final[Mapping[LineState, str]] = {
+    "pay": "Pay",
+    "credit": "Credit",
+    "wait": "Wait for floorperson",
+    "hand_pay": "Do not pay: hand pay, cards stay",
+    "paid": "Paid by hand: documents done",
+    "rejected": "Do not pay: rejected",
+    "ask": "Ask the floorperson: the win was rejected",
+    "nothing": "Nothing",
+}
+
+_ENVY_STATES: Final[Mapping[str | None, LineState]] = {
+    None: "wait",
+    "validated": "pay",
+    "paid": "pay",
+    "rejected": "ask",
+}
+
+
+def settled_view(settled: Settled) -> SettledView:
+    """The settlement, turn by turn in paying order (649a.11(c), reading G1)."""
+    turns: list[tuple[int, list[LineView]]] = []
+    for line in settled.lines:
+        turn = line.envy_of or line.position
+        if not turns or turns[-1][0] != turn:
+            turns.append((turn, []))
+        turns[-1][1].append(_line_view(settled, line))
+    cards = {hand.position: hand.cards for hand in settled.hands}
+    return SettledView(
+        round=settled.round,
+        turns=[
+            TurnView(position=position, cards=cards.get(position), lines=lines)
+            for position, lines in turns
+        ],
+        due=_due([line for _, lines in turns for line in lines]),
+        dealer=settled.dealer,
+        community=settled.community,
+        draw=settled.draw,
+        undecided=len(settled.undecided),
+    )
+
+
+def held_views(state: TableState) -> list[HeldView]:
+    """The claims that hold the table, and what has happened to each."""
+    opened = {claim.claim: claim for claim in state.settled.claims} if state.settled else {}
+    return [_held_view(state.settled, claim, opened.get(claim)) for claim in state.held]
+
+
+def _held_view(settled: Settled | None, claim: str, opened: ClaimOpened | None) -> HeldView:
+    validated = settled is not None and settled.decision_on(claim) == "validated"
+    told = "waits for a floorperson to validate it"
+    if validated:
+        told = "validated by the floor; its documents are still to be done"
+    return HeldView(
+        claim=claim,
+        position=opened.position if opened else None,
+        item=item_words(opened.item) if opened else "A win",
+        amount=opened.amount if opened else None,
+        validated=validated,
+        told=told,
+        rule=_STAYS[METER_OF_ITEM[opened.item]] if opened else _STAYS[MeterKind.PROGRESSIVE],
+    )
+
+
+def _line_view(settled: Settled, line: Line) -> LineView:
+    state = _state(settled, line)
+    act = _ACTS[state]
+    if state == "nothing":
+        act = "Returned" if line.outcome is Outcome.RETURNED else "Collect"
+    return LineView(
+        position=line.position,
+        kind=_KINDS.get(line.item, "wager"),
+        item=item_words(line.item) + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
+        hand=hand_words(line.hand or ""),
+        amount=line.paid + line.returned,
+        state=state,
+        act=act,
+        source=_SOURCES[line.paid_from] if line.paid_from else "",
+        rule=line.rule,
+        why=_why(line),
+        percent=line.percent,
+        envy_of=line.envy_of,
+    )
+
+
+def _state(settled: Settled, line: Line) -> LineState:
+    """What the dealer does about a line, as far as its claim, or its cause's, is decided."""
+    if line.outcome is not Outcome.PAID:
+        return "nothing"
+    if line.envy_of is not None:
+        # An Envy Bonus is paid after the progressive payout that it stands under was validated.
+        caused = _claim(settled, line.envy_of, METER_OF_ITEM[line.item].value)
+        return _ENVY_STATES[settled.decision_on(caused.claim) if caused else "validated"]
+    claim = _claim(settled, line.position, line.item)
+    decided = settled.decision_on(claim.claim) if claim else "validated"
+    if decided == "rejected":
+        return "rejected"
+    if line.paid_from is PaidFrom.HAND_PAY:
+        return "paid" if decided == "paid" else "hand_pay"
+    if decided is None:
+        return "wait"
+    return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"
+
+
+def _claim(settled: Settled, position: int, item: str) -> ClaimOpened | None:
+    found = (claim for claim in settled.claims if (claim.position, claim.item) == (position, item))
+    return next(found, None)
+
+
+def _why(line: Line) -> list[str]:
+    if line.outcome is not Outcome.PAID:
+        return [f"{line.rule}: what this wager pays."]
+    kind = METER_OF_ITEM[line.item]
+    why = [f"{line.rule}: what this hand pays."]
+    if line.percent:
+        why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
+    if line.envy_of is not None:
+        why.append(f"The Envy Bonus is for the hand of position {line.envy_of}.")
+    elif line.item in (Item.MAGIC_CARD, Item.LUCKY_BONUS):
+        why.append("649a.11(c)(8)(iii): credited to the player's game account.")
+    else:
+        why.append(f"{_VALIDATED[kind]}: which wins a floorperson validates.")
+    if line.paid_from is PaidFrom.HAND_PAY:
+        why.append(
+            f"{_STAYS[kind]}: not paid at the table; the cards stay until the documents are done."
+        )
+    return why
+
+
+def _due(lines: list[LineView]) -> list[DueView]:
+    """What each position gets in all, the first to be paid first."""
+    sums: dict[int, dict[str, int]] = {}
+    for line in lines:
+        if not line.amount or line.state in {"rejected", "paid"}:
+            continue
+        at = sums.setdefault(line.position, {"pay": 0, "credit": 0, "wait": 0, "hand_pay": 0})
+        where = {"ask": "wait", "nothing": "pay"}.get(line.state, line.state)
+        at[where] += line.amount
+    return [DueView(position=position, **sums[position]) for position in sorted(sums, reverse=True)]

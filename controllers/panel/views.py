@@ -1,0 +1,222 @@
+"""What the panel shows, as one document: the page draws from it and knows nothing of its own.
+
+Money is in integer cents, cards are their two characters, words are those that a dealer reads.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from meters.wire.messages import DrawMade
+
+
+class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all parts of the document share."""
+
+
+class MeterView(_View, frozen=True):
+    """A meter that the table feeds; `amount` in cents, None while it is not known to be current."""
+
+    meter: str
+    name: str
+    wager: str
+    amount: int | None
+    pending: bool
+
+
+class WagerView(_View, frozen=True):
+    """A wager that can be placed here: its name, in short too, and its one amount in cents."""
+
+    wager: str
+    name: str
+    short: str
+    amount: int
+
+
+class PositionView(_View, frozen=True):
+    """A betting position.
+
+    Attributes:
+        position: its number; 1 is farthest to the dealer's left.
+        lit: the wagers whose light is lit (649a.7(d)(4)).
+        cards: its hand, where it is entered.
+        folded: whether it has folded.
+        needs: whether its hand, or its fold, is still to be entered.
+        stays: whether its cards stay on the table though it folds (reading T8).
+        lucky: whether it was drawn for the Lucky Bonus.
+        can: what can be done there now: ``hand``, ``fold``, ``retract hand``, ``retract fold``.
+    """
+
+    position: int
+    lit: Sequence[str]
+    cards: Sequence[str] | None
+    folded: bool
+    needs: bool
+    stays: bool
+    lucky: bool
+    can: Sequence[str]
+
+
+class LitView(_View, frozen=True):
+    """The chip wagers that were accepted at a position, for the count."""
+
+    position: int
+    wagers: Sequence[str]
+
+
+class ShutView(_View, frozen=True):
+    """Why no progressive wager is accepted, and what that means for the round."""
+
+    code: str
+    title: str
+    reason: str
+    then: str
+
+
+LineKind = Literal["wager", "envy", "magic_card", "lucky"]
+LineState = Literal["pay", "credit", "wait", "hand_pay", "paid", "rejected", "ask", "nothing"]
+
+
+class LineView(_View, frozen=True):
+    """One line of the settlement.
+
+    Attributes:
+        position: whom it is about.
+        kind: an Envy Bonus, a Magic Card or a Lucky Bonus stands out.
+        item: what it is, in words.
+        hand: the hand by name, or empty.
+        amount: what the player gets for it, in cents, his wager included where it goes back.
+        state: what the dealer does about it.
+        act: the same in words.
+        source: where it is paid from, in words, or empty.
+        rule: the subsection that decides it.
+        why: the subsections, in words.
+        percent: the percentage of the meter, or None.
+        envy_of: the position whose hand brings an Envy Bonus, or None.
+    """
+
+    position: int
+    kind: LineKind
+    item: str
+    hand: str
+    amount: int
+    state: LineState
+    act: str
+    source: str
+    rule: str
+    why: Sequence[str]
+    percent: int | None
+    envy_of: int | None
+
+
+class TurnView(_View, frozen=True):
+    """The lines of one player's turn, the Envy Bonuses that his hand brings to others included."""
+
+    position: int
+    cards: Sequence[str] | None
+    lines: Sequence[LineView]
+
+
+class DueView(_View, frozen=True):
+    """What a position gets in all, in cents: now, and once a floorperson has decided."""
+
+    position: int
+    pay: int
+    credit: int
+    wait: int
+    hand_pay: int
+
+
+class SettledView(_View, frozen=True):
+    """The settlement of a round."""
+
+    round: str
+    turns: Sequence[TurnView]
+    due: Sequence[DueView]
+    dealer: Sequence[str] | None
+    community: Sequence[str] | None
+    draw: DrawMade | None
+    undecided: int
+
+
+class HeldView(_View, frozen=True):
+    """A claim that holds the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv))."""
+
+    claim: str
+    position: int | None
+    item: str
+    amount: int | None
+    validated: bool
+    told: str
+    rule: str
+
+
+class View(_View, frozen=True):
+    """A table as its panel shows it.
+
+    Attributes:
+        table: the table's id.
+        link: the link's name.
+        game: the game, in words.
+        linked: whether the table feeds any meter.
+        demonstration: whether it is one, which every page then says.
+        phase: where the table is in its round.
+        round: the round's name, where the service knows it.
+        controller: the controller's state, in a word.
+        shut: why no progressive wager is accepted, or None.
+        waiting: what waits for the service's answer: ``lockout``, ``settle``, ``void``, or None.
+        reason: why the table is locked out.
+        meters: the meters that it feeds.
+        wagers: the wagers that can be placed.
+        positions: the positions, 1 first.
+        draw: what was drawn for this round.
+        chips: how many chip wagers were accepted.
+        chips_returned: how many chips of refused wagers go back to the players.
+        lit: the chip wagers by position, for the count.
+        hand_cards: how many cards a position is dealt.
+        dealer_cards: how many cards the dealer is dealt.
+        dealer: the dealer's hand.
+        community: the community cards.
+        needs_community: whether they are dealt in this round (649a.8(d)).
+        seen: every card that was entered.
+        next: what is to be entered next, as the cards are turned up: ``dealer``, a position's
+            number, ``community``, or None where nothing is missing.
+        missing: what must be entered before the round can be settled, in words.
+        can: what can be done now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
+            ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.
+        last: the wagers of the round before, for ``repeat``.
+        settled: the settlement of the round before.
+        held: the claims that hold the table.
+    """
+
+    table: str
+    link: str
+    game: str
+    linked: bool
+    demonstration: bool
+    phase: str
+    round: str | None
+    controller: str
+    shut: ShutView | None
+    waiting: str | None
+    reason: str
+    meters: Sequence[MeterView]
+    wagers: Sequence[WagerView]
+    positions: Sequence[PositionView]
+    draw: DrawMade | None
+    chips: int
+    chips_returned: int
+    lit: Sequence[LitView]
+    hand_cards: int
+    dealer_cards: int
+    dealer: Sequence[str] | None
+    community: Sequence[str] | None
+    needs_community: bool
+    seen: Sequence[str]
+    next: str | None
+    missing: Sequence[str]
+    can: Sequence[str]
+    last: Sequence[tuple[int, str]]
+    settled: SettledView | None
+    held: Sequence[HeldView]

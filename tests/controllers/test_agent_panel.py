@@ -1,0 +1,144 @@
+"""What a panel asks of an agent: meters, what waits, and that nothing is put aside for later."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from controllers.agent import Agent
+from controllers.table import Phase
+from tests.controllers.floors import line_of, link_and_table
+from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say, say_all
+from tests.controllers.test_agent import HAND_PAY, ROUND
+from tests.servers import Mosquitto, eventually_async
+
+TABLE_PAID = {
+    "lines": [{**HAND_PAY["lines"][0], "paid_from": "table_inventory"}],  # type: ignore[index]
+    "claims": HAND_PAY["claims"],
+}
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Path:
+    return tmp_path / "T-1.sqlite"
+
+
+@pytest.fixture
+async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
+    async with running(ScriptedService(mosquitto.url)) as service:
+        yield service
+
+
+@pytest.fixture
+async def agent(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> AsyncIterator[Agent]:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        yield agent
+
+
+async def at_once(agent: Agent, text: str) -> str | None:
+    async with asyncio.timeout(10):
+        answer = await agent.handle_at_once(line_of(text))
+    return None if answer.ok else getattr(answer.error, "code", "")
+
+
+async def test_what_comes_while_the_service_is_awaited_is_refused_and_not_taken_later(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, "wager 3 progressive")
+    service.answering = False
+    locking = asyncio.create_task(agent.handle_at_once(line_of("lockout")))
+    await eventually_async(lambda: agent.unanswered == "lockout")
+    assert await at_once(agent, "chips 1") == "busy"
+    service.answering = True
+    assert (await locking).ok
+    assert agent.unanswered is None
+    assert agent.table_state.phase is Phase.LOCKED
+    assert await at_once(agent, "chips 1") is None
+
+
+async def test_what_comes_while_the_table_is_held_is_refused_at_once(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.settlement = HAND_PAY
+    await say_all(agent, ROUND)
+    assert await at_once(agent, "wager 1 progressive") == "held"
+    await service.jackpot("C1", "validated")
+    await eventually_async(lambda: agent.table_state.unfinished is None)
+    assert await at_once(agent, "wager 1 progressive") == "held"
+    await service.jackpot("C1", "paid")
+    await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
+    assert agent.table_state.wagers == ()
+    assert await at_once(agent, "wager 1 progressive") is None
+
+
+@pytest.mark.parametrize("event", ["validated", "rejected"])
+async def test_a_decision_on_a_win_paid_at_the_table_is_told_and_kept(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
+) -> None:
+    service.settlement = TABLE_PAID
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND)
+        await service.jackpot("C1", event)
+        await eventually_async(lambda: agent.table_state.unfinished is None)
+    async with live_agent(mosquitto.url, outbox) as agent:
+        settled = agent.table_state.settled
+        assert settled is not None
+        assert settled.decision_on("C1") == event
+        assert settled.lines[0].paid == 5000
+
+
+async def test_a_decision_told_while_the_agent_was_away_comes_with_the_hello(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.settlement = TABLE_PAID
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND)
+    service.finals = [service.final("C1", "validated")]
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await eventually_async(lambda: agent.table_state.unfinished is None)
+
+
+async def test_duty_d1_meters_are_given_only_while_the_link_lives(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await service.meter(112_233, 7)
+    await eventually_async(lambda: agent.meter_values)
+    assert agent.meter_values["progressive"].amount == 112_233
+    await service.meter(99, 6)
+    service.beating = False
+    await eventually_async(lambda: not agent.meter_values)
+    service.beating = True
+    await eventually_async(lambda: agent.meter_values)
+    assert agent.meter_values["progressive"].amount == 112_233
+
+
+async def test_duty_d1_without_the_broker_no_meter_is_given(
+    agent: Agent, service: ScriptedService, mosquitto: Mosquitto
+) -> None:
+    await service.meter(112_233, 7)
+    await eventually_async(lambda: agent.meter_values)
+    mosquitto.kill()
+    await eventually_async(lambda: not agent.meter_values)
+
+
+@pytest.mark.section("649a.12(i)(3)")
+async def test_duty_d11_the_draw_and_the_settlement_survive_a_restart(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, "wager 3 progressive; lockout")
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.draw is not None
+        assert agent.table_state.draw.magic_card == "Ts"
+        await say_all(agent, "chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle")
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
+        settled = agent.table_state.settled
+        assert settled is not None
+        assert (settled.round, settled.draw) == ("R1", settled.draw)
+        assert settled.draw is not None
+        assert settled.draw.lucky_position == 3
+        assert (await say(agent, "next")).ok

@@ -1,0 +1,90 @@
+"""What is taken back before a round is settled, by hand."""
+
+import pytest
+
+from controllers.events import Refusal
+from controllers.table import Phase
+from meters.wire.messages import ErrorDetail, Result
+from tests.controllers.floors import HandTable
+
+DEALT = "wager 3 progressive; wager 4 five_of_six_progressive; lockout; chips 2"
+
+
+def test_each_mistake_is_taken_back_and_what_is_right_is_settled() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; retract hand 3; hand 3 2h 3h 4h")
+    table.say_all("fold 3; retract fold 3; dealer As Ks Qs; retract dealer; dealer 5c 6c 7c")
+    table.say_all("community As Ks; retract community; hand 4 As Ks Qs; fold 4; retract fold 4")
+    table.say_all("settle")
+    result = table.sent[-1]
+    assert isinstance(result, Result)
+    assert [(dealt.position, dealt.cards, dealt.folded) for dealt in result.positions] == [
+        (3, ["2h", "3h", "4h"], False),
+        (4, ["As", "Ks", "Qs"], False),
+    ]
+    assert (result.dealer, result.community) == (["5c", "6c", "7c"], None)
+
+
+@pytest.mark.section("649a.8(b)")
+def test_the_count_is_taken_back_until_the_first_card_is_in() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; retract chips")
+    assert table.state.phase is Phase.LOCKED
+    table.say_all("chips 2; fold 3")
+    assert not table.say_short("retract chips").ok
+    table.say_all("retract fold 3; retract chips")
+    assert table.state.phase is Phase.LOCKED
+
+
+REFUSED = [
+    ("no hand", DEALT, "retract hand 3", "nothing_there"),
+    ("no fold", DEALT, "retract fold 3", "nothing_there"),
+    ("no dealer's hand", DEALT, "retract dealer", "nothing_there"),
+    ("no community cards", DEALT, "retract community", "nothing_there"),
+    ("nobody's hand", DEALT, "retract hand", "no_position"),
+    ("the count after a card", f"{DEALT}; dealer As Ks Qs", "retract chips", "cards_first"),
+    ("the count twice", f"{DEALT}; retract chips", "retract chips", "chips_first"),
+    (
+        "a hand that stays folded",
+        f"{DEALT}; hand 4 As Ks Qs; fold 4",
+        "retract hand 4",
+        "fold_first",
+    ),
+    ("before lock-out", "wager 3 progressive", "retract hand 3", "not_locked"),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "code"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
+)
+def test_what_cannot_be_taken_back_is_refused_and_changes_nothing(
+    before: str, event: str, code: str
+) -> None:
+    table = HandTable()
+    table.say_all(before)
+    state = table.state
+    answer = table.say_short(event)
+    assert isinstance(answer.error, ErrorDetail)
+    assert (answer.error.code, table.state) == (code, state)
+
+
+@pytest.mark.parametrize("what", ["wagers", "lockout", "settle"])
+def test_what_went_to_the_service_is_not_taken_back(what: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        HandTable().say_short(f"retract {what}")
+    assert caught.value.code == "bad_event"
+
+
+def test_a_collected_hand_that_was_entered_is_taken_back_beside_its_fold() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; fold 3; retract hand 3")
+    assert (table.state.cards_at(3), table.state.folded) == (None, (3,))
+
+
+def test_the_next_round_is_begun_only_when_this_one_is_over() -> None:
+    table = HandTable()
+    assert table.say_short("next").ok
+    table.say_all("wager 3 progressive; lockout")
+    answer = table.say_short("next")
+    assert isinstance(answer.error, ErrorDetail)
+    assert answer.error.code == "betting_locked"

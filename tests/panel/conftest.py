@@ -1,0 +1,47 @@
+"""A panel for each test, and a browser where the test wants one."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.controllers.scripted import ScriptedService, running
+from tests.panel.stand import Hand, PanelStand, serving
+from tests.servers import Mosquitto
+
+
+@pytest.fixture
+async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
+    """The service of table T-1, as the contract has it."""
+    async with running(ScriptedService(mosquitto.url)) as service:
+        yield service
+
+
+@pytest.fixture
+async def panel(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> AsyncIterator[PanelStand]:
+    """The panel of table T-1, its agent live."""
+    async with serving(PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")) as stand:
+        assert await stand.agent.wait_live(20)
+        yield stand
+
+
+@pytest.fixture
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    """A tablet, on which every error of the page's own is a failure."""
+    page = await browser.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(10_000)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    assert errors == []
+
+
+@pytest.fixture
+async def hand(page: Page, panel: PanelStand) -> Hand:
+    """The dealer at the open panel."""
+    hand = Hand(page, panel.url)
+    await hand.open()
+    return hand

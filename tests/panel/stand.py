@@ -1,0 +1,117 @@
+"""A real agent with its panel, between a real broker and the scripted service of the contract."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import httpx
+from playwright.async_api import Locator, Page, expect
+
+from controllers.agent import Agent
+from controllers.panel.app import serve_panel
+from tests.controllers.floors import link_and_table
+from tests.controllers.scripted import SWIFT
+from tests.servers import free_port
+
+KEY: Final = "key-of-the-test"
+
+
+@dataclass(slots=True)
+class PanelStand:
+    """One table: its agent while that works, and where its panel is."""
+
+    broker_url: str
+    outbox: Path
+    table: str = "T-1"
+    port: int = field(default_factory=free_port)
+    working: Agent | None = None
+
+    @property
+    def agent(self) -> Agent:
+        """The table's agent."""
+        assert self.working is not None, "the agent does not work"
+        return self.working
+
+    @property
+    def url(self) -> str:
+        """The panel's address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, *, key: str = KEY) -> httpx.AsyncClient:
+        """A client that shows the key, as a browser that was let in does."""
+        cookies = {f"pitlink-panel-{self.table}": key} if key else {}
+        return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=20)
+
+
+@contextlib.asynccontextmanager
+async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
+    """The agent at work and its panel served, from entry to exit."""
+    found = link_and_table(stand.table)
+    async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
+        stand.working = agent
+        ready = asyncio.Event()
+        task = asyncio.create_task(
+            serve_panel(agent, "127.0.0.1", stand.port, ready, key=KEY, demonstration=True)
+        )
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({task, waiting}, timeout=10, return_when="FIRST_COMPLETED")
+        waiting.cancel()
+        assert ready.is_set(), "the panel is not served"
+        try:
+            yield stand
+        finally:
+            task.cancel()
+            await asyncio.wait({task}, timeout=10)
+            assert task.done(), "the panel did not stop"
+
+
+class Hand:
+    """The dealer's hand on a tablet: buttons by their names."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self._url = url
+
+    async def open(self) -> None:
+        """Open the panel with its key, and wait until it is live."""
+        await self.page.goto(f"{self._url}/?key={KEY}")
+        await expect(self.page.locator("#standing")).to_contain_text("Link operable")
+        assert "key" not in self.page.url
+
+    def button(self, name: str) -> Locator:
+        """A button by its whole name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    async def touch(self, *names: str) -> None:
+        """Touch buttons, one after the other."""
+        for name in names:
+            await self.button(name).click()
+
+    async def says(self, text: str) -> None:
+        """Wait until a text stands on the page."""
+        await expect(self.page.get_by_text(text).first).to_be_visible()
+
+    async def wager(self, *names: str) -> None:
+        """Place wagers, each of which must light up."""
+        for name in names:
+            await self.touch(name)
+            await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
+
+    async def lock(self, chips: int) -> None:
+        """Lock betting and count the chips."""
+        await self.touch("Lock-out: no more bets")
+        await self.count(chips)
+
+    async def count(self, chips: int) -> None:
+        """Enter a count."""
+        await self.page.get_by_label("Chips counted").fill(str(chips))
+        await self.touch("Confirm count")
+
+    async def type(self, title: str, cards: str) -> None:
+        """Type a hand, once it is asked for."""
+        await expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        await self.page.get_by_label("Or type the cards").fill(cards)
+        await self.page.keyboard.press("Enter")

@@ -1,0 +1,183 @@
+"""Whom a panel lets in, over real HTTP (duty D20)."""
+
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bonus.errors import UserError
+from controllers.panel.access import Access, panel_key
+from controllers.table import Phase
+from tests.controllers.scripted import ScriptedService, say_all
+from tests.panel.stand import KEY, PanelStand
+from tests.panel.test_browser_round import JACKPOT
+from tests.waiting import eventually_async
+
+LOCKOUT = b'{"event": "lockout"}'
+
+
+def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
+    """The headers of the panel's own page, some changed or left out."""
+    headers: dict[str, str | None] = {
+        "content-type": "application/json",
+        "origin": panel.url,
+        "sec-fetch-site": "same-origin",
+    }
+    headers |= {name.replace("_", "-"): value for name, value in changed.items()}
+    return {name: value for name, value in headers.items() if value is not None}
+
+
+@pytest.mark.parametrize("key", ["", "wrong", KEY + "x", KEY[:-1]])
+@pytest.mark.parametrize("path", ["/", "/api/v1/table", "/api/v1/table/stream"])
+async def test_without_the_key_nothing_is_shown_but_what_to_do(
+    panel: PanelStand, path: str, key: str
+) -> None:
+    async with panel.client(key=key) as client:
+        answer = await client.get(path)
+        assert answer.status_code == 401
+        assert "?key=" in answer.text
+        assert "T-1" not in answer.text
+        event = await client.post("/api/v1/events", content=LOCKOUT, headers=own(panel))
+        assert event.status_code == 401
+    assert panel.agent.table_state.phase == "open"
+
+
+async def test_the_address_with_the_key_sets_a_cookie_and_goes_on_without_it(
+    panel: PanelStand,
+) -> None:
+    async with panel.client(key="") as client:
+        assert (await client.get("/?key=wrong")).status_code == 401
+        let_in = await client.get(f"/?key={KEY}")
+        assert (let_in.status_code, let_in.headers["location"]) == (303, "/")
+        cookie = let_in.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        page = await client.get("/")
+        assert page.status_code == 200
+        assert page.headers["content-security-policy"].startswith("default-src 'none'")
+        assert KEY not in page.text
+
+
+async def test_what_the_page_loads_is_small(panel: PanelStand) -> None:
+    async with panel.client() as client:
+        page = await client.get("/")
+        paths = [part.split('"')[0] for part in page.text.split("/assets/")[1:]]
+        bodies = [(await client.get(f"/assets/{path}")).content for path in paths]
+    assert len(bodies) > 8
+    assert all(bodies)
+    assert len(page.content) + sum(map(len, bodies)) < 100_000
+
+
+FOREIGN: list[tuple[str, dict[str, str | None]]] = [
+    ("a form's body", {"content_type": "application/x-www-form-urlencoded"}),
+    ("a form's other body", {"content_type": "text/plain"}),
+    ("no kind of body", {"content_type": None}),
+    ("another site", {"origin": "http://evil.example", "sec_fetch_site": "cross-site"}),
+    ("another site that says no more", {"origin": "http://evil.example", "sec_fetch_site": None}),
+    ("another port of this host", {"origin": "http://127.0.0.1:1", "sec_fetch_site": "same-site"}),
+    ("no origin that can be told", {"origin": "null", "sec_fetch_site": None}),
+    ("nobody's", {"origin": None, "sec_fetch_site": None}),
+]
+
+
+@pytest.mark.parametrize(
+    "changed", [case[1] for case in FOREIGN], ids=[case[0] for case in FOREIGN]
+)
+async def test_what_another_page_sends_is_refused_though_the_cookie_comes_along(
+    panel: PanelStand, changed: dict[str, str | None]
+) -> None:
+    async with panel.client() as client:
+        answer = await client.post("/api/v1/events", content=LOCKOUT, headers=own(panel, **changed))
+        assert answer.status_code == 403
+        assert panel.agent.table_state.phase == "open"
+        allowed = await client.post("/api/v1/events", content=LOCKOUT, headers=own(panel))
+        assert allowed.json() == {"event": "lockout", "ok": True, "draw": None, "chips": 0}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "x:y", ""])
+async def test_a_name_that_was_rebound_to_us_is_refused(panel: PanelStand, host: str) -> None:
+    async with panel.client() as client:
+        headers = {"host": host.format(port=panel.port)}
+        for path in ("/", f"/?key={KEY}", "/api/v1/table"):
+            answer = await client.get(path, headers=headers)
+            assert answer.status_code in {400, 403}, path
+            assert "set-cookie" not in answer.headers
+        named = await client.get("/", headers={"host": f"localhost:{panel.port}"})
+        assert named.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "not_json"),
+        (b"nonsense", 400, "not_json"),
+        (b'{"event": "dance"}', 400, "bad_event"),
+        (b'{"event": "settle"}', 409, "not_locked"),
+        (b'{"event": "lockout"' + b" " * 5000 + b"}", 413, "request_entity_too_large"),
+    ],
+)
+async def test_what_is_no_event_or_is_not_taken_is_told_so(
+    panel: PanelStand, body: bytes, status: int, code: str
+) -> None:
+    async with panel.client() as client:
+        answer = await client.post("/api/v1/events", content=body, headers=own(panel))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+async def test_an_event_whose_answer_waits_is_told_so_within_a_bound_and_sent_once(
+    panel: PanelStand, service: ScriptedService
+) -> None:
+    async with panel.client() as client:
+
+        async def post(body: bytes) -> httpx.Response:
+            return await client.post("/api/v1/events", content=body, headers=own(panel))
+
+        wager = b'{"event":"wager","position":3,"wager":"progressive","amount":100}'
+        assert (await post(wager)).status_code == 200
+        service.answering = False
+        waiting = await post(LOCKOUT)
+        assert (waiting.status_code, waiting.json()["waiting"]) == (202, True)
+        view = (await client.get("/api/v1/table")).json()
+        assert (view["waiting"], view["can"]) == ("lockout", [])
+        again = await post(LOCKOUT)
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "busy")
+        service.answering = True
+    assert {seq for seq, _ in service.heard} == {1}
+
+
+@pytest.mark.section("649a.11(c)(9)(iv)")
+async def test_what_is_touched_while_the_table_is_held_is_refused_at_once_and_never_taken_later(
+    panel: PanelStand, service: ScriptedService
+) -> None:
+    service.settlement = JACKPOT
+    await say_all(panel.agent, "wager 3 five_of_six_progressive; lockout; chips 1")
+    await say_all(panel.agent, "hand 3 As Ks Qs; dealer Js Ts 3d; settle")
+    async with panel.client() as client:
+        wager = b'{"event":"wager","position":3,"wager":"progressive","amount":100}'
+        answer = await client.post("/api/v1/events", content=wager, headers=own(panel))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "held")
+        await service.jackpot("C1", "paid")
+        await eventually_async(lambda: panel.agent.table_state.phase is Phase.OPEN)
+        assert panel.agent.table_state.wagers == ()
+        assert (
+            await client.post("/api/v1/events", content=wager, headers=own(panel))
+        ).status_code == 200
+
+
+def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "tables" / "T-1.panel-key"
+    key = panel_key(path)
+    assert len(key) > 40
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert panel_key(path) == key
+    path.write_text("\n")
+    with pytest.raises(UserError, match="empty"):
+        panel_key(path)
+    with pytest.raises(UserError, match="cannot be kept"):
+        panel_key(path / "below")
+
+
+def test_an_empty_key_would_let_everybody_in_and_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Access("", "T-1", "127.0.0.1", 8090)

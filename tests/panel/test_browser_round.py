@@ -1,0 +1,229 @@
+"""A dealer plays rounds at the panel, in a real browser."""
+
+import re
+from typing import Final
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from controllers.table import Phase
+from tests.controllers.scripted import ScriptedService
+from tests.panel.stand import Hand, PanelStand
+from tests.waiting import eventually_async
+
+ROYAL: Final = {
+    "position": 3, "item": "five_of_six_progressive", "outcome": "paid",
+    "hand": "royal_flush_spades", "wagered": 100, "paid": 1_000_084, "returned": 0,
+    "paid_from": "hand_pay", "percent": 100, "rule": "649a.12(j)(1)",
+}  # fmt: skip
+ENVY: Final = {
+    "position": 5, "item": "five_of_six_envy", "outcome": "paid", "wagered": 100, "paid": 10_000,
+    "returned": 0, "paid_from": "table_inventory", "rule": "649a.12(j)(5)", "envy_of": 3,
+}  # fmt: skip
+COLLECTED: Final = {
+    "position": 5, "item": "five_of_six_progressive", "outcome": "collected", "hand": "high_card",
+    "wagered": 100, "paid": 0, "returned": 0, "rule": "649a.12(j)(1)",
+}  # fmt: skip
+CLAIM: Final = {
+    "claim": "C1", "position": 3, "item": "five_of_six_progressive", "amount": 1_000_084,
+}  # fmt: skip
+JACKPOT: Final[dict[str, object]] = {"lines": [COLLECTED, ROYAL, ENVY], "claims": [CLAIM]}
+
+
+async def to_the_cards(hand: Hand) -> None:
+    await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
+    await hand.lock(2)
+
+
+async def to_the_settlement(hand: Hand) -> None:
+    await to_the_cards(hand)
+    await hand.type("Dealer's hand", "Js Ts 3d")
+    await hand.type("Hand of position 5", "2h 7d 9c")
+    await hand.type("Hand of position 3", "AsKsQs")
+    await hand.touch("Settle the round")
+
+
+async def test_a_round_from_wagers_to_settlement(
+    hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
+) -> None:
+    service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    await service.meter(112_233, 1)
+    await expect(page.locator('[data-meter="progressive"] .amount')).to_have_text("$1,122.33")
+    await hand.wager("Position 3 Progressive", "Position 5 Five Card Hand Bonus")
+    await hand.wager("Position 5 Progressive")
+    await hand.touch("Position 5 Progressive")
+    await expect(hand.button("Position 5 Progressive")).to_have_attribute("aria-pressed", "false")
+    await hand.touch("Lock-out: no more bets")
+    await expect(page.get_by_role("img", name="ten of spades")).to_be_visible()
+    await expect(page.get_by_role("group", name="Position 3", exact=True)).to_contain_text("Lucky")
+    await hand.touch("1", "Confirm count")
+    await hand.touch("two of clubs", "three of clubs", "four of diamonds")
+    await hand.type("Hand of position 5", "2h 7d 9c")
+    await expect(hand.button("two of clubs")).to_be_disabled()
+    await hand.touch("Position 3 fold")
+    await hand.type("Community cards", "10s Js")
+    await expect(page.get_by_text("All is in.")).to_be_visible()
+    await hand.touch("Settle the round")
+    await hand.says("Settlement of round R1")
+    assert service.applied[-1]["positions"] == [
+        {"position": 3, "folded": True},
+        {"position": 5, "cards": ["2h", "7d", "9c"], "folded": False},
+    ]
+    await hand.touch("Next round", "Same as last round")
+    await expect(hand.button("Position 5 Five Card Hand Bonus")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    await eventually_async(lambda: len(panel.agent.table_state.wagers) == 2)
+
+
+@pytest.mark.section("649a.8(b)")
+async def test_a_wrong_count_stops_the_table_and_shows_what_to_compare(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 3 5 of 6 Progressive")
+    await hand.wager("Position 6 Progressive")
+    await hand.touch("Lock-out: no more bets")
+    await expect(page.get_by_role("heading", name="Count the value chips")).to_be_visible()
+    assert "3 chip wagers" not in await page.inner_text("body")
+    await hand.count(2)
+    await hand.says("You counted 2. 3 chip wagers were accepted.")
+    await hand.says("Position 3: 2")
+    await hand.says("Position 6: 1")
+    assert panel.agent.table_state.phase is Phase.LOCKED
+    await hand.count(3)
+    await hand.says("Dealer's hand")
+
+
+async def test_mistakes_are_taken_back_before_the_round_is_settled(
+    hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 4 Progressive")
+    await hand.lock(2)
+    await hand.touch("Count again")
+    await hand.count(2)
+    await hand.type("Dealer's hand", "As Ks Qs")
+    await hand.touch("Dealer undo")
+    await expect(hand.button("ace of spades")).to_be_enabled()
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.touch("Position 4 fold", "Position 4 undo fold", "Position 4 hand")
+    await hand.touch("ace of spades", "king of spades", "king of spades", "queen of spades")
+    await hand.touch("Clear", "nine of hearts", "eight of hearts", "seven of hearts")
+    await hand.touch("Position 4 undo hand")
+    await hand.type("Hand of position 4", "5d 6d 8d")
+    await hand.type("Hand of position 3", "5h 6h 8h")
+    await hand.touch("Settle the round")
+    await hand.says("Settlement of round R1")
+    assert service.applied[-1]["positions"] == [
+        {"position": 3, "cards": ["5h", "6h", "8h"], "folded": False},
+        {"position": 4, "cards": ["5d", "6d", "8d"], "folded": False},
+    ]
+
+
+@pytest.mark.section("649a.13")
+async def test_a_round_is_void_with_its_reason_and_only_after_a_second_touch(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await to_the_cards(hand)
+    await hand.touch("Void the round…", "Keep the round")
+    await hand.says("Dealer's hand")
+    await hand.touch("Void the round…")
+    await page.get_by_label("Reason").select_option("Card exposed")
+    await page.get_by_label("In your own words").fill("position 2, second card")
+    await hand.touch("Void the round")
+    await expect(hand.button("Lock-out: no more bets")).to_be_enabled()
+    assert [event["type"] for event in service.applied] == ["wagers", "void"]
+    assert service.applied[-1]["reason"] == "Card exposed: position 2, second card"
+
+
+@pytest.mark.section("649a.11(c)(9)(iv)")
+async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
+    hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
+) -> None:
+    service.settlement = JACKPOT
+    await to_the_settlement(hand)
+    held = page.locator('[data-claim="C1"]')
+    await expect(held).to_contain_text("Position 3: 5 of 6 Progressive, $10,000.84")
+    await expect(held).to_contain_text("649a.11(c)(9)(iv)")
+    await hand.says("Do not pay: hand pay, cards stay")
+    await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Wait for floorperson")
+    await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
+    await service.jackpot("C1", "validated")
+    await expect(held).to_contain_text("documents are still to be done")
+    await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
+    await service.jackpot("C1", "paid")
+    await expect(hand.button("Next round")).to_be_visible()
+    await hand.says("Paid by hand: documents done")
+    await hand.touch("Next round")
+    await hand.wager("Position 1 Progressive")
+
+
+async def test_a_win_that_is_rejected_is_not_paid(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    service.settlement = JACKPOT
+    await to_the_settlement(hand)
+    await hand.says("HELD: the cards stay on the table")
+    await service.jackpot("C1", "rejected")
+    await hand.says("Do not pay: rejected")
+    await expect(page.locator('[data-kind="envy"] .act')).to_have_text(re.compile("^Ask the"))
+    await expect(hand.button("Next round")).to_be_visible()
+
+
+async def test_a_win_paid_at_the_table_waits_for_the_floor_and_stays_in_sight(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    line = {**ROYAL, "paid_from": "table_inventory", "percent": None, "paid": 5_000}
+    service.settlement = {"lines": [line], "claims": [{**CLAIM, "amount": 5_000}]}
+    await to_the_settlement(hand)
+    await hand.says("Wait for floorperson")
+    await hand.touch("Next round")
+    await hand.wager("Position 1 Progressive")
+    await hand.says("Round R1: wait for floorperson")
+    await service.jackpot("C1", "validated")
+    await expect(page.get_by_text("Round R1: wait for floorperson")).to_have_count(0)
+
+
+async def test_why_is_told_on_demand_and_stays_told(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    service.settlement = JACKPOT
+    await to_the_settlement(hand)
+    why = hand.button("Why: position 3 5 of 6 Progressive")
+    await why.click()
+    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
+    await service.jackpot("C1", "validated")
+    await expect(page.locator('[data-claim="C1"][data-validated="true"]')).to_be_visible()
+    await expect(why).to_have_attribute("aria-expanded", "true")
+    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
+
+
+async def test_two_tablets_show_the_same_table(
+    hand: Hand, panel: PanelStand, browser: Browser
+) -> None:
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await hand.wager("Position 3 Progressive")
+    await expect(other.button("Position 3 Progressive")).to_have_attribute("aria-pressed", "true")
+    await other.touch("Lock-out: no more bets")
+    await hand.count(1)
+    await other.says("Dealer's hand")
+
+
+async def test_a_whole_round_is_played_with_the_keyboard_alone(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    async def press(name: str, key: str) -> None:
+        await hand.button(name).focus()
+        await page.keyboard.press(key)
+
+    await press("Position 3 Progressive", "Space")
+    await expect(hand.button("Position 3 Progressive")).to_have_attribute("aria-pressed", "true")
+    await press("Lock-out: no more bets", "Enter")
+    await page.get_by_label("Chips counted").press("1")
+    await page.keyboard.press("Enter")
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Kd Qh")
+    await expect(page.get_by_label("Or type the cards")).to_have_count(0)
+    await press("Settle the round", "Enter")
+    await hand.says("Settlement of round R1")
+    assert [event["type"] for event in service.applied] == ["wagers", "result"]

@@ -1,0 +1,194 @@
+"""The panel when something is wrong: never a stale number, never a button that cannot be meant."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, expect
+
+from controllers.table import Phase
+from tests.controllers.scripted import ScriptedService, running
+from tests.panel.stand import Hand, PanelStand, serving
+from tests.panel.test_browser_round import JACKPOT, to_the_cards
+from tests.servers import Mosquitto
+from tests.waiting import eventually_async
+
+SIZES = {
+    "tablet": (1280, 800),
+    "small tablet": (1024, 768),
+    "portrait": (800, 1280),
+    "phone": (390, 844),
+}
+METER = '[data-meter="progressive"]'
+
+
+async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its_round_goes_on(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await service.meter(112_233, 1)
+    await expect(page.locator(METER)).to_contain_text("$1,122.33")
+    await hand.wager("Position 3 Progressive")
+    service.beating = False
+    await hand.says("SHUT: Link down")
+    await hand.says("No progressive wager is accepted.")
+    await expect(page.locator(METER)).to_contain_text("Not available")
+    await expect(hand.button("Position 4 Progressive")).to_be_disabled()
+    await expect(hand.button("Position 3 Progressive")).to_be_enabled()
+    await hand.lock(1)
+    await hand.says("This round goes on: enter it.")
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.touch("Position 3 fold", "Settle the round")
+    service.beating = True
+    await expect(page.get_by_text("SHUT: Link down")).to_have_count(0)
+    await expect(page.locator(METER)).to_contain_text("$1,122.33")
+    await hand.touch("Next round")
+    await hand.wager("Position 4 Progressive")
+
+
+@pytest.mark.parametrize(
+    ("state", "title"), [("closed", "SHUT: Link closed"), ("inoperable", "SHUT: Link inoperable")]
+)
+async def test_duty_d14_a_closed_or_inoperable_link_shuts_the_table_with_its_reason(
+    hand: Hand, service: ScriptedService, state: str, title: str
+) -> None:
+    service.state, service.reason = state, "the reason of the test"
+    await hand.says(title)
+    await hand.says("the reason of the test")
+
+
+async def test_what_waits_for_the_service_is_said_so_and_sent_until_it_is_answered(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive")
+    service.answering = False
+    await hand.touch("Lock-out: no more bets")
+    await hand.says("Waiting for the service")
+    await expect(page.get_by_label("Chips counted")).to_have_count(0)
+    await eventually_async(lambda: len(service.heard) > 2)
+    service.answering = True
+    await hand.count(1)
+    await hand.says("Dealer's hand")
+    assert len(set(service.heard)) == 1
+
+
+async def test_wagers_that_the_service_refuses_go_back(
+    hand: Hand, service: ScriptedService
+) -> None:
+    await hand.wager("Position 3 Progressive")
+    service.refuse = "link_closed"
+    await hand.touch("Lock-out: no more bets")
+    await hand.says("The service refused the wagers: give the chips back")
+    await hand.count(1)
+    await hand.says("Dealer's hand")
+
+
+async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
+    mosquitto: Mosquitto, page: Page, tmp_path: Path
+) -> None:
+    stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")
+    hand = Hand(page, stand.url)
+    async with running(ScriptedService(mosquitto.url)) as service:
+        service.settlement = JACKPOT
+        service.draw = {"magic_card": "Ts", "lucky_position": 3}
+        async with serving(stand):
+            await hand.open()
+            await to_the_cards(hand)
+            await hand.type("Dealer's hand", "Js Ts 3d")
+        await expect(page.locator("#lost")).to_be_visible()
+        async with serving(stand):
+            await expect(page.locator("#lost")).to_be_hidden()
+            await expect(page.get_by_text("★ Lucky: position 3")).to_be_visible()
+            await hand.type("Hand of position 5", "2h 7d 9c")
+            await hand.type("Hand of position 3", "As Ks Qs")
+            await hand.touch("Settle the round")
+            await hand.says("Do not pay: hand pay, cards stay")
+        service.finals = [service.final("C1", "paid")]
+        async with serving(stand):
+            await hand.says("Paid by hand: documents done")
+            await hand.says("Settlement of round R1")
+            await hand.touch("Next round")
+
+
+async def test_duty_d13_a_table_that_does_not_agree_with_the_service_is_voided(
+    mosquitto: Mosquitto, page: Page, tmp_path: Path
+) -> None:
+    service = ScriptedService(mosquitto.url)
+    service.last_seq, service.open_round = 41, "R41"
+    async with running(service), serving(PanelStand(mosquitto.url, tmp_path / "T.sqlite")) as stand:
+        hand = Hand(page, stand.url)
+        await hand.open()
+        await hand.says("SHUT: Table locked out")
+        await hand.touch("Void the round…", "Void the round")
+        await hand.wager("Position 3 Progressive")
+    assert [event["type"] for event in service.applied] == ["void"]
+
+
+async def test_a_table_without_linked_wagers_says_so_and_offers_nothing(
+    mosquitto: Mosquitto, page: Page, tmp_path: Path
+) -> None:
+    async with serving(PanelStand(mosquitto.url, tmp_path / "T.sqlite", "T-3")) as stand:
+        await page.goto(f"{stand.url}/?key=key-of-the-test")
+        await expect(page.get_by_text("No linked progressive wager at this table")).to_be_visible()
+        await expect(page.get_by_role("button")).to_have_count(0)
+
+
+async def check_fits(page: Page, where: str) -> None:
+    """Nothing runs over the side, and what is touched is large enough for a thumb."""
+    problems: list[str] = await page.evaluate("""() => {
+      const found = [];
+      if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the screen");
+      for (const each of document.querySelectorAll("button, input, select")) {
+        const box = each.getBoundingClientRect();
+        if (!box.width) continue;
+        if (box.height < 47.5 || box.width < 47.5) found.push(`${each.id} ${box.width} wide`);
+      }
+      return found;
+    }""")
+    assert problems == [], where
+
+
+async def check_accessible(page: Page, where: str) -> None:
+    """What axe-core finds."""
+    found = (await Axe().run(page)).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], where
+
+
+async def check_at_every_size(page: Page, where: str) -> None:
+    """Every size fits; the tablet's and the phone's pass axe-core."""
+    for name, (width, height) in SIZES.items():
+        await page.set_viewport_size({"width": width, "height": height})
+        await check_fits(page, f"{where}, {name}")
+        if name in {"tablet", "phone"}:
+            await check_accessible(page, f"{where}, {name}")
+
+
+async def test_every_step_fits_every_screen_and_is_accessible(
+    browser: Browser, panel: PanelStand, service: ScriptedService
+) -> None:
+    context = await browser.new_context(bypass_csp=True, reduced_motion="reduce")
+    page = await context.new_page()
+    hand = Hand(page, panel.url)
+    service.settlement = JACKPOT
+    service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    await hand.open()
+    await expect(page.locator("#demonstration")).to_be_visible()
+    await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
+    await check_at_every_size(page, "betting")
+    await hand.lock(9)
+    await hand.says("You counted 9.")
+    await check_at_every_size(page, "count")
+    await hand.count(2)
+    await hand.type("Dealer's hand", "Js Ts 3d")
+    await hand.type("Hand of position 5", "2h 7d 9c")
+    await check_at_every_size(page, "hands")
+    await hand.touch("Void the round…")
+    await check_at_every_size(page, "void")
+    await hand.touch("Keep the round")
+    await hand.type("Hand of position 3", "As Ks Qs")
+    await hand.touch("Settle the round", "Why: position 3 5 of 6 Progressive")
+    await check_at_every_size(page, "held")
+    service.beating = False
+    await hand.says("SHUT: Link down")
+    await check_at_every_size(page, "shut")
+    assert panel.agent.table_state.phase is Phase.HELD
+    await context.close()

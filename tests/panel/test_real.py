@@ -1,0 +1,149 @@
+"""The panel as it is run: `pitlink serve`, `pitlink table --panel`, real parts, a real browser."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.mqtt.stand import Service, Stand
+from tests.panel.stand import Hand
+from tests.servers import Pitlink, free_port, run_pitlink
+
+METER: Final = '[data-meter="five_of_six_progressive"]'
+ADDRESS: Final = re.compile(r"Panel of table S-1: (http://\S+)\?key=(\S+)")
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    """A floor whose simulated floorperson decides after a while."""
+    with Stand(tmp_path, options=("--auto-floor", "--auto-floor-after", "4")) as stand:
+        yield stand
+
+
+@contextmanager
+def paneled(service: Service, port: int) -> Iterator[tuple[Pitlink, str]]:
+    """A running `pitlink table S-1 --panel`, and the address that it prints."""
+    arguments = ("table", "S-1", "--config", str(service.config), "--panel")
+    with Pitlink(*arguments, "--at", f"127.0.0.1:{port}") as table:
+        found = table.until(lambda: ADDRESS.search(table.output), what="the panel's address")
+        assert found is not None
+        yield table, f"{found[1]}?key={found[2]}"
+
+
+async def opened(page: Page, address: str) -> Hand:
+    await page.goto(address)
+    await expect(page.locator("#standing")).to_contain_text("Link operable", timeout=20_000)
+    return Hand(page, address)
+
+
+@pytest.mark.slow
+@pytest.mark.section("649a.11(c)(9)(iv)")
+async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
+    stand: Stand, page: Page
+) -> None:
+    with paneled(stand.service, free_port()) as (table, address):
+        hand = await opened(page, address)
+        await expect(page.locator(METER)).to_contain_text("$10,000.00")
+        await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
+        await hand.lock(2)
+        await expect(page.locator(METER)).to_contain_text("$10,000.56")
+        await hand.type("Dealer's hand", "Js Ts 3d")
+        await hand.type("Hand of position 5", "2h 7d 9c")
+        await hand.type("Hand of position 3", "As Ks Qs")
+        await hand.touch("Settle the round")
+        await hand.says("HELD: the cards stay on the table")
+        await expect(page.locator('[data-kind="envy"]')).to_contain_text("$100.00")
+        await expect(page.locator(METER)).to_contain_text("A win is pending")
+        await expect(hand.button("Next round")).to_be_visible(timeout=30_000)
+        await hand.says("Paid by hand: documents done")
+        await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
+        await hand.touch("Next round", "Same as last round")
+        await expect(hand.button("Position 5 5 of 6 Progressive")).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        assert table.stop() == 0
+    assert stand.service.audit()["balanced"]
+
+
+@pytest.mark.slow
+async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_is_settled(
+    stand: Stand, page: Page
+) -> None:
+    port = free_port()
+    with ExitStack() as stack:
+        table, address = stack.enter_context(paneled(stand.service, port))
+        hand = await opened(page, address)
+        await hand.wager("Position 3 Progressive")
+        await hand.lock(1)
+        stand.service.process.kill()
+        await hand.says("SHUT: Link down")
+        await hand.type("Dealer's hand", "Js Ts 3d")
+        await hand.touch("Position 3 hand")
+        await hand.type("Hand of position 3", "2h 7d 9c")
+        await hand.touch("Settle the round")
+        await hand.says("Waiting for the service")
+        table.kill()
+        await expect(page.locator("#lost")).to_be_visible()
+        table, _ = stack.enter_context(paneled(stand.service, port))
+        await hand.says("Waiting for the service")
+        stand.service.start()
+        await hand.says("Settlement of round R1")
+        await hand.touch("Next round")
+        assert table.stop() == 0
+    assert stand.service.audit()["balanced"]
+
+
+@pytest.mark.slow
+async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
+    stand: Stand, page: Page
+) -> None:
+    with paneled(stand.service, free_port()) as (table, address):
+        await opened(page, address)
+        await expect(page.locator(METER)).to_contain_text("$10,000.00")
+        os.kill(table.process.pid, signal.SIGSTOP)
+        try:
+            await expect(page.locator("#lost")).to_be_visible(timeout=10_000)
+            await expect(page.locator(METER)).to_contain_text("Not available")
+            await expect(page.locator("#main")).to_have_attribute("inert", "")
+        finally:
+            os.kill(table.process.pid, signal.SIGCONT)
+        await expect(page.locator("#lost")).to_be_hidden(timeout=20_000)
+        await expect(page.locator(METER)).to_contain_text("$10,000.00", timeout=20_000)
+
+
+@pytest.mark.slow
+async def test_events_may_come_beside_the_panel_and_standard_output_is_theirs(
+    stand: Stand, page: Page
+) -> None:
+    arguments = ("table", "S-1", "--config", str(stand.service.config), "--panel", "--events")
+    with Pitlink(*arguments, "--at", f"127.0.0.1:{free_port()}", stdin=True) as table:
+        found = table.until(lambda: ADDRESS.search(table.errors), what="the panel's address")
+        assert found is not None
+        hand = await opened(page, f"{found[1]}?key={found[2]}")
+        table.write_line('{"event": "wager", "position": 3, "wager": "progressive", "amount": 100}')
+        await expect(hand.button("Position 3 Progressive")).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        assert "Panel of" not in table.output
+        table.close_input()
+        assert table.wait() == 0
+
+
+@pytest.mark.slow
+def test_interrupted_it_ends_well_and_a_taken_port_is_told_plainly(stand: Stand) -> None:
+    port = free_port()
+    with paneled(stand.service, port) as (table, _):
+        config = str(stand.service.config)
+        at = f"127.0.0.1:{port}"
+        done = run_pitlink("table", "T-1", "--config", config, "--panel", "--at", at)
+        assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+        assert f"cannot serve pages at http://{at}" in done.stderr
+        table.process.send_signal(signal.SIGINT)
+        assert table.wait() == 0
+        assert "Traceback" not in table.errors

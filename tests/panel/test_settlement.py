@@ -1,0 +1,171 @@
+"""The settlement as the dealer pays it, line by line and claim by claim."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from bonus.settling.lines import Line, Outcome
+from bonus.wagers import PaidFrom
+from controllers.panel.settlement import held_views, settled_view
+from controllers.panel.views import LineView
+from controllers.table import Decision, Phase, Settled, TableState
+from meters.wire.messages import ClaimOpened
+
+
+def line(
+    position: int,
+    item: str,
+    paid: int,
+    source: PaidFrom | None = PaidFrom.TABLE_INVENTORY,
+    *,
+    envy_of: int | None = None,
+    percent: int | None = None,
+    rule: str = "649a.12(e)(1)",
+) -> Line:
+    outcome = Outcome.PAID if paid else Outcome.COLLECTED
+    return Line(
+        position=position, item=item, outcome=outcome, hand="straight_flush", wagered=100,
+        paid=paid, returned=0, paid_from=source if paid else None, percent=percent, rule=rule,
+        envy_of=envy_of, on="dealer" if item == "magic_card" else None,
+    )  # fmt: skip
+
+
+LINES = (
+    line(5, "progressive", 0),
+    line(3, "progressive", 151_234, PaidFrom.HAND_PAY, percent=100),
+    line(5, "progressive_envy", 10_000, envy_of=3),
+    line(3, "five_card_progressive", 20_000),
+    line(1, "five_card_hand_bonus", 50_000, PaidFrom.GAME_ACCOUNT),
+    line(1, "magic_card", 2_000, PaidFrom.GAME_ACCOUNT),
+    line(5, "five_of_six_envy", 500, envy_of=1),
+)
+CLAIMS = tuple(
+    ClaimOpened(claim=f"C{number}", position=position, item=item, amount=amount)
+    for number, (position, item, amount) in enumerate(
+        [
+            (3, "progressive", 151_234),
+            (3, "five_card_progressive", 20_000),
+            (1, "five_card_hand_bonus", 50_000),
+        ]
+    )
+)
+
+
+def settled(**decided: str) -> Settled:
+    return Settled(
+        round="R1",
+        lines=LINES,
+        claims=CLAIMS,
+        hand_pays=("C0",),
+        decided=tuple(Decision(claim, event) for claim, event in decided.items()),  # type: ignore[arg-type]
+    )
+
+
+def shown(found: Settled) -> Sequence[LineView]:
+    return [each for turn in settled_view(found).turns for each in turn.lines]
+
+
+def states(found: Settled) -> list[str]:
+    return [each.state for each in shown(found)]
+
+
+@pytest.mark.section("649a.11(c)")
+@pytest.mark.reading("G1")
+def test_the_lines_stand_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_brings() -> None:
+    view = settled_view(settled())
+    assert [turn.position for turn in view.turns] == [5, 3, 1]
+    assert [[each.position for each in turn.lines] for turn in view.turns] == [
+        [5],
+        [3, 5, 3],
+        [1, 1, 5],
+    ]
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+@pytest.mark.section("649a.11(c)(7)(iii)")
+@pytest.mark.section("649a.11(c)(8)(ii)")
+@pytest.mark.section("649a.11(c)(9)(iii)")
+def test_nothing_that_waits_for_a_floorperson_is_paid_before_he_has_decided() -> None:
+    assert states(settled()) == ["nothing", "hand_pay", "wait", "wait", "wait", "credit", "pay"]
+    validated = settled(C0="validated", C1="validated", C2="validated")
+    assert states(validated) == ["nothing", "hand_pay", "pay", "pay", "credit", "credit", "pay"]
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+def test_a_hand_pay_is_never_paid_at_the_table() -> None:
+    for decided in ({}, {"C0": "validated"}):
+        hand_pay = shown(settled(**decided))[1]
+        assert hand_pay.act == "Do not pay: hand pay, cards stay"
+        assert "649a.11(c)(5)(iv)" in hand_pay.why[-1]
+    assert shown(settled(C0="paid"))[1].act == "Paid by hand: documents done"
+
+
+def test_what_is_rejected_is_not_paid_and_the_envy_under_it_is_asked_about() -> None:
+    found = shown(settled(C0="rejected", C1="rejected", C2="rejected"))
+    assert [each.state for each in found] == [
+        "nothing", "rejected", "ask", "rejected", "rejected", "credit", "pay",
+    ]  # fmt: skip
+    assert found[1].act == "Do not pay: rejected"
+
+
+@pytest.mark.reading("T10")
+def test_reading_t10_envy_for_a_hand_without_a_claim_is_paid_at_once() -> None:
+    assert shown(settled())[6].state == "pay"
+    assert shown(settled())[6].why[-1] == "The Envy Bonus is for the hand of position 1."
+
+
+def test_each_position_is_told_what_it_gets_now_and_what_waits() -> None:
+    due = settled_view(settled()).due
+    assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in due] == [
+        (5, 500, 0, 10_000, 0),
+        (3, 0, 0, 20_000, 151_234),
+        (1, 0, 2_000, 50_000, 0),
+    ]
+    over = settled_view(settled(C0="paid", C1="rejected", C2="validated")).due
+    assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in over] == [
+        (5, 10_500, 0, 0, 0),
+        (1, 0, 52_000, 0, 0),
+    ]
+
+
+def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
+    found = shown(settled())
+    assert [each.kind for each in found[2:]] == ["envy", "wager", "wager", "magic_card", "envy"]
+    assert (found[1].hand, found[1].percent) == ("Straight flush", 100)
+    assert found[1].why[0] == "649a.12(e)(1): this hand pays 100% of the meter."
+    assert found[5].item == "Magic Card, dealer's hand"
+    assert (found[0].act, found[0].amount) == ("Collect", 0)
+    assert found[4].source == "to the player's game account"
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+@pytest.mark.section("649a.11(c)(7)(iv)")
+@pytest.mark.section("649a.11(c)(8)(iii)")
+@pytest.mark.section("649a.11(c)(9)(iv)")
+@pytest.mark.parametrize(
+    ("item", "rule"),
+    [
+        ("progressive", "649a.11(c)(5)(iv)"),
+        ("five_card_progressive", "649a.11(c)(7)(iv)"),
+        ("five_card_hand_bonus_dealer", "649a.11(c)(8)(iii)"),
+        ("five_of_six_progressive", "649a.11(c)(9)(iv)"),
+    ],
+)
+def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) -> None:
+    claim = ClaimOpened(claim="C0", position=3, item=item, amount=5000)
+    kept = Settled(round="R1", lines=(), claims=(claim,), hand_pays=("C0",))
+    state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
+    (held,) = held_views(state)
+    assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
+    validated = Settled(
+        round="R1", lines=(), claims=(claim,), hand_pays=("C0",),
+        decided=(Decision("C0", "validated"),),
+    )  # fmt: skip
+    (held,) = held_views(TableState(phase=Phase.HELD, held=("C0",), settled=validated))
+    assert held.validated
+    assert "documents" in held.told
+
+
+def test_a_claim_that_only_an_older_version_knew_is_told_all_the_same() -> None:
+    (held,) = held_views(TableState(phase=Phase.HELD, held=("C9",)))
+    assert (held.claim, held.position) == ("C9", None)
