@@ -1,8 +1,9 @@
 """The ``pitlink`` command, put together from the commands that each room brings.
 
 A room names its commands in the entry-point group ``pitlink.commands``: a plain function each, its
-parameters annotated for typer. So the ground floor imports nothing from the rooms above it, and
-``pitlink settle`` needs neither a broker nor a web server to start.
+parameters annotated for typer, or a typer application where a command has commands of its own. So
+the ground floor imports nothing from the rooms above it, and ``pitlink settle`` needs neither a
+broker nor a web server to start.
 """
 
 import sys
@@ -70,10 +71,13 @@ TABLE** runs one of its tables. **pitlink COMMAND --help** tells more of each.
 
 def _add(app: typer.Typer, point: EntryPoint) -> None:
     try:
-        command: Callable[..., object] = point.load()
+        command: Callable[..., object] | typer.Typer = point.load()
     except (ImportError, AttributeError) as error:
         reason = f"{point.name} is not available here: {error}"
         app.command(point.name, help=reason, context_settings=_ANY_ARGUMENTS)(_refusing(reason))
+        return
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=point.name)
     else:
         app.command(point.name)(command)
 

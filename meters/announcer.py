@@ -1,16 +1,17 @@
 """What a link tells everybody: meter values, the controller's beat, hits and their outcome."""
 
 import time
-from collections.abc import Sequence
 from typing import Final, Protocol
 
 import msgspec
 
 from meters.board import Board, MeterRow
-from meters.books.store import LinkStore, MeterState
+from meters.books.standing import LinkState
+from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from meters.wire import topics
 from meters.wire.clock import now_text
+from meters.wire.floor import Link
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 
@@ -43,15 +44,19 @@ class Announcer:
         """Have every meter published again: the broker may have lost what it retained."""
         self._told.clear()
 
-    def tell_meters(self, states: Sequence[MeterState]) -> None:
+    def adopt(self, link: Link) -> None:
+        """Show the meters as the link has them from now on."""
+        self._meters = {meter.meter_id: meter for meter in link.meter}
+
+    def tell_meters(self, state: LinkState) -> None:
         """Publish the meters of an operable link that are not as they were last told."""
-        for state in states:
+        for meter in state.meters:
             value = MeterValue(
-                meter=state.meter,
-                amount=state.amount_cents,
-                version=state.version,
-                cycle=state.cycle,
-                state="pending" if state.pending else "open",
+                meter=meter.meter,
+                amount=meter.amount_cents,
+                version=meter.version,
+                cycle=meter.cycle,
+                state="closed" if state.closure else "pending" if meter.pending else "open",
                 at=now_text(),
             )
             self._tell_meter(value)
@@ -73,13 +78,18 @@ class Announcer:
         self._metrics.show_amount(self._link, value.meter, value.amount)
         self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
 
-    def tell_beat(self, problem: str | None) -> None:
-        """Publish the controller's state; its silence is taken for failure (duty D13)."""
+    def tell_beat(self, problem: str | None, closed: str | None) -> None:
+        """Publish the controller's state; its silence is taken for failure (duty D13).
+
+        Args:
+            problem: why the link is inoperable, or None.
+            closed: why people have closed it, or None.
+        """
         # A number that goes on rising over restarts and with every worker of the link.
         self._beat = max(self._beat + 1, int(time.time()))
         beat = ControllerBeat(
-            state="inoperable" if problem else "operable",
-            reason=problem or "",
+            state="inoperable" if problem else "operable" if closed is None else "closed",
+            reason=problem or closed or "",
             beat=self._beat,
             at=now_text(),
         )
@@ -89,7 +99,7 @@ class Announcer:
 
     def show_hit(self, jackpot: Jackpot) -> None:
         """Show a hit of before this service started, which waits still (duty D8)."""
-        self._board.put_jackpot(self._link, jackpot)
+        self._board.put_jackpot(self._link, jackpot, news=False)
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a hit or what became of it; displays show those that took from the meter (D8)."""

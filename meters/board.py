@@ -1,4 +1,4 @@
-"""What displays show, kept in memory: the current meters, the controllers' beats, the open hits.
+"""What displays show, kept in memory: the current meters, the controllers' beats, the hits.
 
 The board is the end of the way, never the ledger: the service puts on it what it has just
 published, and whoever shows meters reads or watches it. A watcher is told what is current, not
@@ -9,7 +9,8 @@ no memory and never sees an old amount after a newer one.
 import asyncio
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, Self, TypeVar
 
@@ -17,12 +18,19 @@ import msgspec
 
 from meters.wire.floor import Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
+from meters.wire.pages.words import hand_words
 
 FRESH_S: Final = 4.0
 """For how many seconds a controller's beat speaks for its link; then nothing there is current."""
 
 HITS_MAX: Final = 256
-"""How many open hits the board holds for a link before it lets the oldest go."""
+"""How many hits the board holds for a link before it lets the oldest go."""
+
+HIT_NEWS_S: Final = 20.0
+"""For how many seconds a hit is news: a display that comes back within them celebrates it."""
+
+VALIDATED_NEWS_S: Final = 60.0
+"""For how many seconds displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
 
@@ -70,17 +78,25 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The controller of a link as it last spoke; `reason` is empty while it is operable."""
+    """The controller of a link as it last spoke; `reason` is empty while it is operable.
+
+    `age_ms` is how long ago it spoke, where a reader is told later than that.
+    """
 
     link: str
     state: LinkState
     reason: str
     beat: int
     at: str
+    age_ms: int = 0
 
 
 class HitRow(_Row, frozen=True):
-    """A hit, or what became of one (duty D8): which table, what it won; amounts in cents."""
+    """A hit, or what became of one (duty D8): which table, what it won; amounts in cents.
+
+    `hand_name` is the hand as people read it. `news_ms` is for how much longer it is news: a hit
+    to celebrate, a validation to show; 0 for what waits from before, is rejected or long decided.
+    """
 
     link: str
     event: Literal["hit", "validated", "rejected", "paid"]
@@ -90,9 +106,24 @@ class HitRow(_Row, frozen=True):
     position: int
     item: str
     hand: str
+    hand_name: str
     amount: int
     meter_after: int
     at: str
+    news_ms: int = 0
+
+    @property
+    def good(self) -> bool:
+        """A floorperson has found that the win is one."""
+        return self.event in {"validated", "paid"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A row of a hit, and until when it is news by the board's clock."""
+
+    row: HitRow
+    news_until: float
 
 
 _Kept = TypeVar("_Kept")
@@ -112,7 +143,7 @@ class Board:
         self._meters: dict[tuple[str, str], MeterRow] = {}
         self._links: dict[str, LinkRow] = {}
         self._heard: dict[str, float] = {}
-        self._hits: dict[str, dict[str, HitRow]] = {}
+        self._hits: dict[str, dict[str, _Held]] = {}
         self._decided: dict[str, dict[str, None]] = {}
         self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
         self._closed = False
@@ -140,23 +171,51 @@ class Board:
         for watch in self._watching(link):
             watch.offer_link(row)
 
-    def put_jackpot(self, link: str, jackpot: Jackpot) -> None:
-        """Show a hit until a floorperson has decided it (duty D8).
+    def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
+        """Show a hit until a floorperson has decided it, and for a while that it is validated (D8).
 
-        What is decided is no longer shown, even where the decision arrives before the hit.
+        What is decided is never shown as open again, even where the decision arrives before the
+        hit; and a decision that is told once more is no news.
+
+        Args:
+            link: whose it is.
+            jackpot: the hit, or what became of it.
+            news: it has just happened; not so for a hit that waits since before the service began.
         """
-        row = HitRow(link=link, **msgspec.structs.asdict(jackpot))
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
-        if row.event != "hit":
-            hits.pop(row.claim, None)
-            _keep(decided, row.claim, None)
-        elif row.claim in decided:
-            return
+        was = hits.get(jackpot.claim)
+        if jackpot.event == "hit":
+            if jackpot.claim in decided or was is not None:
+                return
+            held = self._held(link, jackpot, HIT_NEWS_S if news else 0.0)
+            _keep(hits, jackpot.claim, held)
         else:
-            _keep(hits, row.claim, row)
+            hits.pop(jackpot.claim, None)
+            held = self._decision(link, jackpot, was)
+            if held.news_until > self._clock():
+                _keep(hits, jackpot.claim, held)
+            _keep(decided, jackpot.claim, None)
         for watch in self._watching(link):
-            watch.offer_hit(row)
+            watch.offer_hit(self._told(held))
+
+    def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
+        fields = msgspec.structs.asdict(jackpot)
+        row = HitRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
+        return _Held(row, self._clock() + news_s)
+
+    def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
+        """A decision, which is news where it is good and of a hit that was open or good itself."""
+        held = self._held(link, jackpot, 0.0)
+        if was is None or not held.row.good:
+            return held
+        since_before = was.news_until if was.row.good else self._clock() + VALIDATED_NEWS_S
+        return _Held(held.row, since_before)
+
+    def _told(self, held: _Held) -> HitRow:
+        """A row as a reader is told it at this moment."""
+        left_s = max(0.0, held.news_until - self._clock())
+        return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
         """The meters of one link or of all, in the order in which they first came."""
@@ -164,18 +223,25 @@ class Board:
 
     def links(self, link: str | None = None) -> list[LinkRow]:
         """The controllers that are heard: one whose beat has stopped is not among them."""
-        oldest = self._clock() - FRESH_S
+        now = self._clock()
         return [
-            row
+            msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
             for row in self._links.values()
-            if link in {None, row.link} and self._heard[row.link] >= oldest
+            if link in {None, row.link} and now - self._heard[row.link] <= FRESH_S
         ]
 
     def hits(self, link: str | None = None) -> list[HitRow]:
         """The hits that no floorperson has decided yet, oldest first."""
-        return [
-            row for of, rows in self._hits.items() if link in {None, of} for row in rows.values()
-        ]
+        return [row for row in self._hits_of(link) if row.event == "hit"]
+
+    def validated(self, link: str | None = None) -> list[HitRow]:
+        """The wins that were validated a short while ago, oldest first."""
+        return [row for row in self._hits_of(link) if row.good and row.news_ms]
+
+    def _hits_of(self, link: str | None) -> Iterator[HitRow]:
+        for of, rows in self._hits.items():
+            if link in {None, of}:
+                yield from map(self._told, rows.values())
 
     def watch(self, link: str | None = None) -> "Watch":
         """Follow one link, or all: first all that is current, then what changes.
@@ -217,7 +283,7 @@ class Watch:
         self.link = link
         self._meters = {(row.link, row.meter): row for row in board.rows(link)}
         self._links = {row.link: row for row in board.links(link)}
-        self._hits = {row.claim: row for row in board.hits(link)}
+        self._hits = {row.claim: row for row in (*board.hits(link), *board.validated(link))}
         self._hits_max = len(self._hits) + HITS_MAX
         self._ready = asyncio.Event()
         self._ready.set()

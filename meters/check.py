@@ -17,9 +17,10 @@ from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
-from meters.books.terms import terms_text
+from meters.books.terms import adopted, terms_text
 from meters.mqtt.connection import BrokerConnection
 from meters.service import open_redis
+from meters.web.dress import read_logo
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor, read_floor
 
@@ -46,6 +47,7 @@ async def run_check(config: Path) -> bool:
     console = Console(highlight=False)
     tables = sum(len(link.table) for link in floor.link)
     found = [Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables")]
+    found.append(_check_look(floor))
     found += _check_offers(floor)
     found += _check_returns(floor)
     found += await _check_redis(floor)
@@ -54,6 +56,14 @@ async def run_check(config: Path) -> bool:
         mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
         console.print(f"{mark}  {one.what}: {one.seen}", soft_wrap=True, markup=False)
     return all(one.holds or one.warns for one in found)
+
+
+def _check_look(floor: Floor) -> Check:
+    try:
+        logo = read_logo(floor.signage)
+    except UserError as error:
+        return Check("signage", holds=False, seen=str(error))
+    return Check("signage", holds=True, seen="its logo can be shown" if logo else "no logo")
 
 
 def _check_offers(floor: Floor) -> list[Check]:
@@ -127,7 +137,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
         return Check(f"books of {link}", holds=False, seen=lost)
     if not snapshot.meters:
         return Check(f"books of {link}", holds=True, seen="not opened yet")
-    for meter in store.link.meter:
+    for meter in adopted(store.link, snapshot.meters).meter:
         stored = snapshot.meters.get(f"terms:{meter.meter_id}")
         if stored is not None and stored != terms_text(meter):
             seen = f"meter {meter.meter_id} has other terms in the store: {stored}"

@@ -32,6 +32,14 @@ def serve(
         float,
         typer.Option(min=0, metavar="SECONDS", help="How long a win waits for that floorperson."),
     ] = 0.0,
+    demo_people: Annotated[
+        bool,
+        typer.Option(
+            "--demo-people",
+            help="Let a demonstration's people sign in, whose PIN everybody knows; only where the"
+            " floor file says that it is a demonstration.",
+        ),
+    ] = False,
 ) -> None:
     """Run the meter service: intake, meters, ledger, claims and pages.
 
@@ -41,8 +49,10 @@ def serve(
     from meters.service import serve as run
 
     floor = read_floor(config)
+    if demo_people and not floor.facility.demonstration:
+        raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
     _log_to_stderr()
-    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after)))
+    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_people)))
 
 
 def audit(

@@ -7,6 +7,7 @@ from typing import Self
 from bonus.law.meter_terms import MeterTerms
 from bonus.wagers import METER_OF, MeterKind
 from meters.wire.floor import Floor, Link, Meter, Table
+from meters.wire.topics import TableAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +24,6 @@ class Offer:
         """What wagers on a meter are."""
         terms = meter.terms
         return cls(meter.meter_id, terms.wager_cents, terms.primary_bps, terms.reserve_bps)
-
-
-def link_offers(link: Link) -> tuple[tuple[str, Offer], ...]:
-    """Each wager that feeds a meter of the link, with what it feeds; one for each meter."""
-    return tuple(
-        (wager.value, Offer.of(meter))
-        for meter in link.meter
-        for wager, kind in METER_OF.items()
-        if kind is meter.kind
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +50,8 @@ class KnownTable:
         return cls(link.id, table, meters, terms, offers, floor.facility.validate_from)
 
 
-def known_tables(floor: Floor) -> Mapping[tuple[str, str], KnownTable]:
-    """Every table of the floor by its link and its id, as its topic names it."""
+def known_tables(floor: Floor, link: Link) -> Mapping[TableAddress, KnownTable]:
+    """Every table of a link as it operates, as its topic names it."""
     return {
-        (link.id, table.id): KnownTable.of(floor, link, table)
-        for link in floor.link
-        for table in link.table
+        TableAddress(link.id, table.id): KnownTable.of(floor, link, table) for table in link.table
     }

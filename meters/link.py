@@ -2,22 +2,23 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 import structlog
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
+from meters.books.standing import LinkState
 from meters.books.store import LinkStore, TermsError
-from meters.claims import LISTED_MAX, waiting_hit
+from meters.desk.claims import LISTED_MAX, waiting_hit
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
+from meters.wire.floor import Link
 
 log = structlog.get_logger()
 
@@ -43,20 +44,34 @@ def _told(error: Exception) -> str:
 
 
 class LinkService:
-    """Runs one link. It operates only while every check passes (duties D9, D10)."""
+    """Runs one link. It operates only while every check passes (duties D9, D10).
+
+    Args:
+        store: its books.
+        mark: how far its ledger had come.
+        announcer: speaks for it.
+        metrics: what Prometheus reads.
+        adopt: is given the link as it operates, each time that its parameters were read.
+        ring: is called when something has changed that floorpersons see.
+    """
 
     def __init__(
         self,
-        redis: Redis,
         store: LinkStore,
         mark: LedgerMark,
         announcer: Announcer,
         metrics: Metrics,
+        *,
+        adopt: Callable[[Link], None],
+        ring: Callable[[], None],
     ) -> None:
         self.store = store
         self.announcer = announcer
-        self._redis = redis
         self._metrics = metrics
+        self._adopt = adopt
+        self._ring = ring
+        self._desk = 0
+        self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
         self._audit = LinkAudit(store)
         self._mark = mark
@@ -101,6 +116,17 @@ class LinkService:
             whole.add(await self.take([arrival]))
         return whole
 
+    async def look_again(self) -> None:
+        """Take in what people changed in the books, and tell every display at once.
+
+        Raises:
+            TermsError: the link's terms are not those of the floor file.
+            RedisError: the store failed.
+        """
+        await self._open()
+        self._take_in(await self.store.state())
+        self._tell_beat()
+
     def meters_changed(self) -> None:
         """Have the meters published soon."""
         self._changed.set()
@@ -110,7 +136,7 @@ class LinkService:
         while True:
             next_beat = asyncio.get_running_loop().time() + BEAT_S
             await self._check()
-            self.announcer.tell_beat(self._problem)
+            self._tell_beat()
             await asyncio.sleep(max(0.0, next_beat - asyncio.get_running_loop().time()))
 
     async def publish(self) -> None:
@@ -120,7 +146,7 @@ class LinkService:
             self._changed.clear()
             if self._problem is None:
                 try:
-                    self.announcer.tell_meters(await self.store.state())
+                    self._take_in(await self.store.state())
                 except _STORE_FAILED as error:
                     self._fail(error)
             await asyncio.sleep(COALESCE_S)
@@ -149,15 +175,15 @@ class LinkService:
     async def _check(self) -> None:
         try:
             async with asyncio.timeout(CHECK_WITHIN_S):
-                problem = await redis_problem(self._redis) or self._unbalanced
+                problem = await redis_problem(self.store.redis) or self._unbalanced
                 if problem is None:
                     if self._problem is not None:
-                        await self.store.open(SERVICE)
+                        await self._open()
                         await self._show_waiting_hits()
-                    states = await self.store.state()
+                    state = await self.store.state()
                     self._set_problem(None)
-                    self.announcer.tell_meters(states)
-                    await self._note_progress()
+                    self._take_in(state)
+                    await self._note_progress(state)
         except TimeoutError:
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
         except _STORE_FAILED as error:
@@ -171,8 +197,25 @@ class LinkService:
             if fields and (hit := waiting_hit(fields)):
                 self.announcer.show_hit(hit)
 
-    async def _note_progress(self) -> None:
-        self._mark.set(await self.store.last_entry())
+    async def _open(self) -> None:
+        """Open the books, under the parameters that are in force."""
+        await self.store.open(SERVICE)
+        self.announcer.adopt(self.store.link)
+        self._adopt(self.store.link)
+
+    def _take_in(self, state: LinkState) -> None:
+        """Tell what the books hold, and whoever watches the desks where they changed."""
+        self._closed = state.closure.reason if state.closure else None
+        self.announcer.tell_meters(state)
+        if state.desk != self._desk:
+            self._desk = state.desk
+            self._ring()
+
+    def _tell_beat(self) -> None:
+        self.announcer.tell_beat(self._problem, self._closed)
+
+    async def _note_progress(self, state: LinkState) -> None:
+        self._mark.set(state.last_entry)
         count, oldest = await self.store.waiting_since()
         since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
         self._metrics.show_claims(self.store.link.id, count, since_s)
@@ -193,3 +236,4 @@ class LinkService:
             else:
                 self._log.info("link operable")
             self._problem = problem
+            self._ring()

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import random
-import secrets
 import signal
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,20 +23,24 @@ from meters.announcer import Announcer
 from meters.board import Board
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
-from meters.claims import FloorDesk, hit_message
+from meters.desk.changes import DeskBell
+from meters.desk.claims import ClaimsDesk, hit_message
+from meters.desk.links import LinksDesk
+from meters.desk.simulated import validate_what_waits
 from meters.embedded.parts import embedded_broker, embedded_redis
-from meters.floorperson import validate_what_waits
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
-from meters.known import known_tables
+from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.mqtt.connection import BrokerConnection
+from meters.people.demonstration import let_in
+from meters.people.people import People
 from meters.web.app import create_app
 from meters.wire import topics
 from meters.wire.address import parse_broker_url
-from meters.wire.floor import Floor
+from meters.wire.floor import Floor, Link
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.pages.server import serve_web
 from meters.wire.topics import TableAddress
@@ -55,10 +58,17 @@ _CANCEL_AGAIN_S: Final = 6.0
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How the service is run: with a simulated floorperson, after how many seconds he comes."""
+    """How the service is run.
+
+    Attributes:
+        auto_floor: whether a simulated floorperson validates and pays what waits.
+        auto_floor_after_s: after how many seconds he comes.
+        demo_people: whether a demonstration's people, whose PIN everybody knows, may sign in.
+    """
 
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
+    demo_people: bool = False
 
 
 @asynccontextmanager
@@ -88,28 +98,40 @@ class MeterService:
     def __init__(self, floor: Floor, redis: Redis, options: ServeOptions) -> None:
         self._floor = floor
         self._options = options
-        self._known = known_tables(floor)
-        self._by_topic = {
-            topics.table_out(*address): known for address, known in self._known.items()
-        }
+        self._known: dict[TableAddress, KnownTable] = {}
+        self._by_topic: dict[str, KnownTable] = {}
+        for link in floor.link:
+            self._adopt(link)
+        self._bell = DeskBell()
+        self._people = People.of(redis, floor.service.idle_minutes)
         self._board = Board()
         self._metrics = Metrics(floor)
         self._connection: BrokerConnection | None = None
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         self._links = {
             link: LinkService(
-                redis,
                 store,
                 LedgerMark(Path(floor.service.data), link),
                 Announcer(store, self._board, self._metrics, self._post),
                 self._metrics,
+                adopt=self._adopt,
+                ring=self._bell.ring,
             )
             for link, store in stores.items()
         }
-        self._desk = FloorDesk(stores, lambda link: self._links[link].problem, self._tell_jackpot)
+        self._desk = ClaimsDesk(
+            floor, stores, lambda link: self._links[link].problem, self._tell_jackpot
+        )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._links_desk = LinksDesk(self._links, self._online)
         self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
         self._identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
+
+    def _adopt(self, link: Link) -> None:
+        """Judge a link's events by its parameters as they are now."""
+        known = known_tables(self._floor, link)
+        self._known |= known
+        self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def inoperable(self) -> Mapping[str, str]:
         """The links that cannot be played, each with its reason."""
@@ -125,9 +147,18 @@ class MeterService:
             UserError: the web address cannot be listened on, or the broker's is none.
         """
         address = parse_broker_url(broker_url)
+        if self._options.demo_people:
+            await let_in(self._people.users)
         host, _, port = self._floor.service.http.rpartition(":")
         app = create_app(
-            self._floor, self._board, self._desk, self, self._metrics, floor_key=self._floor_key()
+            self._floor,
+            self._board,
+            claims_desk=self._desk,
+            links_desk=self._links_desk,
+            changes=self._bell,
+            people=self._people,
+            health=self,
+            metrics=self._metrics,
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(serve_web(app, host, int(port), ready, self._board.close), name="web")
@@ -221,10 +252,13 @@ class MeterService:
             there = TABLE_STATUS.decode(payload).online
         except UNREADABLE:
             return
+        if there == (address.table in online):
+            return
         if there:
             online.add(address.table)
         else:
             online.discard(address.table)
+        self._bell.ring()
         self._metrics.show_tables_online(address.link, len(online))
 
     def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
@@ -240,6 +274,7 @@ class MeterService:
         for opened, paid in outcome.hits:
             of_meter = opened.record.percent is not None
             link.announcer.tell_jackpot(hit_message(opened, paid), of_meter=of_meter)
+            self._bell.ring()
         try:
             for address, claims in outcome.hellos:
                 await self._desk.retell(address.link, claims)
@@ -254,18 +289,7 @@ class MeterService:
         link = self._links[record.link]
         link.announcer.tell_jackpot(jackpot, of_meter=record.percent is not None)
         link.meters_changed()
-
-    def _floor_key(self) -> str:
-        """The secret by which claims are decided over HTTP; kept for the next start."""
-        path = Path(self._floor.service.data) / "floor.key"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                path.touch(mode=0o600)
-                path.write_text(secrets.token_urlsafe(32) + "\n")
-            return path.read_text().strip()
-        except OSError as error:
-            raise UserError(f"the floor key {path} cannot be kept: {error}") from None
+        self._bell.ring()
 
 
 async def serve(floor: Floor, options: ServeOptions) -> None:

@@ -1,9 +1,11 @@
 """Fixtures that more than one room of the tests uses."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from playwright.async_api import Browser
 
+from tests.browsers import chromium
 from tests.servers import Mosquitto, RedisServer
 
 
@@ -33,3 +35,10 @@ def shared_mosquitto() -> Iterator[Mosquitto]:
     """A mosquitto for all tests of one worker: use topics of your own, and leave it running."""
     with Mosquitto() as server:
         yield server
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """A real browser for this test alone."""
+    async with chromium() as browser:
+        yield browser

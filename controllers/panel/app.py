@@ -17,6 +17,7 @@ from controllers.events import LINE_BYTES_MAX, encode_answer, name_in
 from controllers.panel.access import Access, WebRequest
 from controllers.panel.feed import STREAMS_MAX, Feed, ViewStream
 from controllers.panel.touch import Touch
+from meters.wire.demonstration import MARK
 from meters.wire.pages.files import SHARED, Assets, asset_route
 from meters.wire.pages.headers import add_security_headers
 from meters.wire.pages.server import serve_web
@@ -155,7 +156,7 @@ def _page(version: str, table: str) -> str:
     scripts = "\n".join(
         f'<script src="/assets/{version}/{name}" defer></script>' for name in _SCRIPTS
     )
-    return _PAGE.format(version=version, table=escape(table), scripts=scripts)
+    return _PAGE.format(version=version, table=escape(table), scripts=scripts, mark=MARK)
 
 
 _PAGE: Final = """\
@@ -176,7 +177,7 @@ _PAGE: Final = """\
 <body data-lost="true">
 <header>
 <p class="demonstration" id="demonstration" hidden>\
-Demonstration: simulated play, no real money</p>
+{mark}</p>
 <div class="head">
 <h1 id="table">{table}</h1>
 <p class="of" id="of"></p>

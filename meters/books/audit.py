@@ -7,7 +7,6 @@ from typing import Final, Self
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger import Replay, Totals
 from meters.books.store import LinkStore
-from meters.known import link_offers
 
 _PAGE: Final = 1_000
 
@@ -37,7 +36,7 @@ class LinkAudit:
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._replay = Replay(link_offers(store.link))
+        self._replay = Replay()
 
     async def run(self, advance: Callable[[int, int], None] | None = None) -> Finding:
         """Replay up to the entry at which the balances are read, and compare.
@@ -66,6 +65,7 @@ class LinkAudit:
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
             )
         problems += replay.differences(snapshot.accounts)
+        problems += replay.other_terms(snapshot.meters)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),

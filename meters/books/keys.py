@@ -41,6 +41,28 @@ class LinkKeys:
         """Sorted set: claims that wait for somebody, by the entry that opened them."""
         return self._key("waiting")
 
+    @cached_property
+    def wins(self) -> str:
+        """Sorted set, all of score 0: ``{meter}:{entry}:{claim}`` of each win.
+
+        A percentage of the meter stands there once more, with ``!`` for the first colon.
+        """
+        return self._key("wins")
+
+    @cached_property
+    def acts(self) -> str:
+        """Sorted set: the entries of what people did, or the service by itself, by their number."""
+        return self._key("acts")
+
+    @cached_property
+    def proposals(self) -> str:
+        """Sorted set: what was proposed and is not decided, by the entry that proposed it."""
+        return self._key("proposals")
+
+    def proposal(self, proposal: str) -> str:
+        """Hash: what somebody proposed, and what became of it."""
+        return self._key(f"proposal:{proposal}")
+
     def table(self, table: str) -> str:
         """Hash: a table's last `seq`, its open round and the replies it may ask for again."""
         return self._key(f"table:{table}")

@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from bonus.settling.holdings import MICROS_PER_CENT
-from meters.books.accounts import PAID
-from meters.known import Offer
+from bonus.wagers import METER_OF
+from meters.books.accounts import PAID, meter_account, reserve_account
+from meters.books.terms import TermsText, read_terms
 from meters.wire.messages import Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
@@ -27,6 +28,19 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True):
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
 _REPLY: Final = msgspec.json.Decoder(Reply)
+
+
+class _NewTerms(msgspec.Struct, frozen=True):
+    """What a change of a parameter says of a meter, as far as a replay needs it."""
+
+    meter: str
+    terms: str
+
+
+_NEW_TERMS: Final = msgspec.json.Decoder(_NewTerms)
+_BY_PEOPLE: Final = frozenset(
+    {b"validate", b"reject", b"pay", b"close", b"open", b"propose", b"withdraw", b"adjust"}
+)
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
@@ -48,17 +62,16 @@ class Replay:
     """The books of one link as its ledger alone makes them.
 
     Attributes:
-        offers: what each meter of the link takes, which the wagers are held against.
         entries: the number of the last entry replayed.
         balances: micros by account.
         problems: what does not hold, in words.
     """
 
-    offers: Sequence[tuple[str, Offer]]
     entries: int = 0
     balances: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
+    _terms: dict[str, TermsText] = field(default_factory=dict)
     _open: dict[str, Wagers] = field(default_factory=dict)
 
     def take(self, number: int, fields: Mapping[str, bytes]) -> None:
@@ -77,12 +90,31 @@ class Replay:
                     self._check_result(number, fields, transfers)
                 case b"void":
                     self._note_void(fields)
-                case b"seed" | b"validate" | b"reject" | b"pay":
+                case b"seed":
+                    # A meter's first terms: what its wagers are held against from here on.
+                    self._terms[_seeded(transfers)] = read_terms(fields["event"])
+                case b"parameter":
+                    changed = _NEW_TERMS.decode(fields["event"])
+                    self._terms[changed.meter] = read_terms(changed.terms)
+                case kind if kind in _BY_PEOPLE:
                     pass
                 case other:
                     self._problem(f"entry {number} is of a kind {other!r} that there is not")
-        except (msgspec.DecodeError, KeyError) as error:
+        except (msgspec.DecodeError, KeyError, ValueError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
+
+    def other_terms(self, meters: Mapping[str, str]) -> list[str]:
+        """Which meters' terms in the store are not those of the ledger, in words (duty D12).
+
+        Args:
+            meters: what the store holds of the meters, ``terms:{meter}`` among it.
+        """
+        return [
+            f"meter {meter} has other terms in the store than in the ledger: {stored}"
+            for meter, terms in self._terms.items()
+            if (stored := meters.get(f"terms:{meter}")) is not None
+            and stored != msgspec.json.encode(terms).decode()
+        ]
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
         """Where the store's balances are not the ledger's, by how much, in words."""
@@ -124,13 +156,13 @@ class Replay:
         due: dict[str, int] = {}
         for position in event.positions:
             for wager, cents in position.wagers.items():
-                offer = offers.get(wager)
-                if offer is None:
+                if wager not in offers:
                     self._problem(f"entry {number} has a wager {wager} that fed no meter")
                     continue
+                meter, terms = offers[wager]
                 for account, bps in (
-                    (f"meter:{offer.meter}", offer.primary_bps),
-                    (f"reserve:{offer.meter}", offer.reserve_bps),
+                    (meter_account(meter), terms.primary_bps),
+                    (reserve_account(meter), terms.reserve_bps),
                 ):
                     due[account] = due.get(account, 0) + cents * bps
         moved = {one.target: one.micros for one in transfers}
@@ -140,13 +172,20 @@ class Replay:
         self._count(event, 1)
         self.totals.contributions_micros += sum(moved.values())
 
-    def _offers(self, transfers: Sequence[Transfer]) -> Mapping[str, Offer]:
-        """What each wager feeds, by the meters that an entry moved to.
+    def _offers(self, transfers: Sequence[Transfer]) -> Mapping[str, tuple[str, TermsText]]:
+        """What each wager feeds, by the meters that an entry moved to and their terms then.
 
-        Not by what its table offers today: a table may have gone from the floor since.
+        Not by what its table offers today: a table may have gone from the floor since, and a
+        parameter may have changed.
         """
         fed = {one.target for one in transfers}
-        return {wager: offer for wager, offer in self.offers if f"meter:{offer.meter}" in fed}
+        return {
+            wager.value: (meter, terms)
+            for meter, terms in self._terms.items()
+            if meter_account(meter) in fed
+            for wager, kind in METER_OF.items()
+            if kind.value == terms.kind
+        }
 
     def _count(self, event: Wagers, sign: int) -> None:
         for position in event.positions:
@@ -179,6 +218,19 @@ class Replay:
             self.totals.contributions_micros -= sum(
                 one.micros for one in _TRANSFERS.decode(fields["transfers"])
             )
+
+
+def _seeded(transfers: Sequence[Transfer]) -> str:
+    """The meter that a seed filled.
+
+    Raises:
+        ValueError: it filled none.
+    """
+    (target,) = (one.target for one in transfers)
+    meter = target.removeprefix(meter_account(""))
+    if meter == target:
+        raise ValueError(f"a seed went to {target}")
+    return meter
 
 
 def _signed(one: Mapping[str, int], other: Mapping[str, int], account: str) -> str:

@@ -102,6 +102,7 @@ class Status(StrEnum):
     ROUND_OPEN = "round_open"
     AFTER_LOCKOUT = "after_lockout"
     ROUND_OVER = "round_over"
+    LINK_CLOSED = "link_closed"
     UNKNOWN_ROUND = "unknown_round"
     METER_FULL = "meter_full"
     BOOKS_FULL = "books_full"

@@ -1,8 +1,7 @@
 """One link's books in Redis: every change of money through one atomic script."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 import msgspec
 from redis.asyncio import Redis
@@ -11,22 +10,37 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
+from meters.books.standing import Act, Closure, Decided, LinkState, MeterState, Snapshot, TableState
 from meters.books.steps import Answer, PaidDue, Status, Step
-from meters.books.terms import LinkTerms
+from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
 
 REPLIES_KEPT: Final = 32
 """A table repeats its last event only; a few more replies are kept for what the broker delays."""
 
-FIXED_KEYS: Final = 5
+FIXED_KEYS: Final = 7
 """The keys that every script is given first."""
 
-Act = Literal["validate", "reject", "pay"]
+TERMS_CHANGED: Final = "the link's terms in the store are no longer those it opened with"
 
 
 class TermsError(Exception):
     """The link's terms in the store are not those of the floor file, or are gone (duty D10)."""
+
+
+class BooksError(Exception):
+    """Something that a script does not do; nothing was done.
+
+    Attributes:
+        status: what it answered, such as ``same_person``.
+        detail: what it said beside that, if anything.
+    """
+
+    def __init__(self, status: str, detail: str = "") -> None:
+        super().__init__(f"{status} {detail}".strip())
+        self.status = status
+        self.detail = detail
 
 
 class WrongStateError(Exception):
@@ -43,67 +57,31 @@ class WrongStateError(Exception):
         self.by = by
 
 
-@dataclass(frozen=True, slots=True)
-class TableState:
-    """Where a table stands: its last seq, its open round, the claims of its last result."""
-
-    last_seq: int
-    open_round: str | None
-    basis: int
-    wagers: bytes
-    draw: bytes
-    claims: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MeterState:
-    """A meter as the store has it; the amount in cents, without fractions."""
-
-    meter: str
-    amount_cents: int
-    version: int
-    cycle: int
-    pending: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A link's accounts in micros and its counts, all of one moment."""
-
-    accounts: dict[str, int]
-    tallies: dict[str, int]
-    meters: dict[str, str]
-
-    @property
-    def last_entry(self) -> int:
-        """The number of the last ledger entry."""
-        return int(self.meters.get("entries", "0"))
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a decision came to, in cents."""
-
-    state: str
-    amount_cents: int
-    meter_after_cents: int
-    entry: int
-
-
 class LinkStore:
-    """The books of one link."""
+    """The books of one link.
+
+    Attributes:
+        link: the link as it operates: as in the floor file, save for parameters that were changed
+            since by proposal.
+        terms: the terms of its meters.
+        redis: where the books are.
+        fixed_keys: the keys that every script is given first.
+    """
 
     def __init__(self, redis: Redis, link: Link) -> None:
         self.link = link
         self.terms = LinkTerms(link)
         self.keys = LinkKeys(link.id)
-        self._redis = redis
-        self._fixed = (
+        self.redis = redis
+        self._filed = link
+        self.fixed_keys = (
             self.keys.accounts,
             self.keys.tallies,
             self.keys.meters,
             self.keys.ledger,
             self.keys.waiting,
+            self.keys.wins,
+            self.keys.acts,
         )
         self._apply = redis.register_script(load_script("apply_events"))
         self._open = redis.register_script(load_script("open_link"))
@@ -112,19 +90,36 @@ class LinkStore:
     async def open(self, by: str) -> None:
         """Seed meters that have never been; make sure that the others kept their terms.
 
+        A meter whose terms were changed by proposal since the floor file was read keeps them, as
+        long as the floor file says what it said then, or the same.
+
         Raises:
             TermsError: they did not (duties D10, D12).
         """
-        match _texts(
+        stored = (await self.snapshot()).meters
+        link = adopted(self._filed, stored)
+        terms = LinkTerms(link)
+        opening = [
+            text
+            for meter, filed in zip(link.meter, self._filed.meter, strict=True)
+            for text in (
+                meter.meter_id,
+                terms_text(meter),
+                terms_text(filed),
+                str(meter.terms.seed_cents * MICROS_PER_CENT),
+            )
+        ]
+        match texts(
             await self._open(
-                keys=list(self._fixed),
-                args=[now_text(), self.terms.digest, by, *self.terms.opening],
+                keys=list(self.fixed_keys), args=[now_text(), terms.digest, by, *opening]
             )
         ):
-            case ["differs", meter, stored]:
+            case ["open"]:
+                self.link, self.terms = link, terms
+            case ["differs", meter, stored_terms]:
                 raise TermsError(
-                    f"meter {meter} has other terms in the store, {stored}: no parameter changes"
-                    " while the link operates"
+                    f"meter {meter} has other terms in the store, {stored_terms}: set the floor"
+                    " file back, and change parameters by proposal while the link is closed"
                 )
             case ["lost", meter]:
                 raise TermsError(f"the store has lost the terms of meter {meter}")
@@ -140,7 +135,7 @@ class LinkStore:
             TermsError: the link's terms are not those that were opened; nothing was done.
         """
         rows = await self._apply(
-            keys=[*self._fixed, *keys],
+            keys=[*self.fixed_keys, *keys],
             args=[
                 now_text(),
                 self.terms.digest,
@@ -149,7 +144,7 @@ class LinkStore:
             ],
         )
         if rows and rows[0][0] == b"terms":
-            raise TermsError("the link's terms in the store are no longer those it opened with")
+            raise TermsError(TERMS_CHANGED)
         return [_answer(row) for row in rows]
 
     async def decide(
@@ -164,15 +159,17 @@ class LinkStore:
         meter: str,
         percent: bool,
         hand_pay: bool,
+        envy_back_cents: int = 0,
     ) -> Decided:
         """Carry one decision on a claim, once.
 
         Raises:
             TermsError: the link's terms changed.
             WrongStateError: the claim is not where this act needs it.
+            BooksError: ``same_person`` or ``books_full``.
         """
         rows = await self._decide(
-            keys=[*self._fixed, self.keys.claim(claim)],
+            keys=[*self.fixed_keys, self.keys.claim(claim)],
             args=[
                 now_text(),
                 self.terms.digest,
@@ -185,21 +182,24 @@ class LinkStore:
                 "1" if percent else "",
                 "1" if hand_pay else "",
                 event,
+                envy_back_cents,
             ],
         )
-        match _texts(rows):
+        match texts(rows):
             case ["done", state, amount, after, entry]:
                 return Decided(state, int(amount), int(after), int(entry))
             case ["wrong_state", state, who]:
                 raise WrongStateError(state, who)
             case ["unknown_claim"]:
                 raise WrongStateError("", "")
+            case ["same_person" | "books_full" as status]:
+                raise BooksError(status)
             case _:
-                raise TermsError("the link's terms in the store are no longer those it opened with")
+                raise TermsError(TERMS_CHANGED)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableState]:
         """Where some tables stand, read in one round trip."""
-        async with self._redis.pipeline(transaction=False) as pipe:
+        async with self.redis.pipeline(transaction=False) as pipe:
             for table in tables:
                 pipe.hmget(
                     self.keys.table(table), ["last", "round", "basis", "wagers", "draw", "claims"]
@@ -217,38 +217,47 @@ class LinkStore:
             for last, round_id, basis, wagers, draw, claims in rows
         ]
 
-    async def state(self) -> list[MeterState]:
-        """The link's terms and every meter, all of one moment.
+    async def state(self) -> LinkState:
+        """The link and every meter, all of one moment.
 
         Raises:
             TermsError: the terms in the store are not those that the link opened with (D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
+        link_fields = ["terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries"]
         fields = [f"{name}:{meter}" for meter in ids for name in ("version", "cycle", "pending")]
-        async with self._redis.pipeline(transaction=True) as pipe:
+        async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))
-            pipe.hmget(self.keys.meters, "terms", *fields)
-            (_, *micros), (terms, *counts) = await pipe.execute()
+            pipe.hmget(self.keys.meters, *link_fields, *fields)
+            (
+                (_, *micros),
+                (terms, closed, by, at, rounds, desk, entries, *counts),
+            ) = await pipe.execute()
         if (terms or b"").decode() != self.terms.digest:
-            raise TermsError("the link's terms in the store are no longer those it opened with")
-        return [
+            raise TermsError(TERMS_CHANGED)
+        meters = tuple(
             MeterState(
                 meter=meter,
-                amount_cents=int(micros[at] or 0) // MICROS_PER_CENT,
-                version=int(counts[3 * at] or 0),
-                cycle=int(counts[3 * at + 1] or 0),
-                pending=int(counts[3 * at + 2] or 0) > 0,
+                amount_cents=int(micros[place] or 0) // MICROS_PER_CENT,
+                version=int(counts[3 * place] or 0),
+                cycle=int(counts[3 * place + 1] or 0),
+                pending=int(counts[3 * place + 2] or 0) > 0,
             )
-            for at, meter in enumerate(ids)
-        ]
-
-    async def last_entry(self) -> int:
-        """The number of the last ledger entry."""
-        return int(await self._redis.hget(self.keys.meters, "entries") or 0)
+            for place, meter in enumerate(ids)
+        )
+        return LinkState(
+            meters=meters,
+            closure=None
+            if closed is None
+            else Closure(closed.decode(), (by or b"").decode(), (at or b"").decode()),
+            rounds_open=int(rounds or 0),
+            desk=int(desk or 0),
+            last_entry=int(entries or 0),
+        )
 
     async def snapshot(self) -> Snapshot:
         """All accounts and counts of one moment."""
-        async with self._redis.pipeline(transaction=True) as pipe:
+        async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
             pipe.hgetall(self.keys.meters)
@@ -263,7 +272,7 @@ class LinkStore:
         """Up to `count` ledger entries that follow entry `after`, with their numbers."""
         rows = cast(
             "list[tuple[bytes, dict[bytes, bytes]]]",
-            await self._redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
+            await self.redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
         )
         return [
             (int(entry.split(b"-")[0]), {name.decode(): value for name, value in fields.items()})
@@ -272,7 +281,7 @@ class LinkStore:
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
         """The fields of some claims, empty where there is none."""
-        async with self._redis.pipeline(transaction=False) as pipe:
+        async with self.redis.pipeline(transaction=False) as pipe:
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
             rows: list[dict[bytes, bytes]] = await pipe.execute()
@@ -280,17 +289,18 @@ class LinkStore:
 
     async def waiting(self, limit: int) -> list[str]:
         """The claims that wait for somebody, oldest first."""
-        rows = cast("list[bytes]", await self._redis.zrange(self.keys.waiting, 0, limit - 1))
+        rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
     async def waiting_since(self) -> tuple[int, str | None]:
         """How many claims wait for somebody, and since when the oldest does."""
-        count = int(await self._redis.zcard(self.keys.waiting))
+        count = int(await self.redis.zcard(self.keys.waiting))
         oldest = await self.claims(await self.waiting(1)) if count else []
         return count, oldest[0].get("at") if oldest else None
 
 
-def _texts(row: Sequence[bytes]) -> list[str]:
+def texts(row: Sequence[bytes]) -> list[str]:
+    """A script's answer as texts."""
     return [text.decode() for text in row]
 
 

@@ -1,17 +1,22 @@
 """A link's money terms as text and digest, so that a changed parameter cannot go unseen (D12)."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
-from bonus.settling.holdings import MICROS_PER_CENT
 from meters.wire.floor import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """What of a meter may not change while its link operates; cents and basis points."""
+    """What of a meter may not change while its link operates; cents and basis points.
+
+    What follows from the chapter stands here too, so that another edition of it cannot come into
+    force unseen.
+    """
 
     kind: str
     wager_cents: int
@@ -20,6 +25,11 @@ class TermsText(msgspec.Struct, frozen=True):
     reseed_cents: int
     primary_bps: int
     reserve_bps: int
+    magic_card_every: int
+    lucky_every: int
+
+
+_TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
@@ -34,8 +44,46 @@ def terms_text(meter: Meter) -> str:
             reseed_cents=terms.reseed_cents,
             primary_bps=terms.primary_bps,
             reserve_bps=terms.reserve_bps,
+            magic_card_every=meter.magic_card_every,
+            lucky_every=meter.lucky_every,
         )
     ).decode()
+
+
+def read_terms(text: str | bytes) -> TermsText:
+    """The terms that a text holds.
+
+    Raises:
+        msgspec.DecodeError: it is none of ours.
+    """
+    return _TERMS.decode(text)
+
+
+def adopted(filed: Link, stored: Mapping[str, str]) -> Link:
+    """The link with the parameters that were changed by proposal since the floor file was read.
+
+    Args:
+        filed: the link as the floor file has it.
+        stored: what the books hold of its meters: ``terms:{meter}``, those in force, and
+            ``file:{meter}``, those that the floor file had when the link was last opened.
+    """
+    return msgspec.structs.replace(
+        filed, meter=tuple(_in_force(meter, stored) for meter in filed.meter)
+    )
+
+
+def _in_force(meter: Meter, stored: Mapping[str, str]) -> Meter:
+    held, filed = stored.get(f"terms:{meter.meter_id}"), terms_text(meter)
+    if held is None or held == filed or stored.get(f"file:{meter.meter_id}") != filed:
+        return meter
+    terms = read_terms(held)
+    return msgspec.structs.replace(
+        meter,
+        wager=terms.wager_cents,
+        paytable=terms.paytable,
+        magic_card_every=terms.magic_card_every,
+        lucky_every=terms.lucky_every,
+    )
 
 
 @dataclass(frozen=True)
@@ -49,16 +97,3 @@ class LinkTerms:
         """A digest of all terms, by which every script knows that it works under the same ones."""
         texts = sorted(f"{meter.meter_id}={terms_text(meter)}" for meter in self.link.meter)
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:32]
-
-    @cached_property
-    def opening(self) -> tuple[str, ...]:
-        """Three texts a meter: its id, its terms, its seed in micros."""
-        return tuple(
-            text
-            for meter in self.link.meter
-            for text in (
-                meter.meter_id,
-                terms_text(meter),
-                str(meter.terms.seed_cents * MICROS_PER_CENT),
-            )
-        )

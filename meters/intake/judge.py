@@ -130,7 +130,7 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
         )
         for take in settlement.takes
     )
-    writer = ResultWriter(known, event, opened)
+    writer = ResultWriter(known, event, opened, settlement.dues)
     for due in settlement.dues:
         writer.put(due)
     return JudgedResult(ResultWork(writer.reply(), takes, tuple(writer.dues)), tuple(writer.claims))

@@ -30,6 +30,7 @@ BY_STATUS: Final = {
     Status.ROUND_OPEN: "the table's round before this one has neither result nor void",
     Status.AFTER_LOCKOUT: "this round's betting was locked when its wagers were sent",
     Status.ROUND_OVER: "this round is over: it has its result, or is void",
+    Status.LINK_CLOSED: "the link is closed: it takes no wagers",
     Status.UNKNOWN_ROUND: "the table has no such round open",
     Status.METER_FULL: "a meter cannot hold more",
     Status.BOOKS_FULL: "the ledger's accounts cannot hold more",

@@ -1,6 +1,6 @@
 """A settled round put as work for the script: the reply, what is due, and the claims it opens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,8 +28,28 @@ class OpenRound:
     draw: DrawMade | None
 
 
+class AcceptedWagers(msgspec.Struct, frozen=True):
+    """What a position had wagered at lock-out, in cents by wager: evidence for a floorperson."""
+
+    position: int
+    patron: str | None
+    wagers: dict[str, int]
+
+
+class OwedEnvy(msgspec.Struct, frozen=True):
+    """An Envy Bonus that a win brings to another position; the amount in cents."""
+
+    position: int
+    patron: str | None
+    item: str
+    amount: int
+
+
 class ClaimRecord(msgspec.Struct, frozen=True):
-    """What a floorperson needs to know of a win; `claim` names it for ever."""
+    """What a floorperson needs to know of a win; `claim` names it for ever.
+
+    `turn` is its turn among the `turns` of its round that wait for a floorperson.
+    """
 
     claim: str
     link: str
@@ -48,6 +68,10 @@ class ClaimRecord(msgspec.Struct, frozen=True):
     rule: str
     wagered: int
     round: str
+    turn: int
+    turns: int
+    wagers: tuple[AcceptedWagers, ...]
+    envy: tuple[OwedEnvy, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +85,15 @@ class OpenedClaim:
 class ResultWriter:
     """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand."""
 
-    def __init__(self, known: KnownTable, event: Result, opened: OpenRound) -> None:
+    def __init__(
+        self, known: KnownTable, event: Result, opened: OpenRound, settled: Sequence[Due]
+    ) -> None:
         self._known = known
+        self._settled = settled
+        self._turns = sum(1 for due in settled if self._pays(due) and self._waits(due))
+        self._wagers = tuple(
+            AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in opened.wagers.positions
+        )
         self._event = event
         self._hands = {dealt.position: dealt for dealt in event.positions}
         self._patrons = {bet.position: bet.patron for bet in opened.wagers.positions}
@@ -71,11 +102,15 @@ class ResultWriter:
         self.dues: list[DueStep] = []
         self.claims: list[OpenedClaim] = []
 
+    @staticmethod
+    def _pays(due: Due) -> bool:
+        return due.line.paid > 0 or due.take is not None
+
     def put(self, due: Due) -> None:
         """Add one line of the settlement, and what is due by it."""
         line = due.line
         text = msgspec.json.encode(line).decode()
-        if line.paid == 0 and due.take is None:
+        if not self._pays(due):
             self._lines += [",", text]
             return
         record = self._claim_record(line) if self._waits(due) else None
@@ -137,7 +172,7 @@ class ResultWriter:
             table=table.id,
             asset=table.asset,
             position=line.position,
-            patron=self._patrons.get(line.position) or hand.patron,
+            patron=self._patron(line.position),
             item=line.item,
             hand=line.hand or "",
             cards=tuple(hand.cards or ()),
@@ -148,7 +183,21 @@ class ResultWriter:
             rule=line.rule or "",
             wagered=line.wagered,
             round=event.round,
+            turn=len(self.claims) + 1,
+            turns=self._turns,
+            wagers=self._wagers,
+            envy=tuple(
+                OwedEnvy(
+                    due.line.position, self._patron(due.line.position), due.line.item, due.line.paid
+                )
+                for due in self._settled
+                if due.line.envy_of == line.position
+                and METER_OF_ITEM[due.line.item] is METER_OF_ITEM[line.item]
+            ),
         )
+
+    def _patron(self, position: int) -> str | None:
+        return self._patrons.get(position) or self._hands[position].patron
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:

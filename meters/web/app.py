@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import Final
 
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -11,11 +11,29 @@ from litestar.openapi.spec import Components, SecurityScheme
 
 from meters.board import Board, BoardFullError
 from meters.metrics import Metrics
-from meters.web.api import claim_routes, health_routes, meter_routes
-from meters.web.doors import ClaimDesk, ClaimError, Health
-from meters.web.errors import on_claim_error, on_defect, on_full_board, on_http_error
-from meters.web.pages import page_routes
-from meters.web.security import floor_guard
+from meters.people.errors import PeopleError
+from meters.people.people import People
+from meters.web.api.changes import change_routes
+from meters.web.api.claims import claim_routes
+from meters.web.api.health import health_routes
+from meters.web.api.links import link_routes
+from meters.web.api.meters import meter_routes
+from meters.web.api.signing import signing_routes
+from meters.web.api.users import user_routes
+from meters.web.doors import Changes, ClaimDesk, DeskError, Health, LinkDesk
+from meters.web.dress import dressed
+from meters.web.errors import (
+    RefusedError,
+    on_defect,
+    on_desk_error,
+    on_full_board,
+    on_http_error,
+    on_people_error,
+    on_refusal,
+)
+from meters.web.floor_page import floor_page_route
+from meters.web.security import COOKIE, for_anybody, gate
+from meters.web.signage import page_routes
 from meters.wire.floor import Floor
 from meters.wire.pages.files import SHARED, Assets, asset_route
 from meters.wire.pages.headers import add_security_headers
@@ -26,38 +44,53 @@ _BODY_BYTES_MAX: Final = 16_384
 def create_app(
     floor: Floor,
     board: Board,
-    desk: ClaimDesk,
+    *,
+    claims_desk: ClaimDesk,
+    links_desk: LinkDesk,
+    changes: Changes,
+    people: People,
     health: Health,
     metrics: Metrics,
-    *,
-    floor_key: str,
 ) -> Litestar:
     """The application that serves one floor.
 
     Args:
         floor: the facility, its links and meters.
         board: what displays show.
-        desk: where claims are decided.
+        claims_desk: where claims are decided and wins looked up.
+        links_desk: where links are opened, closed and changed.
+        changes: tells that a desk has news.
+        people: who may sign in, and who has.
         health: whether the links can be played.
         metrics: what Prometheus reads.
-        floor_key: the secret that lets its bearer decide claims.
 
     Raises:
-        ValueError: the floor key is empty.
+        UserError: the facility's logo cannot be shown.
     """
-    assets = Assets.load(("meters.web", SHARED))
+    assets = dressed(Assets.load(("meters.web", SHARED)), floor)
+    pages = [
+        *page_routes(floor, board, assets),
+        floor_page_route(floor, assets),
+        asset_route(assets),
+    ]
     return Litestar(
         route_handlers=[
-            *page_routes(floor, board, assets),
-            asset_route(assets),
+            Router("/", route_handlers=pages, opt=for_anybody()),
             *meter_routes(floor, board, assets.version),
-            *claim_routes(desk, floor_guard(floor_key)),
+            *claim_routes(floor, claims_desk, people),
+            *link_routes(links_desk),
+            *user_routes(people),
+            *signing_routes(floor, people),
+            *change_routes(changes, people, board),
             *health_routes(health, metrics),
         ],
+        guards=[gate(people)],
         before_send=[add_security_headers],
         exception_handlers={
             HTTPException: on_http_error,
-            ClaimError: on_claim_error,
+            RefusedError: on_refusal,
+            PeopleError: on_people_error,
+            DeskError: on_desk_error,
             BoardFullError: on_full_board,
             Exception: on_defect,
         },
@@ -68,17 +101,16 @@ def create_app(
 
 
 def _schema(floor: Floor) -> OpenAPIConfig:
+    session = SecurityScheme(
+        type="apiKey", name=COOKIE, security_scheme_in="cookie", description="A session."
+    )
     return OpenAPIConfig(
         title=f"pitlink at {floor.facility.name}",
         version=version("pitlink"),
-        path="/schema",
+        openapi_router=Router(
+            "/schema", route_handlers=[], opt=for_anybody(), include_in_schema=False
+        ),
         # The document itself, for any viewer: the viewers that come along fetch from elsewhere.
         render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
-        components=Components(
-            security_schemes={
-                "floor_key": SecurityScheme(
-                    type="http", scheme="bearer", description="The floor's key."
-                )
-            }
-        ),
+        components=Components(security_schemes={"session": session}),
     )

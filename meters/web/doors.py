@@ -1,49 +1,23 @@
-"""What the web side asks of the service: the claims desk and the links' health."""
+"""What the web side asks of the service: the claims desk, the links desk and the links' health."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
-import msgspec
-
-Act = Literal["validate", "reject", "pay"]
-ClaimState = Literal["pending", "validated", "paid", "rejected"]
-
-
-class ClaimRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
-
-    `amount` is in cents; `percent` is what part of the meter it is, or null for a win at odds;
-    `asset` is the number by which the facility knows the table; `order` is the number of the
-    ledger's entry, by which wins at nearly the same time are told apart (duty D7).
-    """
-
-    claim: str
-    order: str
-    link: str
-    meter: str
-    table: str
-    asset: str
-    round: str
-    position: int
-    patron: str | None
-    item: str
-    hand: str
-    cards: tuple[str, ...]
-    dealer: tuple[str, ...] = ()
-    community: tuple[str, ...] = ()
-    amount: int
-    percent: int | None
-    paid_from: str
-    state: ClaimState
-    at: str
-    decided_by: str | None = None
-    decided_at: str | None = None
-    reason: str | None = None
-    slip: str | None = None
+from meters.books.standing import Act
+from meters.web.rows import (
+    ActRow,
+    Adjustment,
+    ClaimRow,
+    LinkStanding,
+    ParameterChange,
+    ProposalRow,
+    WinPage,
+    WinSearch,
+)
 
 
-class ClaimError(Exception):
-    """A decision that cannot be taken.
+class DeskError(Exception):
+    """Something that a desk does not do; nothing changed.
 
     Attributes:
         code: for programs: ``unknown_claim``, ``wrong_state``, or another.
@@ -57,14 +31,29 @@ class ClaimError(Exception):
 
 
 class ClaimDesk(Protocol):
-    """Where floorpersons decide what waits."""
+    """Where floorpersons decide what waits, and where past wins are looked up."""
 
     async def waiting(self) -> Sequence[ClaimRow]:
         """The claims that are not yet paid or rejected, oldest first."""
         ...
 
+    async def find(self, claim: str) -> ClaimRow:
+        """One claim, decided or not.
+
+        Raises:
+            DeskError: ``unknown_claim``, ``link_inoperable``.
+        """
+        ...
+
     async def decide(
-        self, claim: str, act: Act, actor: str, reason: str | None, slip: str | None
+        self,
+        claim: str,
+        act: Act,
+        actor: str,
+        *,
+        reason: str | None = None,
+        slip: str | None = None,
+        envy_not_due: bool = False,
     ) -> ClaimRow:
         """Take one decision, and give the claim as it then is.
 
@@ -74,10 +63,98 @@ class ClaimDesk(Protocol):
             actor: who does it, for the ledger.
             reason: why it is rejected.
             slip: the number of the payout slip.
+            envy_not_due: with a rejection: the hand was not what was entered, so that the Envy
+                Bonuses that it brought to others are not due either.
 
         Raises:
-            ClaimError: nothing changed, and why.
+            DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+                first; ``same_person`` where who validated would also pay; ``link_inoperable``.
         """
+        ...
+
+    async def wins(self, search: WinSearch) -> WinPage:
+        """Past and present wins, latest first (duty D16).
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_meter``, ``link_inoperable``.
+        """
+        ...
+
+
+class LinkDesk(Protocol):
+    """Where supervisors open and close links, change parameters and correct meters."""
+
+    async def links(self) -> Sequence[LinkStanding]:
+        """Every link as it stands.
+
+        Raises:
+            DeskError: ``link_inoperable``: the store cannot be read.
+        """
+        ...
+
+    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+        """Close a link: its tables take no new progressive wager; rounds in hand are finished.
+
+        Raises:
+            DeskError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
+        """
+        ...
+
+    async def open(self, link: str, actor: str) -> LinkStanding:
+        """Open a closed link again.
+
+        Raises:
+            DeskError: as ``close``.
+        """
+        ...
+
+    async def propose(
+        self, link: str, actor: str, change: ParameterChange | Adjustment
+    ) -> ProposalRow:
+        """Propose what another person must confirm (duties D4, D12, D15).
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
+                ``not_closed``, ``rounds_open``, ``link_inoperable``.
+        """
+        ...
+
+    async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
+        """Confirm what another person has proposed, and carry it out.
+
+        Raises:
+            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
+                ``meter_short`` where a meter holds less than is to be taken off it.
+        """
+        ...
+
+    async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
+        """Take back what was proposed, by whomever.
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
+        """
+        ...
+
+    async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
+        """What people did with a link, from its ledger, latest first (duty D17).
+
+        Args:
+            link: which.
+            before: only entries of a lower number; None for the latest.
+            limit: how many at most.
+
+        Raises:
+            DeskError: ``unknown_link``, ``link_inoperable``.
+        """
+        ...
+
+
+class Changes(Protocol):
+    """Tells when something that a floorperson sees has changed."""
+
+    async def next(self, seen: int) -> int:
+        """Wait until the count of changes is another than `seen`, and give it."""
         ...
 
 

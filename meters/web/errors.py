@@ -2,6 +2,7 @@
 
 import http
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -9,21 +10,46 @@ import structlog
 from litestar import MediaType, Request, Response
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException
+from litestar.openapi.datastructures import ResponseSpec
 
 from meters.board import BoardFullError
-from meters.web.doors import ClaimError
+from meters.people.errors import PeopleError
+from meters.people.sessions import SignedIn
+from meters.web.doors import DeskError
 
 WebRequest = Request[object, object, State]
+StaffRequest = Request[SignedIn, object, State]
+"""A request that has passed the gate of a route for whoever has signed in."""
 
-_CLAIM_STATUS: Final[Mapping[str, int]] = {"unknown_claim": 404, "wrong_state": 409}
+_CONFLICTS: Final = frozenset({
+    "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
+    "meter_full", "stale",
+})  # fmt: skip
+_DESK_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
+_PEOPLE_STATUS: Final[Mapping[str, int]] = {
+    "wrong_name_or_pin": 401, "locked_out": 429, "busy": 503, "store_failed": 503,
+    "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
+    "name_taken": 409, "wrong_state": 409, "yourself": 409, "last_administrator": 409,
+}  # fmt: skip
+_MEANINGS: Final[Mapping[int, str]] = {
+    400: "What was sent cannot be used.",
+    401: "Nobody has signed in, or with a wrong name or PIN.",
+    403: "The role does not allow it, or it did not come from one of our pages.",
+    404: "There is no such thing.",
+    409: "It is in another state, or the same person would do both halves.",
+    415: "What was sent is not JSON.",
+    429: "Signing in is locked out for a while.",
+    503: "The store or the link cannot serve.",
+}
 _log = structlog.get_logger(__name__)
 
 
-class ErrorText(msgspec.Struct, frozen=True):
-    """A code for programs and a plain message."""
+class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A code for programs and a plain message; with ``locked_out``, until when, in UTC."""
 
     code: str
     message: str
+    until: str | None = None
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -32,39 +58,84 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: ErrorText
 
 
+class RefusedError(Exception):
+    """A request that is not carried out.
+
+    Attributes:
+        status: of the answer.
+        code: for programs.
+        message: the reason, plainly.
+    """
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+
+
+def refusals(*statuses: int) -> dict[int, ResponseSpec]:
+    """How the API's description tells what a route may refuse."""
+    return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
+
+
 def error_response(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
     """An error as the API tells it."""
     return Response(
-        ErrorBody(ErrorText(code, message)),
-        status_code=status,
-        media_type=MediaType.JSON,
-        headers=headers,
+        ErrorBody(error), status_code=status, media_type=MediaType.JSON, headers=headers
     )
 
 
 def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
-    """Tell a refusal of the framework, or of a guard, by its status."""
+    """Tell a refusal of the framework by its status."""
     code = http.HTTPStatus(error.status_code).name.lower()
     message = error.detail
     if isinstance(error.extra, list):
         reasons = [str(each.get("message", "")) for each in error.extra if isinstance(each, dict)]
         message = "; ".join([message, *filter(None, reasons)])
-    return error_response(error.status_code, code, message, error.headers)
+    return error_response(error.status_code, ErrorText(code, message), error.headers)
 
 
-def on_claim_error(_: WebRequest, error: ClaimError) -> Response[ErrorBody]:
-    """Tell why a decision was not taken."""
-    return error_response(_CLAIM_STATUS.get(error.code, 422), error.code, error.message)
+def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
+    """Tell why the gate did not open."""
+    return error_response(error.status, ErrorText(error.code, error.message))
+
+
+def on_people_error(_: WebRequest, error: PeopleError) -> Response[ErrorBody]:
+    """Tell why nobody was signed in, or no user changed; the store's own words go to the log."""
+    if error.code == "store_failed":
+        _log.warning("people's store failed", reason=str(error.__cause__))
+    headers = None
+    until = None
+    if error.wait_ms is not None:
+        headers = {"Retry-After": str(-(-error.wait_ms // 1000))}
+        ends = datetime.now(UTC) + timedelta(milliseconds=error.wait_ms)
+        until = ends.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+    text = ErrorText(error.code, error.message, until)
+    return error_response(_PEOPLE_STATUS.get(error.code, 422), text, headers)
+
+
+def on_desk_error(_: WebRequest, error: DeskError) -> Response[ErrorBody]:
+    """Tell why nothing was decided or changed."""
+    if error.code.startswith("unknown_"):
+        status = 404
+    elif error.code in _CONFLICTS:
+        status = 409
+    else:
+        status = _DESK_STATUS.get(error.code, 422)
+    return error_response(status, ErrorText(error.code, error.message))
 
 
 def on_full_board(_: WebRequest, __: BoardFullError) -> Response[ErrorBody]:
     """Turn away one display too many."""
-    return error_response(503, "too_many_streams", "too many displays are connected")
+    return error_response(503, ErrorText("too_many_streams", "too many displays are connected"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
     """Log a defect in full, and tell nothing of it."""
     _log.error("request_failed", path=request.url.path, exc_info=error)
-    return error_response(500, "internal_error", "the service could not answer this request")
+    return error_response(
+        500, ErrorText("internal_error", "the service could not answer this request")
+    )

@@ -1,38 +1,182 @@
-"""Who may decide claims."""
+"""Who may use which route: every route says so itself, and one that says nothing is for nobody."""
 
 import hmac
-from collections.abc import Callable
-from typing import Final
+import ipaddress
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
+from typing import Final, Protocol
 
 from litestar.connection import ASGIConnection
-from litestar.datastructures import State
-from litestar.exceptions import NotAuthorizedException
+from litestar.datastructures import Address, Headers, State
 from litestar.handlers import BaseRouteHandler
+from litestar.types import Scope
+
+from meters.people.people import People
+from meters.people.roles import Right, in_words, roles_in_words
+from meters.people.sessions import SignedIn
+from meters.web.errors import RefusedError
 
 Connection = ASGIConnection[BaseRouteHandler, object, object, State]
-Guard = Callable[[Connection, BaseRouteHandler], None]
+Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
-_SCHEME: Final = "Bearer "
+COOKIE: Final = "__Host-pitlink"
+"""The prefix makes browsers hold it to this host, to all of its paths and to secure origins."""
+
+CSRF_HEADER: Final = "X-CSRF-Token"
+UNATTENDED_HEADER: Final = "X-Unattended"
+"""With the value 1: the page asks by itself, so that the session does not count it as an act."""
+
+SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
+"""How the API's description says that a route needs somebody who has signed in."""
+
+ACCESS: Final = "access"
+"""Under what name a route says who may use it."""
+
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def floor_guard(floor_key: str) -> Guard:
-    """A guard that lets through who shows the floor's key as a bearer token.
+class Asking(Protocol):
+    """What is read of a request here, whatever its handler knows of who sent it."""
+
+    @property
+    def scope(self) -> Scope:
+        """The connection as the server tells it."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """Its headers."""
+        ...
+
+    @property
+    def cookies(self) -> Mapping[str, str]:
+        """Its cookies."""
+        ...
+
+    @property
+    def client(self) -> Address | None:
+        """Who connected."""
+        ...
+
+
+class Access(StrEnum):
+    """Who may use a route that needs no right."""
+
+    ANYBODY = "anybody"
+    SIGNED_IN = "signed_in"
+
+
+def for_anybody() -> dict[str, object]:
+    """What a route for the public says of itself."""
+    return {ACCESS: Access.ANYBODY}
+
+
+def for_whoever_signed_in() -> dict[str, object]:
+    """What a route for all roles says of itself."""
+    return {ACCESS: Access.SIGNED_IN}
+
+
+def needs(right: Right) -> dict[str, object]:
+    """What a route says of itself that needs a right."""
+    return {ACCESS: right}
+
+
+def gate(people: People) -> Guard:
+    """The guard of all routes, which reads of each who may use it (duty D20).
+
+    What changes something is taken from our own pages alone: by its origin, as JSON, and, with a
+    session, with the session's token.
+    """
+
+    async def check(connection: Connection, handler: BaseRouteHandler) -> None:
+        access: object = handler.opt.get(ACCESS)
+        if access is None:
+            raise RefusedError(403, "not_allowed", "this is for nobody")
+        scope = connection.scope
+        acts = scope.get("method") not in _SAFE
+        if acts:
+            _check_origin(connection)
+            _check_content(connection)
+        if access is Access.ANYBODY:
+            return
+        person = await person_of(connection, people)
+        if person is None:
+            raise RefusedError(401, "sign_in", "sign in first")
+        if acts:
+            _check_csrf(connection, person)
+        if isinstance(access, Right) and not person.may(access):
+            raise RefusedError(
+                403,
+                "not_allowed",
+                f"this needs {roles_in_words(access)}: {person.name} is {in_words(person.role)}",
+            )
+        scope["user"] = person
+
+    return check
+
+
+async def person_of(connection: Asking, people: People) -> SignedIn | None:
+    """Who has signed in at the browser that asks, if anybody.
 
     Raises:
-        ValueError: the key is empty, which would let everybody through.
+        PeopleError: ``store_failed``.
     """
-    if not floor_key:
-        raise ValueError("the floor key is empty")
-    expected = floor_key.encode()
+    unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
+    return await people.sessions.find(token_of(connection), keep_alive=not unattended)
 
-    def guard(connection: Connection, _: BaseRouteHandler) -> None:
-        shown = connection.headers.get("authorization", "")
-        # Compared in constant time, so that the answer's delay tells nothing of the key.
-        key = shown.removeprefix(_SCHEME).encode() if shown.startswith(_SCHEME) else b""
-        if not hmac.compare_digest(key, expected):
-            raise NotAuthorizedException(
-                "this needs the floor's key as a bearer token",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
 
-    return guard
+def token_of(connection: Asking) -> str | None:
+    """The token of the browser's session, where it showed one."""
+    return connection.cookies.get(COOKIE)
+
+
+def client_of(connection: Asking) -> str:
+    """The network address that asks, as a proxy on this machine tells it."""
+    return connection.client.host if connection.client else ""
+
+
+def check_secrecy(connection: Asking) -> None:
+    """Refuse a PIN that has come over the network in the clear.
+
+    The scheme is what a proxy on this machine says in X-Forwarded-Proto; nobody else is believed.
+
+    Raises:
+        RefusedError: ``https_needed``.
+    """
+    if connection.scope["scheme"] != "https" and not _is_loopback(client_of(connection)):
+        raise RefusedError(
+            403,
+            "https_needed",
+            "sign in over HTTPS: this connection can be listened to. A proxy on the service's"
+            " machine that ends HTTPS says so in X-Forwarded-Proto",
+        )
+
+
+def _is_loopback(client: str) -> bool:
+    try:
+        return ipaddress.ip_address(client).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_origin(connection: Asking) -> None:
+    origin = connection.headers.get("origin")
+    site = connection.headers.get("sec-fetch-site")
+    ours = f"{connection.scope['scheme']}://{connection.headers.get('host', '')}"
+    if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
+        raise RefusedError(
+            403, "foreign_origin", f"only the pages of {ours} may do this: it came from elsewhere"
+        )
+
+
+def _check_content(connection: Asking) -> None:
+    kind = connection.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "not_json", "send application/json")
+
+
+def _check_csrf(connection: Asking, person: SignedIn) -> None:
+    shown = connection.headers.get(CSRF_HEADER, "")
+    # Compared in constant time, so that the answer's delay tells nothing of the token.
+    if not hmac.compare_digest(shown.encode(), person.csrf.encode()):
+        raise RefusedError(403, "csrf", f"the header {CSRF_HEADER} is missing or wrong")

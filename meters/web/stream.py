@@ -10,7 +10,12 @@ from meters.board import BoardRow, HitRow, LinkRow, MeterRow, Watch
 HEARTBEAT_S: Final = 5.0
 """After so many silent seconds a comment goes out: it finds the readers that are gone."""
 
-_HEARTBEAT: Final = b": still here\n\n"
+HEARTBEAT: Final = b": still here\n\n"
+STREAM_HEADERS: Final = {
+    # A proxy that gathers events before it passes them on would make every meter stale.
+    "X-Accel-Buffering": "no",
+    "Cache-Control": "no-store, no-transform",
+}
 _EVENTS: Final[dict[type[BoardRow], bytes]] = {
     MeterRow: b"meter",
     LinkRow: b"controller",
@@ -30,7 +35,7 @@ class EventStream:
 
     def __init__(self, watch: Watch, page_version: str) -> None:
         self._watch = watch
-        self._first = _frame(b"page", msgspec.json.encode({"version": page_version}))
+        self._first = frame(b"page", msgspec.json.encode({"version": page_version}))
 
     def __aiter__(self) -> Self:
         return self
@@ -40,12 +45,11 @@ class EventStream:
             async with asyncio.timeout(HEARTBEAT_S):
                 rows = await anext(self._watch)
         except TimeoutError:
-            return _HEARTBEAT
+            return HEARTBEAT
         first, self._first = self._first, b""
-        return first + b"".join(
-            _frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows
-        )
+        return first + b"".join(frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows)
 
 
-def _frame(event: bytes, data: bytes) -> bytes:
+def frame(event: bytes, data: bytes) -> bytes:
+    """One server-sent event."""
     return b"event: " + event + b"\ndata: " + data + b"\n\n"

@@ -73,4 +73,22 @@ meters = [
   "five_of_six_progressive",
 ]
 paytables = { mini_royal = { ante_bonus = 5, pair_plus = 40 } }
+
+[signage]
+title = "Jackpots"
+ground = "#101820"
+ink = "#f8f4e6"
+accent = "#c8a050"
+logo = "logo.svg"
+rotate = "fit"
+rotate_seconds = 12
+celebrate_from = 2500
+
+[signage.wording]
+jackpot = "Jackpot"
+pending = "Pending verification"
+validated = "Validated"
+closed = "Closed"
+unavailable = "Temporarily unavailable"
+foot = "Play responsibly"
 """

@@ -166,6 +166,23 @@ PARTS: Final = (
     Mistake(2, '"Test House"', f'"{"x" * 81}"', "name has 80 characters at most"),
     Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
 )  # fmt: skip
+SIGNAGE: Final = (
+    Mistake(70, '"#101820"', '"navy"', 'ground is a colour in quotes: ground = "#rrggbb"'),
+    Mistake(71, '"#f8f4e6"', '"#f8f4e"', "ink is a colour"),
+    Mistake(72, '"#c8a050"', '"#c8a05g"', "accent is a colour"),
+    Mistake(71, '"#f8f4e6"', "7", "ink is a text and stands in quotes"),
+    Mistake(71, '"#f8f4e6"', '"#6f7680"', "their contrast is 3.9 to 1, and must be at least 4.5"),
+    Mistake(72, '"#c8a050"', '"#404850"', "accent #404850 cannot be read on ground #101820"),
+    Mistake(71, '"#101820"', '"#ffffff"', "ink #f8f4e6 cannot be read on ground #ffffff"),
+    Mistake(73, '"logo.svg"', "true", "logo is a text and stands in quotes"),
+    Mistake(74, '"fit"', '"link"', "there is no rotate link: is links meant"),
+    Mistake(75, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),
+    Mistake(76, "= 2500", "= 25.00", "celebrate_from is in cents, a whole number"),
+    Mistake(69, 'title = "Jackpots"', 'titel = "Jackpots"', "is title meant"),
+    Mistake(79, 'jackpot = "Jackpot"', 'jackpott = "Jackpot"', "is jackpot meant"),
+    Mistake(80, '"Pending verification"', '""', "pending is empty"),
+    Mistake(83, '"Temporarily unavailable"', f'"{"x" * 61}"', "has 60 characters at most"),
+)
 TOML: Final = (
     Mistake(35, '"T-1"', "T-1", "text stands in quotes"),
     Mistake(35, '"T-1"', '"T-1', "a quote is missing"),
@@ -231,6 +248,10 @@ class TestMistakes:
     def test_part(self, mistake: Mistake) -> None:
         check_mistake(mistake)
 
+    @pytest.mark.parametrize("mistake", SIGNAGE, ids=lambda mistake: mistake.new)
+    def test_signage(self, mistake: Mistake) -> None:
+        check_mistake(mistake)
+
     @pytest.mark.parametrize("mistake", TOML, ids=lambda mistake: mistake.new)
     def test_toml(self, mistake: Mistake) -> None:
         check_mistake(mistake)
@@ -269,7 +290,8 @@ class TestFile:
     def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(self, tmp_path: Path) -> None:
         path = tmp_path / "floor.toml"
         path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
-        assert read_floor(path) == parse_floor(FLOOR)
+        text = FLOOR.replace('"logo.svg"', f'"{tmp_path / "logo.svg"}"')
+        assert read_floor(path) == parse_floor(text)
 
     def test_windows_line_ends_leave_the_lines_as_they_are(self, tmp_path: Path) -> None:
         path = tmp_path / "floor.toml"

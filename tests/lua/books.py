@@ -6,6 +6,7 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
+from meters.books.standing import Act, Decided
 from meters.books.steps import (
     Answer,
     Contribution,
@@ -19,7 +20,7 @@ from meters.books.steps import (
     WagersWork,
     Work,
 )
-from meters.books.store import FIXED_KEYS, Act, Decided, LinkStore
+from meters.books.store import FIXED_KEYS, LinkStore
 from meters.wire.floor import Link, parse_floor
 
 MAX: Final = 9_007_199_254_740_991
@@ -106,16 +107,16 @@ class Books:
         claim: str,
         act: Act,
         *,
-        by: str = "floor",
+        by: str | None = None,
         percent: bool = True,
         hand_pay: bool = True,
         meter: str = METER,
     ) -> Decided:
-        """Carry a decision on a claim."""
+        """Carry a decision on a claim; who pays is another than who validates."""
         return await self.store.decide(
             claim,
             act,
-            by,
+            by or ("cashier" if act == "pay" else "floor"),
             b'{"act":"%s"}' % act.encode(),
             table="T-1",
             round_id="R1",

@@ -249,12 +249,12 @@ async def test_void_where_the_meter_holds_less_than_was_added_leaves_it_at_nothi
 
 
 async def test_version_rises_once_a_batch_and_for_changed_meters_only(books: Books) -> None:
-    versions = [state.version for state in await books.store.state()]
+    versions = [state.version for state in (await books.store.state()).meters]
     await books.apply(*(wagers(1, table=f"T-{number}") for number in range(1, 6)))
-    raised = [state.version for state in await books.store.state()]
+    raised = [state.version for state in (await books.store.state()).meters]
     assert raised == [versions[0] + 1, versions[1]]
     await books.apply(wagers(1, table="T-1"), void_step(9, table="T-2"))
-    assert [state.version for state in await books.store.state()] == raised
+    assert [state.version for state in (await books.store.state()).meters] == raised
 
 
 async def test_reply_has_each_amount_in_its_place_whatever_its_length(books: Books) -> None:

@@ -4,8 +4,10 @@ from typing import cast
 
 import pytest
 
-from meters.books.store import Act, TermsError, WrongStateError
-from tests.lua.books import BONUS, CENT, METER, Books, odds, result, share, take, total, wagers
+from meters.books.standing import Act
+from meters.books.store import BooksError, TermsError, WrongStateError
+from meters.books.wins import WinIndex
+from tests.lua.books import BONUS, CENT, MAX, METER, Books, odds, result, share, take, total, wagers
 
 CLAIM = "T-1-2-1"
 ACTS = ("validate", "reject", "pay")
@@ -84,7 +86,7 @@ async def test_wrong_state_says_where_the_claim_is_and_changes_nothing(
     with pytest.raises(WrongStateError) as refused:
         await books.decide(CLAIM, act, by="another", hand_pay=hand_pay)
     assert refused.value.state == state
-    assert refused.value.by == ("" if state == "pending" else "floor")
+    assert refused.value.by == {"pending": "", "paid": "cashier"}.get(state, "floor")
     assert await books.keyspace() == before
 
 
@@ -186,18 +188,20 @@ async def test_meter_is_pending_until_the_last_of_its_percentages_is_decided(
 
 
 async def _pending(books: Books) -> bool:
-    return next(state.pending for state in await books.store.state() if state.meter == METER)
+    return next(
+        state.pending for state in (await books.store.state()).meters if state.meter == METER
+    )
 
 
 async def test_version_rises_with_a_percentage_decided_and_not_with_odds(books: Books) -> None:
     await books.accept(wagers(1))
     dues = [share(1, claim="T-1-2-1"), odds(600, claim="T-1-2-2")]
     await books.accept(result(2, *dues, takes=[take(10)], basis=1))
-    version = (await books.store.state())[0].version
+    version = (await books.store.state()).meters[0].version
     await books.decide("T-1-2-2", "validate", percent=False, hand_pay=False)
-    assert (await books.store.state())[0].version == version
+    assert (await books.store.state()).meters[0].version == version
     await books.decide("T-1-2-1", "validate")
-    assert (await books.store.state())[0].version == version + 1
+    assert (await books.store.state()).meters[0].version == version + 1
 
 
 async def test_claim_of_nothing_goes_through_its_life(books: Books) -> None:
@@ -215,3 +219,57 @@ async def test_claim_of_nothing_goes_through_its_life(books: Books) -> None:
     assert (await books.decide(CLAIM, "validate", meter=BONUS)).amount_cents == 0
     assert (await books.decide(CLAIM, "pay", meter=BONUS)).state == "paid"
     assert await books.transfers() == []
+
+
+async def test_who_validated_does_not_pay(books: Books) -> None:
+    """Duty D4: a win is validated and paid by two people."""
+    await _win(books)
+    await books.decide(CLAIM, "validate", by="amy")
+    before = await books.keyspace()
+    with pytest.raises(BooksError) as refused:
+        await books.decide(CLAIM, "pay", by="amy")
+    assert refused.value.status == "same_person"
+    assert await books.keyspace() == before
+    assert (await books.decide(CLAIM, "pay", by="ben")).state == "paid"
+
+
+async def test_rejection_takes_back_the_envy_that_is_not_due(books: Books) -> None:
+    """The hand was not what was entered: what it brought to others goes back to the house."""
+    await books.accept(wagers(1))
+    dues = [share(1, claim=CLAIM), odds(1_000)]
+    await books.accept(result(2, *dues, takes=[take(10)], basis=1))
+    before = await books.accounts()
+    held = before[f"claim:{CLAIM}"]
+    await books.store.decide(
+        CLAIM, "reject", "amy", b"{}", table="T-1", round_id="R1", meter=METER, percent=True,
+        hand_pay=True, envy_back_cents=1_000,
+    )  # fmt: skip
+    after = await books.accounts()
+    assert after["paid"] == before["paid"] - 1_000 * CENT == 0
+    assert after["house"] == before["house"] + 1_000 * CENT
+    assert after[f"meter:{METER}"] == before[f"meter:{METER}"] + held
+    assert (await books.store.snapshot()).tallies[f"envy_taken_back_cents:{METER}"] == 1_000
+
+
+async def test_decision_that_the_books_cannot_hold_changes_nothing(books: Books) -> None:
+    await _win(books)
+    await books.set_accounts({f"meter:{METER}": MAX - 1})
+    before = await books.keyspace()
+    with pytest.raises(BooksError, match="books_full"):
+        await books.decide(CLAIM, "reject")
+    assert await books.keyspace() == before
+
+
+async def test_wins_are_indexed_by_meter_and_once_more_as_meter_awards(books: Books) -> None:
+    """Duty D16."""
+    await books.accept(wagers(1))
+    dues = [share(1, claim="T-1-2-1"), odds(600, claim="T-1-2-2")]
+    await books.accept(result(2, *dues, takes=[take(10)], basis=1))
+    index = WinIndex(books.store)
+    order = int((await books.last_entry())["id"])
+    every = await index.page(METER, None, 10, meter_awards=False)
+    assert every == [(order, "T-1-2-2"), (order, "T-1-2-1")]
+    assert await index.page(METER, None, 10, meter_awards=True) == [(order, "T-1-2-1")]
+    assert await index.page(METER, order, 10, meter_awards=False) == []
+    assert await index.page(METER, order + 1, 1, meter_awards=False) == every[:1]
+    assert await index.page(BONUS, None, 10, meter_awards=False) == []

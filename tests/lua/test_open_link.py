@@ -23,16 +23,17 @@ OTHER_TERMS = FLOOR.replace('paytable = "A"', 'paytable = "B"')
 async def _answer(redis: Redis, link: Link) -> list[str]:
     """What the script itself answers."""
     books = Books(redis, link)
-    keys = [
-        books.keys.accounts,
-        books.keys.tallies,
-        books.keys.meters,
-        books.keys.ledger,
-        books.keys.waiting,
-    ]
-    terms = books.store.terms
+    opening = [
+        text
+        for meter in link.meter
+        for text in (
+            meter.meter_id, terms_text(meter), terms_text(meter),
+            str(meter.terms.seed_cents * SEED // 100_000),
+        )
+    ]  # fmt: skip
     row = await redis.register_script(load_script("open_link"))(
-        keys=keys, args=[now_text(), terms.digest, "service", *terms.opening]
+        keys=list(books.store.fixed_keys),
+        args=[now_text(), books.store.terms.digest, "service", *opening],
     )
     return [text.decode() for text in row]
 
@@ -68,6 +69,8 @@ def test_terms_have_every_parameter_that_may_not_change() -> None:
         "reseed_cents": 100_000,
         "primary_bps": 1_400,
         "reserve_bps": 0,
+        "magic_card_every": 0,
+        "lucky_every": 0,
     }
     assert bonus == {
         "kind": "five_card_hand_bonus",
@@ -77,6 +80,8 @@ def test_terms_have_every_parameter_that_may_not_change() -> None:
         "reseed_cents": 0,
         "primary_bps": 2_100,
         "reserve_bps": 800,
+        "magic_card_every": 0,
+        "lucky_every": 0,
     }
     assert LinkTerms(link_of()).digest != LinkTerms(link_of(OTHER_TERMS)).digest
 

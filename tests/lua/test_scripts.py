@@ -12,7 +12,9 @@ from meters.books.lua import ScriptError, load_script
 from meters.books.steps import Status
 from tests.lua.books import Books, result, share, take, wagers
 
-SCRIPTS = ("apply_events", "open_link", "decide_claim")
+SCRIPTS = (
+    "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
+)  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")
 _WORD = re.compile(r"'([a-z_]+)'")
@@ -68,7 +70,7 @@ def test_apply_events_answers_with_no_other_word() -> None:
     assert returned - {"terms"} == {status.value for status in Status}
 
 
-@pytest.mark.parametrize("name", ["open_link", "decide_claim"])
+@pytest.mark.parametrize("name", SCRIPTS[1:])
 def test_statuses_of_the_other_scripts_are_those_of_their_headers(name: str) -> None:
     listed = re.findall(r"^\s{3}\{ '([a-z_]+)'", _header(name, "Output"), re.MULTILINE)
     answered = re.findall(r"return \{ '([a-z_]+)'", _code(name))
@@ -80,7 +82,10 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     code = _code(name)
     assert not re.search(r"pitlink|'TIME'|math\.random|os\.time|tostring|cjson", code)
     for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
-        assert call in {"key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "CLAIM"}
+        assert call in {
+            "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
+            "PROPOSALS", "PROPOSAL",
+        }  # fmt: skip
 
 
 @pytest.fixture

@@ -5,8 +5,16 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from redis.asyncio import Redis
 
+import meters.link
 from tests.model.pit import Pit
 from tests.servers import RedisServer
+
+_SETTINGS = {
+    "maxmemory": "0",
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "maxmemory-policy": "noeviction",
+}
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +39,31 @@ async def pit(pit_redis: Redis) -> Pit:
     pit = Pit(pit_redis)
     await pit.open()
     return pit
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beats and audits come many times a second."""
+    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+
+
+@pytest.fixture(scope="session")
+def keeping_server() -> Iterator[RedisServer]:
+    """A redis-server that keeps its promises."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
+    """A connection to it, emptied and set as it was."""
+    client = Redis.from_url(keeping_server.url)
+    await client.flushall()
+    yield client
+    if not keeping_server.running:
+        keeping_server.start()
+    for setting, value in _SETTINGS.items():
+        await client.config_set(setting, value)
+    await client.aclose()

@@ -126,7 +126,7 @@ class HeldFloor(RuleBasedStateMachine):
 
     @invariant()
     def meters_are_as_the_second_books_have_them(self) -> None:
-        for state in self.runner.run(self.pit.store.state()):
+        for state in self.runner.run(self.pit.store.state()).meters:
             assert state.cycle == self.books.cycles[state.meter]
             assert state.pending == self.books.pending(state.meter)
             assert state.amount_cents == self.books.held(state.meter) // 1

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
-from meters.web.doors import Act, ClaimError
+from meters.books.standing import Act
+from meters.web.doors import DeskError
+from meters.web.rows import Adjustment
 from tests.model.deals import (
     result_event,
     stacked_event,
@@ -234,19 +236,55 @@ class Floor(HeldFloor):
                 state = self.books.claims[claim].state
                 self._decide(claim, "pay" if state == "validated" else "validate")
 
-    @precondition(lambda self: self.books.claims)
-    @rule(data=st.data(), act=st.sampled_from(("validate", "reject", "pay")))
-    def decide_anything(self, data: DataObject, act: Act) -> None:
-        """Any act on any claim, in turn or not."""
-        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act)
+    # What supervisors do.
 
-    def _decide(self, claim: str, act: Act) -> None:
-        expected = self.books.decide(claim, act)
+    @rule(data=st.data(), table=st.sampled_from(TABLES))
+    def close_for_a_while(self, data: DataObject, table: str) -> None:
+        """A round in hand is finished meanwhile; new wagers are refused."""
+        self._switch()
+        self._send(table, self._bytes(table, self._next_event(data, table)), 0)
+        self._switch()
+
+    def _switch(self) -> None:
+        desk, link = self.pit.links_desk, self.pit.link.id
+        opening = self.books.closed
+        self.books.switch()
+        act = desk.open(link, "sue") if opening else desk.close(link, "sue", "shift change")
+        assert self.runner.run(act).state == ("operable" if opening else "closed")
+
+    @rule(data=st.data(), cents=st.integers(-(10**7), 10**7).filter(bool))
+    def adjust(self, data: DataObject, cents: int) -> None:
+        """A meter is corrected by two people, unless it holds too little."""
+        desk, link = self.pit.links_desk, self.pit.link.id
+        meter = data.draw(st.sampled_from(sorted(self.books.meters)))
+        change = Adjustment(meter=meter, amount=cents, reason="malfunction")
+        if self.books.held(meter) // 1 + cents < 0:
+            with pytest.raises(DeskError, match="the meter holds"):
+                self.runner.run(desk.propose(link, "sue", change))
+            return
+        proposed = self.runner.run(desk.propose(link, "sue", change))
+        with pytest.raises(DeskError, match="another person"):
+            self.runner.run(desk.confirm(link, proposed.proposal, "sue"))
+        assert self.runner.run(desk.confirm(link, proposed.proposal, "tim")).state == "confirmed"
+        self.books.adjust(meter, cents)
+
+    @precondition(lambda self: self.books.claims)
+    @rule(
+        data=st.data(), act=st.sampled_from(("validate", "reject", "pay")),
+        by=st.sampled_from(("fp-1", "fp-2")),
+    )  # fmt: skip
+    def decide_anything(self, data: DataObject, act: Act, by: str) -> None:
+        """Any act on any claim, in turn or not, by whomever."""
+        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act, by)
+
+    def _decide(self, claim: str, act: Act, by: str | None = None) -> None:
+        by = by or ("fp-2" if act == "pay" else "fp-1")
+        expected = self.books.decide(claim, act, by)
         one = self.books.claims[claim]
         told = len(self.pit.told)
         try:
-            row = self.runner.run(self.pit.decide(claim, act))
-        except ClaimError as refused:
+            row = self.runner.run(self.pit.decide(claim, act, by=by))
+        except DeskError as refused:
             outcome = refused.code
         else:
             outcome, told = row.state, told + 1
@@ -259,6 +297,6 @@ class Floor(HeldFloor):
     @rule(act=st.sampled_from(("validate", "reject", "pay")))
     def decide_nothing(self, act: Act) -> None:
         """An act on a claim that there never was."""
-        with pytest.raises(ClaimError) as refused:
+        with pytest.raises(DeskError) as refused:
             self.runner.run(self.pit.decide("T-1-999999-1", act))
         assert refused.value.code == "unknown_claim"

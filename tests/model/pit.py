@@ -8,12 +8,14 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
-from meters.books.store import Act, LinkStore
-from meters.claims import FloorDesk, hit_message
+from meters.books.standing import Act
+from meters.books.store import LinkStore
+from meters.desk.claims import ClaimsDesk, hit_message
+from meters.desk.links import LinksDesk
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.known import known_tables
 from meters.metrics import Metrics
-from meters.web.doors import ClaimRow
+from meters.web.rows import ClaimRow
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import Jackpot, Reply
 
@@ -78,6 +80,18 @@ meters = [
 _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
+class OpenBooks:
+    """A link whose books are open, for the links desk."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self.store = store
+        self.problem: str | None = None
+
+    async def look_again(self) -> None:
+        """Go on under the parameters in force."""
+        await self.store.open("service")
+
+
 class Pit:
     """The first link of a floor, played event by event.
 
@@ -92,21 +106,39 @@ class Pit:
         self.floor: Floor = parse_floor(floor_text)
         self.link = self.floor.link[0]
         self.known = {
-            table: known
-            for (link, table), known in known_tables(self.floor).items()
-            if link == self.link.id
+            table: known for (_, table), known in known_tables(self.floor, self.link).items()
         }
         self.store = LinkStore(redis, self.link)
         self.told: list[Jackpot] = []
         self.problem: str | None = None
-        self.desk = FloorDesk(
+        self.desk = ClaimsDesk(
+            self.floor,
             {self.link.id: self.store},
             lambda _: self.problem,
             lambda _, jackpot: self.told.append(jackpot),
         )
+        self._books = OpenBooks(self.store)
+        self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: ()})
         self._metrics = Metrics(self.floor)
-        self.intakes = [self._intake() for _ in range(workers)]
+        self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
+        self.intakes = [LinkIntake(store, self._metrics) for store in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
+
+    @property
+    def inoperable(self) -> str | None:
+        """Why nothing is done at the links desk."""
+        return self._books.problem
+
+    @inoperable.setter
+    def inoperable(self, reason: str | None) -> None:
+        self._books.problem = reason
+
+    async def adopt(self) -> None:
+        """Judge events by the parameters now in force, as the service does."""
+        for store in self._stores:
+            await store.open("service")
+        known = known_tables(self.floor, self.store.link)
+        self.known = {table: each for (_, table), each in known.items()}
 
     async def open(self) -> None:
         """Seed the meters."""
@@ -114,10 +146,7 @@ class Pit:
 
     def restart(self, worker: int = 0) -> None:
         """Have a worker forget all that it saw."""
-        self.intakes[worker] = self._intake()
-
-    def _intake(self) -> LinkIntake:
-        return LinkIntake(LinkStore(self.redis, self.link), self._metrics)
+        self.intakes[worker] = LinkIntake(self._stores[worker], self._metrics)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> Outcome:
         """Have a worker take a batch: tables and what they sent."""
@@ -192,9 +221,9 @@ class Pit:
         assert reply.status == "accepted", reply
         return reply
 
-    async def decide(self, claim: str, act: Act, *, by: str = "fp-1") -> ClaimRow:
-        """Have a floorperson decide a claim."""
-        return await self.desk.decide(claim, act, by, None, None)
+    async def decide(self, claim: str, act: Act, *, by: str | None = None) -> ClaimRow:
+        """Have a floorperson decide a claim; another pays than validates."""
+        return await self.desk.decide(claim, act, by or ("fp-2" if act == "pay" else "fp-1"))
 
     async def accounts(self) -> dict[str, int]:
         """Every balance in micros."""

@@ -26,11 +26,12 @@ class Running:
         self.posted: list[tuple[str, bytes, bool]] = []
         metrics = Metrics(pit.floor)
         self.service = LinkService(
-            pit.redis,
             pit.store,
             LedgerMark(data, pit.link.id),
             Announcer(pit.store, Board(), metrics, self._post),
             metrics,
+            adopt=lambda _: None,
+            ring=lambda: None,
         )
 
     def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:

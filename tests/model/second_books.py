@@ -70,6 +70,7 @@ class SecondClaim:
     percent: bool
     hand_pay: bool
     state: str = "pending"
+    validated_by: str = ""
 
 
 class SecondBooks:
@@ -97,6 +98,7 @@ class SecondBooks:
         self.tallies: defaultdict[str, int] = defaultdict(int)
         self.claims: dict[str, SecondClaim] = {}
         self.cycles = dict.fromkeys(meters, 1)
+        self.closed = False
         self.entries = len(meters)
         for meter, one in meters.items():
             self.move("house", f"meter:{meter}", Fraction(one.law.seed * one.wager_cents))
@@ -145,6 +147,8 @@ class SecondBooks:
             yield from self._wager_faults(table, event)
             if table.round is not None:
                 yield "after_lockout" if table.round == event["round"] else "round_open"
+            elif self.closed and table.over != event["round"]:
+                yield "link_closed"
         elif table.round != event["round"]:
             yield "round_over" if table.over == event["round"] else "unknown_round"
         elif event["type"] == "result":
@@ -236,7 +240,19 @@ class SecondBooks:
                 self.move("house", account, Fraction(reseed))
         return share
 
-    def decide(self, claim_id: str, act: str) -> str:
+    def switch(self) -> None:
+        """Close the link, or open it again."""
+        self.closed = not self.closed
+        self.entries += 1
+
+    def adjust(self, meter: str, cents: int) -> None:
+        """Correct a meter, as one proposed and another confirmed."""
+        moved = ("house", f"meter:{meter}") if cents > 0 else (f"meter:{meter}", "house")
+        self.move(*moved, Fraction(abs(cents)))
+        self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
+        self.entries += 2
+
+    def decide(self, claim_id: str, act: str, by: str) -> str:
         """Book a decision; its outcome, or the code of its refusal."""
         claim = self.claims.get(claim_id)
         if claim is None:
@@ -244,6 +260,10 @@ class SecondBooks:
         allowed = {"pending": ("validate", "reject"), "validated": ("pay",)}
         if act not in allowed.get(claim.state, ()) or (act == "pay" and not claim.hand_pay):
             return "wrong_state"
+        if act == "pay" and claim.validated_by == by:
+            return "same_person"
+        if act == "validate":
+            claim.validated_by = by
         account, cents = f"claim:{claim_id}", Fraction(claim.cents)
         if act == "reject":
             self.move(account, f"meter:{claim.meter}" if claim.percent else "house", cents)

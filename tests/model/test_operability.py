@@ -5,56 +5,25 @@ by itself when the cause is gone; nothing is ever written by half.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
 import meters.link
 from meters.books.mark import LedgerMark
-from meters.web.doors import ClaimError
+from meters.web.doors import DeskError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
 from tests.model.tampering import move_balance, play_a_while, rewrite
 from tests.servers import RedisServer, eventually_async
 
-_SETTINGS = {
-    "maxmemory": "0",
-    "appendonly": "yes",
-    "appendfsync": "always",
-    "maxmemory-policy": "noeviction",
-}
+pytestmark = pytest.mark.usefixtures("soon")
+
 WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
-
-
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beats and audits come many times a second."""
-    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
-
-
-@pytest.fixture(scope="module")
-def keeping_server() -> Iterator[RedisServer]:
-    """A redis-server that keeps its promises, for these tests alone."""
-    with RedisServer() as server:
-        yield server
-
-
-@pytest.fixture
-async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
-    """A connection to it, emptied and set as it was."""
-    client = Redis.from_url(keeping_server.url)
-    await client.flushall()
-    yield client
-    if not keeping_server.running:
-        keeping_server.start()
-    for setting, value in _SETTINGS.items():
-        await client.config_set(setting, value)
-    await client.aclose()
 
 
 @pytest.fixture
@@ -177,7 +146,7 @@ async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
     pit = link.pit
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
-    with pytest.raises(ClaimError) as refused:
+    with pytest.raises(DeskError) as refused:
         await pit.decide("T-1-2-4", "validate")
     assert refused.value.code == "link_inoperable"
     assert await keyspace(pit.redis) == before
@@ -188,11 +157,11 @@ async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
 async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: Running) -> None:
     pit = link.pit
     key, field = pit.store.keys.meters, "terms:progressive"
-    terms = await pit.redis.hget(key, field)
+    terms = cast("bytes | None", await pit.redis.hget(key, field))
     assert terms is not None
-    await pit.redis.hset(key, field, b'{"seed_cents":1}')
+    await pit.redis.hset(key, field, terms.replace(b'"seed_cents":', b'"seed_cents":1'))
     await pit.redis.hset(key, "terms", "altered")
-    await link.goes_down("progressive", "no parameter changes")
+    await link.goes_down("progressive", "other terms in the store than in the ledger")
     await pit.redis.hdel(key, field)
     await link.goes_down("lost the terms of meter progressive")
     await pit.redis.hset(key, field, terms)

@@ -3,7 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.web.doors import Act, ClaimError
+from meters.books.standing import Act
+from meters.web.doors import DeskError
 from tests.model.pit import (
     BONUS,
     CENT,
@@ -69,7 +70,7 @@ async def test_reading_hand_pay_is_any_percentage_of_the_meter_and_nothing_else(
         row = await pit.decide(claim.claim, "pay", by="fp-2")
         assert (row.state, row.decided_by) == ("paid", "fp-2")
     else:
-        with pytest.raises(ClaimError, match="paid at the table"):
+        with pytest.raises(DeskError, match="paid at the table"):
             await pit.decide(claim.claim, "pay")
     assert (await pit.accounts())["paid"] == line.paid * CENT
     assert await pit.desk.waiting() == []
@@ -184,7 +185,7 @@ async def test_reading_validation_whoever_comes_second_is_told_who_was_first(
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     await pit.decide("T-1-2-1", "reject", by="fp-1")
     before = await pit.accounts()
-    with pytest.raises(ClaimError, match="already rejected by fp-1") as refused:
+    with pytest.raises(DeskError, match="already rejected by fp-1") as refused:
         await pit.decide("T-1-2-1", act, by="fp-2")
     assert refused.value.code == "wrong_state"
     assert await pit.accounts() == before
@@ -195,6 +196,6 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     pit.problem = "the books do not hold"
     before = await pit.accounts()
-    with pytest.raises(ClaimError, match="do not hold"):
+    with pytest.raises(DeskError, match="do not hold"):
         await pit.decide("T-1-2-1", "validate")
     assert await pit.accounts() == before

@@ -170,7 +170,7 @@ async def test_reading_t15_later_player_of_the_round_is_paid_from_the_reseeded_m
     )
     assert paid_of(reply, FIVE_CARD) == [(5, 1_000_042), (3, 100_000)]
     assert await pit.meter(FIVE_CARD) == 900_000 * CENT
-    (state,) = [one for one in await pit.store.state() if one.meter == FIVE_CARD]
+    (state,) = [one for one in (await pit.store.state()).meters if one.meter == FIVE_CARD]
     assert (state.cycle, state.pending) == (2, True)
 
 
@@ -214,7 +214,7 @@ async def test_reading_t17_dealers_jackpot_is_one_share_a_patron_folders_too(pit
 async def test_reading_t21_reserve_is_not_paid_and_becomes_the_new_meter(pit: Pit) -> None:
     for number in range(5):
         await pit.round({1: BONUS}, {1: RAGS}, round_id=f"R{number}")
-    (state,) = [one for one in await pit.store.state() if one.meter == BONUS]
+    (state,) = [one for one in (await pit.store.state()).meters if one.meter == BONUS]
     assert state.amount_cents == 1_000_105, "the 40 cents of the reserve are not shown"
     reply = await pit.round(
         {1: BONUS}, {1: ROYAL}, community=JACK_TEN, dealer="2c 7d 9h", round_id="R9"

@@ -184,7 +184,7 @@ async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
     await rewrite(
         played, lambda entry, fields: fields | {b"kind": b"gift"} if entry == number else fields
     )
-    (problem,) = (await played.audit()).problems
+    problem, *_ = (await played.audit()).problems
     assert problem.startswith(f"entry {number} is of a kind")
 
 

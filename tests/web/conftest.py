@@ -1,24 +1,11 @@
 """A web side for each test, and a browser where the test wants one."""
 
-import os
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
-from tests.waiting import require
 from tests.web.stand import Stand
-
-_BROWSER_ARGUMENTS = (
-    "--no-sandbox",
-    "--headless=new",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture
@@ -29,18 +16,6 @@ async def stand() -> AsyncIterator[Stand]:
     stand.keep_beating()
     yield stand
     await stand.stop()
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """A Chromium; without one the test is skipped, and fails in CI."""
-    path = os.environ.get("CHROMIUM") or require("chromium")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=path, args=list(_BROWSER_ARGUMENTS)
-        )
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

@@ -1,24 +1,52 @@
 """The real application on a free port, for one test, and stand-ins for what it asks."""
 
 import asyncio
+import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 import httpx
 import msgspec
+from litestar import Litestar
+from redis.asyncio import Redis
 
 from meters.board import Board, MeterRow, MeterState
 from meters.metrics import Metrics
+from meters.people.keys import PeopleKeys
+from meters.people.people import People
+from meters.people.pins import PinHashing
+from meters.people.roles import Role
+from meters.people.users import Doer
+from meters.web.api.signing import Me
 from meters.web.app import create_app
-from meters.web.doors import Act, ClaimError, ClaimRow
+from meters.web.security import CSRF_HEADER
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import ControllerBeat, Jackpot
 from meters.wire.pages.server import serve_web
+from tests.servers import RedisServer
 from tests.waiting import free_port
+from tests.web.desks import AT, CLAIM, SMALL, Bell, ClaimsInMemory, LinksInMemory
 
-FLOOR_KEY: Final = "floor-key-of-the-test"
-AT: Final = "2026-11-20T02:14:07.250Z"
+__all__ = ["AT", "CLAIM", "FLOOR", "PIN", "SMALL", "STAFF", "Staff", "Stand", "jackpot", "row"]
+
+PIN: Final = "314159"
+"""Everybody's."""
+
+STAFF: Final[Mapping[str, Role]] = {
+    "Dana": Role.DEALER,
+    "Flo": Role.FLOORPERSON,
+    "Finn": Role.FLOORPERSON,
+    "Sue": Role.SUPERVISOR,
+    "Sam": Role.SUPERVISOR,
+    "Audrey": Role.AUDITOR,
+    "Ada": Role.ADMINISTRATOR,
+}
+"""Who works at the stand."""
+
+_DATABASE: Final = 9
+_NOWHERE: Final = "unix:///nowhere/redis.sock"
 
 FLOOR: Final = """
 [facility]
@@ -49,36 +77,6 @@ wager = 500
 paytable = "A"
 """
 
-CLAIM: Final = ClaimRow(
-    claim="c1", order="17-0", link="tcp-main", meter="progressive", table="TCP-03",
-    asset="104213", round="R9", position=3, patron="p3", item="progressive",
-    hand="mini_royal_spades", cards=("As", "Ks", "Qs"), amount=151_000, percent=100,
-    paid_from="hand_pay", state="pending", at=AT,
-)  # fmt: skip
-
-
-class Desk:
-    """A claims desk that knows one claim."""
-
-    def __init__(self) -> None:
-        self.claim = CLAIM
-        self.acts: list[tuple[str, Act, str, str | None, str | None]] = []
-
-    async def waiting(self) -> Sequence[ClaimRow]:
-        return [self.claim]
-
-    async def decide(
-        self, claim: str, act: Act, actor: str, reason: str | None, slip: str | None
-    ) -> ClaimRow:
-        if claim != self.claim.claim:
-            raise ClaimError("unknown_claim", f"there is no claim {claim}")
-        if act == "pay" and self.claim.state != "validated":
-            raise ClaimError("wrong_state", "the claim is not validated yet")
-        self.acts.append((claim, act, actor, reason, slip))
-        state = {"validate": "validated", "reject": "rejected", "pay": "paid"}[act]
-        self.claim = msgspec.structs.replace(self.claim, state=state)
-        return self.claim
-
 
 class Vitals:
     """Health as the test wishes it."""
@@ -90,27 +88,80 @@ class Vitals:
         return self.reasons
 
 
-class Stand:
-    """The application of one floor on one port; started and stopped as the test wishes."""
+class Staff:
+    """Somebody who has signed in, and talks to the service as his page does."""
 
-    def __init__(self, floor_text: str = FLOOR) -> None:
+    def __init__(self, client: httpx.AsyncClient, me: Me) -> None:
+        self.client = client
+        self.me = me
+
+    async def get(self, path: str) -> httpx.Response:
+        """Read something."""
+        return await self.client.get(path)
+
+    async def post(self, path: str, body: object = None) -> httpx.Response:
+        """Do something."""
+        return await self.client.post(path, json={} if body is None else body)
+
+
+class Stand:
+    """The application of one floor on one port; started and stopped as the test wishes.
+
+    Args:
+        floor_text: the floor file.
+        redis: keeps the people; without one nobody can sign in, as when the store fails. It is
+            emptied first, so that each stand begins with no users.
+        shared_with: another stand that serves the same people and desks, as a second worker does.
+    """
+
+    def __init__(
+        self,
+        floor_text: str = FLOOR,
+        redis: RedisServer | None = None,
+        shared_with: "Stand | None" = None,
+    ) -> None:
         self.floor: Floor = parse_floor(floor_text)
-        self.desk = Desk()
+        self.bell: Bell = shared_with.bell if shared_with else Bell()
+        self.claims: ClaimsInMemory = (
+            shared_with.claims if shared_with else ClaimsInMemory(self.bell)
+        )
+        self.links: LinksInMemory = (
+            shared_with.links if shared_with else LinksInMemory(self.floor, self.bell)
+        )
         self.health = Vitals()
         self.metrics = Metrics(self.floor)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.board = Board()
+        self.redis_url = f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE
+        if shared_with:
+            self.redis_url = shared_with.redis_url
+        self.redis: Redis = Redis.from_url(self.redis_url)
+        self.people = People.of(
+            self.redis,
+            self.floor.service.idle_minutes,
+            # Of no use against anybody, and quick.
+            PinHashing(time_cost=1, memory_kib=8),
+        )
+        self._empty_first = redis is not None and shared_with is None
         self._beats = itertools.count(1)
         self._serving: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
 
+    def app(self) -> Litestar:
+        """The application, for the board that there is now."""
+        return create_app(
+            self.floor, self.board, claims_desk=self.claims, links_desk=self.links,
+            changes=self.bell, people=self.people, health=self.health, metrics=self.metrics,
+        )  # fmt: skip
+
     async def start(self) -> None:
         """Serve a new board, as a service that has just started would."""
+        if self._empty_first:
+            self._empty_first = False
+            await self.redis.flushdb()
         self.board = Board()
-        app = create_app(
-            self.floor, self.board, self.desk, self.health, self.metrics, floor_key=FLOOR_KEY
-        )
+        app = self.app()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
             serve_web(app, "127.0.0.1", self.port, ready, self.board.close)
@@ -120,6 +171,33 @@ class Stand:
         waiting.cancel()
         assert ready.is_set(), "the server did not start"
 
+    async def add_staff(self, *names: str) -> None:
+        """Add those of the staff, or all."""
+        for name in names or STAFF:
+            await self.people.users.add(name, STAFF[name], PIN, Doer("the test"))
+
+    @property
+    def people_keys(self) -> PeopleKeys:
+        """Where the people are kept."""
+        return PeopleKeys()
+
+    def session_key(self, staff: Staff) -> str:
+        """Where somebody's session is kept."""
+        token = staff.client.headers["Cookie"].partition("=")[2]
+        return self.people_keys.session(hashlib.sha256(token.encode()).hexdigest())
+
+    @asynccontextmanager
+    async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
+        """Sign somebody in over HTTP."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
+            answer = await client.post("/api/v1/sign-in", json={"name": name, "pin": pin})
+            assert answer.status_code == 200, answer.text
+            # A browser sends a secure cookie to a loopback address, this client does not.
+            token = answer.headers["set-cookie"].partition(";")[0]
+            me = msgspec.json.decode(answer.content, type=Me)
+            client.headers.update({"Cookie": token, CSRF_HEADER: me.csrf})
+            yield Staff(client, me)
+
     async def stop(self) -> None:
         """Stop serving, and beating."""
         self.hush()
@@ -128,6 +206,7 @@ class Stand:
             await asyncio.wait({self._serving}, timeout=10)
             assert self._serving.done(), "the server did not stop"
             self._serving = None
+        await self.redis.aclose()
 
     def beat(self, link: str, state: str = "operable", reason: str = "") -> None:
         """One beat of a link's controller."""

@@ -129,6 +129,97 @@ async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("event", ["validated", "paid"])
+async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event: str) -> None:
+    clock = Clock()
+    board = Board(clock)
+    board.put_jackpot("tcp-main", jackpot())
+    board.put_jackpot("tcp-main", jackpot(event))
+    clock.now += 59
+    (told,) = await taken(board.watch())
+    assert isinstance(told, HitRow)
+    assert (told.event, told.claim, told.news_ms) == (event, "c1", 1000)
+    assert board.validated() == [told]
+    clock.now += 1
+    assert board.validated() == []
+    assert board.hits() == []
+
+
+async def test_paid_is_news_no_longer_than_validated_was() -> None:
+    clock = Clock()
+    board = Board(clock)
+    board.put_jackpot("tcp-main", jackpot())
+    board.put_jackpot("tcp-main", jackpot("validated"))
+    watch = board.watch()
+    await taken(watch)
+    clock.now += 50
+    board.put_jackpot("tcp-main", jackpot("paid"))
+    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, HitRow)] == [10_000]
+    clock.now += 10
+    board.put_jackpot("tcp-main", jackpot("paid"))
+    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, HitRow)] == [0]
+
+
+async def test_a_decision_told_once_more_is_no_news() -> None:
+    """A table that comes back is told again what became of its claims; displays know it."""
+    board = Board()
+    watch = board.watch()
+    await taken(watch)
+    board.put_jackpot("tcp-main", jackpot("validated"))
+    (told,) = await taken(watch)
+    assert isinstance(told, HitRow)
+    assert told.news_ms == 0
+    assert board.validated() == []
+
+
+async def test_a_rejection_is_told_and_leaves_nothing() -> None:
+    board = Board()
+    board.put_jackpot("tcp-main", jackpot())
+    watch = board.watch()
+    await taken(watch)
+    board.put_jackpot("tcp-main", jackpot("rejected"))
+    (told,) = await taken(watch)
+    assert isinstance(told, HitRow)
+    assert (told.event, told.news_ms) == ("rejected", 0)
+    assert board.hits() == board.validated() == []
+
+
+def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
+    clock = Clock()
+    board = Board(clock)
+    board.put_jackpot("tcp-main", jackpot())
+    board.put_jackpot("tcp-main", jackpot(claim="c2"), news=False)
+    assert [hit.news_ms for hit in board.hits()] == [20_000, 0]
+    clock.now += 12
+    board.put_jackpot("tcp-main", jackpot())
+    assert [hit.news_ms for hit in board.hits()] == [8_000, 0]
+    clock.now += 8
+    assert [hit.news_ms for hit in board.hits()] == [0, 0]
+    assert [hit.hand_name for hit in board.hits()] == ["Mini-royal of spades"] * 2
+
+
+def test_validated_hits_count_among_those_that_the_board_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    board = Board()
+    for number in range(50):
+        board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
+        board.put_jackpot("tcp-main", jackpot("validated", claim=f"c{number}"))
+    assert [hit.claim for hit in board.validated()] == ["c47", "c48", "c49"]
+
+
+async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
+    """So that a display that has just come holds a number for no longer than the others."""
+    clock = Clock()
+    board = Board(clock)
+    board.put_controller("tcp-main", beat())
+    clock.now += 3.5
+    (told,) = await taken(board.watch())
+    assert isinstance(told, LinkRow)
+    assert told.age_ms == 3500
+
+
 def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
     board = Board()
     board.put_jackpot("tcp-main", jackpot("paid"))

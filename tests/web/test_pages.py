@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from meters.web.dress import LOGO_BYTES_MAX, dressed
 from meters.wire.pages.files import SHARED, Assets
 from meters.wire.pages.words import money, wager_text
 from tests.web.stand import Stand
@@ -31,7 +32,10 @@ class Reader(HTMLParser):
         return [attrs for _, attrs in self.tags if attrs.get("class") == "meter"]
 
     def amounts(self) -> list[str | None]:
-        return [attrs["aria-label"] for _, attrs in self.tags if attrs.get("class") == "amount"]
+        """What the meters show; the last amount of a page is that of a celebration to come."""
+        return [attrs["aria-label"] for _, attrs in self.tags if attrs.get("class") == "amount"][
+            :-1
+        ]
 
 
 @pytest.mark.parametrize(
@@ -73,22 +77,31 @@ async def test_a_meter_without_a_value_shows_no_number(stand: Stand) -> None:
     assert page.meters()[1]["data-state"] == "unavailable"
 
 
-@pytest.mark.parametrize("state", ["inoperable", "closed"])
-async def test_a_link_that_is_not_operable_shows_no_number(stand: Stand, state: str) -> None:
+async def test_a_link_that_is_not_operable_shows_no_number(stand: Stand) -> None:
     stand.put(112_362, 7)
     stand.hush()
-    stand.beat("tcp-main", state, "the store does not answer")
+    stand.beat("tcp-main", "inoperable", "the store does not answer")
     text = (await stand.get("/signage/tcp-main")).text
     assert Reader(text).amounts() == ["Temporarily unavailable"] * 2
     assert "1,123.62" not in text
     assert "store" not in text
 
 
-async def test_a_closed_meter_shows_no_number_while_its_link_goes_on(stand: Stand) -> None:
+async def test_a_closed_link_shows_its_number_and_that_it_is_closed(stand: Stand) -> None:
+    stand.put(112_362, 7)
+    stand.hush()
+    stand.beat("tcp-main", "closed", "parameters are changed")
+    text = (await stand.get("/signage/tcp-main")).text
+    assert Reader(text).amounts() == ["$1,123.62 Closed", "Temporarily unavailable"]
+    assert Reader(text).meters()[0]["data-state"] == "closed"
+    assert "parameters" not in text
+
+
+async def test_a_closed_meter_says_so_while_its_link_goes_on(stand: Stand) -> None:
     stand.put(112_362, 7, state="closed")
     stand.put(500_000, 3, meter="five_card_hand_bonus")
     page = Reader((await stand.get("/signage/tcp-main")).text)
-    assert page.amounts() == ["Temporarily unavailable", "$5,000.00"]
+    assert page.amounts() == ["$1,123.62 Closed", "$5,000.00"]
 
 
 async def test_a_pending_hit_names_the_table_and_the_amount(stand: Stand) -> None:
@@ -97,7 +110,15 @@ async def test_a_pending_hit_names_the_table_and_the_amount(stand: Stand) -> Non
     stand.hit(claim="c1", amount=2_500, table="TCP-01")
     stand.hit(claim="c2", amount=151_234, table="TCP-03")
     text = Reader((await stand.get("/signage")).text).text
-    assert "Table TCP-03 wins $1,512.34 · 1 more" in text
+    assert "Table TCP-03 wins $1,512.34 · 1 of 2" in text
+
+
+async def test_a_win_just_validated_is_named(stand: Stand) -> None:
+    stand.put(100_000, 8, cycle=2)
+    stand.hit(amount=151_234)
+    stand.hit("validated", amount=151_234)
+    text = Reader((await stand.get("/signage")).text).text
+    assert re.search(r"Validated\s+Table TCP-03 wins \$1,512\.34", text)
 
 
 async def test_what_the_floor_file_says_is_escaped(stand: Stand) -> None:
@@ -128,18 +149,30 @@ async def test_the_root_leads_to_the_signage(stand: Stand) -> None:
 
 async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> None:
     page = (await stand.get("/signage")).text
-    assets = Assets.load(("meters.web", SHARED))
-    assert len(page.encode()) + sum(map(len, assets.bodies.values())) < PAGE_BYTES_MAX
-    texts = [page, *(body.decode() for body in assets.bodies.values())]
+    version = re.search(r'data-version="(\w+)"', page)
+    assert version is not None
+    ours = ("signage", "look", "numerals", "dollar", "comma", "point", "heart", "spade")
+    names = [
+        name
+        for name in dressed(Assets.load(("meters.web", SHARED)), stand.floor).bodies
+        if name.startswith((*ours, "club", "diamond"))
+    ]
+    assert len(names) == 16
+    texts = [page]
+    for name in names:
+        answer = await stand.get(f"/assets/{version[1]}/{name}")
+        assert answer.status_code == 200
+        texts.append(answer.text)
+    assert sum(len(text.encode()) for text in texts) + LOGO_BYTES_MAX < PAGE_BYTES_MAX
     for text in texts:
         addresses = set(re.findall(r"https?://[^\s\"'<)]+", text))
         assert addresses <= {"http://www.w3.org/2000/svg"}
 
 
 async def test_assets_are_kept_under_their_version_alone(stand: Stand) -> None:
-    version = Assets.load(("meters.web", SHARED)).version
+    version = dressed(Assets.load(("meters.web", SHARED)), stand.floor).version
     kept = await stand.get(f"/assets/{version}/signage.js")
     assert "immutable" in kept.headers["cache-control"]
     assert kept.headers["content-type"].startswith("text/javascript")
     assert (await stand.get("/assets/000000000000/signage.js")).status_code == 404
-    assert (await stand.get(f"/assets/{version}/..%2Fpages.py")).status_code == 404
+    assert (await stand.get(f"/assets/{version}/..%2Fsignage.py")).status_code == 404

@@ -8,18 +8,15 @@ import time
 import pytest
 
 from bonus.errors import UserError
-from meters.web.app import create_app
 from meters.wire.pages.server import GRACE_S, serve_web
 from tests.waiting import eventually_async
 from tests.web.events import listening
-from tests.web.stand import FLOOR_KEY, Stand
+from tests.web.stand import Stand
 
 
 async def test_a_port_in_use_is_told_with_its_address() -> None:
     stand = Stand()
-    app = create_app(
-        stand.floor, stand.board, stand.desk, stand.health, stand.metrics, floor_key=FLOOR_KEY
-    )
+    app = stand.app()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"127.0.0.1:{port}: Address already in use"):
@@ -29,9 +26,7 @@ async def test_a_port_in_use_is_told_with_its_address() -> None:
 @pytest.mark.parametrize("host", ["no such host", "203.0.113.7"])
 async def test_an_address_that_is_not_ours_is_told(host: str) -> None:
     stand = Stand()
-    app = create_app(
-        stand.floor, stand.board, stand.desk, stand.health, stand.metrics, floor_key=FLOOR_KEY
-    )
+    app = stand.app()
     with pytest.raises(UserError, match="cannot serve pages at http://"):
         await serve_web(app, host, 8080, asyncio.Event())
 

@@ -1,8 +1,8 @@
 -- Applies a batch of table events to one link: seq check, meters, ledger and kept replies in one
 -- atomic step. Each event is judged in turn, on the books as the ones before it left them.
 --
--- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting
---       6…  the table keys, then the claim keys, as the events' indices name them
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8…  the table keys, then the claim keys, as the events' indices name them
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each
 --         { table key index, table id, seq, digest of the event's bytes, kind, round id,
@@ -24,11 +24,8 @@
 --   accepted    { 'accepted', reply, { cents, meter cents after, entry } … per due }
 --   refused     { 'refused', reply }         as judged before
 --   and refused here, the code kept as the reply: round_open, after_lockout, round_over,
---   unknown_round, meter_full, books_full
+--   link_closed, unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
-
-local ACCOUNTS, TALLIES, METERS, LEDGER, WAITING = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local AT = ARGV[1]
 
 --include books
 
@@ -71,12 +68,14 @@ end
 local function open_round(key, seq, round, event, draw, contributed)
   local at = tables[key]
   at.round, at.basis, at.contributed = round, seq, contributed
+  add_rounds(1)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
 local function end_round(key, claims)
   local at = tables[key]
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
+  add_rounds(-1)
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
   set_table(key, 'over', at.over, 'claims', table.concat(claims, ' '))
 end
@@ -92,6 +91,7 @@ local function apply_wagers(event)
   local at = tables[key]
   if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
   if at.over == round then return 'round_over' end
+  if meters['closed'] then return 'link_closed' end
   local from, leaving = 'table:' .. table_id, 0
   for _, added in ipairs(work[3]) do
     leaving = leaving + added[4] + added[5]
@@ -183,7 +183,12 @@ local function open_claim(due, entry, cents, after)
     'entry', exact(entry), 'at', AT,
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), due[5] }
+  -- The wins of a meter by their order, and once more those that are a percentage of it (duty D16).
+  local place = string.format('%016.0f:%s', entry, due[5])
+  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. place }
+  touch_desk()
   if percent then
+    claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. '!' .. place }
     set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
     touch_meter(meter)
   end

@@ -1,18 +1,20 @@
 -- Carries one decision of a floorperson: validate, reject or pay a claim, with its ledger entry.
 --
--- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 the claim
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts  8 the claim
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
 --       4 act: validate, reject or pay   5 who   6 table id   7 round id   8 meter id
 --       9 '1' for a percentage of the meter   10 '1' where it is hand paid
 --       11 the decision as text, for the ledger
+--       12 cents of Envy Bonuses that a rejection takes back from patrons, who are not due them
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, who }     decided before: by whom
+--   { 'same_person' }                 who validated it may not pay it (duty D4)
+--   { 'books_full' }                  an account cannot hold what would move there
 --   { 'done', state, amount in cents, meter cents after, entry }
 
-local ACCOUNTS, TALLIES, METERS, LEDGER, WAITING, CLAIM = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local AT = ARGV[1]
+local CLAIM = KEYS[8]
 
 --include books
 
@@ -27,13 +29,21 @@ if claim['state'] ~= needed or (act == 'pay' and not hand_pay) then
   return { 'wrong_state', claim['state'], claim['by'] or '' }
 end
 
+if act == 'pay' and claim['validate_by'] == by then return { 'same_person' } end
+
 local transfers, account = {}, 'claim:' .. id
 local held, cycle = balance(account), cycle_of(meter)
+local back = act == 'reject' and (percent and 'meter:' .. meter or 'house') or 'paid'
+local envy = tonumber(ARGV[12]) * MICROS_PER_CENT
+if not transfer_fits(account, back, held + envy) or not leaves('paid', envy) then return { 'books_full' } end
+
 local state, final = 'validated', true
 if act == 'reject' then
   state = 'rejected'
-  transfer(transfers, account, percent and 'meter:' .. meter or 'house', held, cycle)
+  transfer(transfers, account, back, held, cycle)
+  transfer(transfers, 'paid', 'house', envy, cycle)
   tally('rejected:' .. meter, 1)
+  tally('envy_taken_back_cents:' .. meter, tonumber(ARGV[12]))
   tally('rejected_cents:' .. meter, tonumber(claim['amount']))
 elseif act == 'pay' or not hand_pay then
   if act == 'pay' then state = 'paid' end
@@ -46,6 +56,7 @@ if percent and act ~= 'pay' then
   set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) - 1)
   touch_meter(meter)
 end
+touch_desk()
 local entry = note_entry(act, by, ARGV[6], ARGV[7], 0, transfers, ARGV[11], '')
 
 write_books()

@@ -5,6 +5,11 @@
 -- Amounts are whole micros in Lua numbers, exact up to 2^53 - 1; `transfer_fits` keeps every
 -- balance within that. They go to Redis through '%.0f', which keeps all digits, and Redis adds.
 
+-- Every script is given the link's keys and the time first, in this order.
+local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local WAITING, WINS, ACTS = KEYS[5], KEYS[6], KEYS[7]
+local AT = ARGV[1]
+
 local MICROS_MAX = 9007199254740991
 local MICROS_PER_CENT = 10000
 
@@ -68,12 +73,25 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
+-- What floorpersons see has changed: a claim, whether the link is open, a proposal.
+local desk_changed, rounds_added = false, 0
+
+local function touch_desk()
+  desk_changed = true
+end
+
+-- Counts the rounds whose wagers are in and that have no result yet.
+local function add_rounds(number)
+  rounds_added = rounds_added + number
+end
+
 local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
+local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry = count_of(meters, 'entries')
-local entries = {}
+local entries, acts = {}, {}
 
 -- Notes a ledger entry; its number, which is also its order (duty D7), is returned.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply)
@@ -83,6 +101,7 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
     'seq', exact(seq), 'transfers', '[' .. table.concat(transfers, ',') .. ']',
     'event', event, 'reply', reply,
   }
+  if not OF_TABLES[kind] then acts[#acts + 1] = exact(last_entry) end
   return last_entry
 end
 
@@ -91,6 +110,9 @@ end
 local function write_books()
   for _, entry in ipairs(entries) do
     redis.call('XADD', LEDGER, unpack(entry))
+  end
+  for _, act in ipairs(acts) do
+    redis.call('ZADD', ACTS, act, act)
   end
   for account, micros in pairs(balances) do
     if micros == 0 and string.sub(account, 1, 6) == 'claim:' then
@@ -103,6 +125,14 @@ local function write_books()
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry) }
+  if rounds_added ~= 0 then
+    written[#written + 1] = 'rounds'
+    written[#written + 1] = exact(count_of(meters, 'rounds') + rounds_added)
+  end
+  if desk_changed then
+    written[#written + 1] = 'desk'
+    written[#written + 1] = exact(count_of(meters, 'desk') + 1)
+  end
   for meter in pairs(changed_meters) do
     set_meter('version:' .. meter, count_of(meters, 'version:' .. meter) + 1)
     for _, name in ipairs({ 'version:', 'cycle:', 'pending:' }) do

@@ -1,0 +1,66 @@
+-- Carries out what another person has proposed, or withdraws it, with its ledger entry (duties D4,
+-- D12, D15).
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 proposals  9 the proposal
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 proposal id
+--       4 act: confirm or withdraw   5 who   6 the decision as text, for the ledger   7 meter id
+--       8 the meter's terms as they are, empty where no parameter changes
+--       9 its terms from now on   10 the digest of all terms from now on
+--       11 cents that are added to the meter, below 0 taken off it; 0 where nothing is
+-- Output, in order of precedence
+--   { 'terms' }                      the link's terms are not those of ARGV 2
+--   { 'unknown_proposal' }
+--   { 'wrong_state', state, who }    decided before: by whom
+--   { 'same_person' }                who proposed it may not confirm it
+--   { 'not_closed' }                 a parameter changes only while the link is closed
+--   { 'rounds_open', number }
+--   { 'stale' }                      the meter's terms changed since
+--   { 'meter_short' }                the meter holds less than is to be taken off it
+--   { 'meter_full' }                 it cannot hold what is to be added
+--   { 'done', state, entry }
+
+local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+local proposal = read_hash(PROPOSAL)
+if not proposal['state'] then return { 'unknown_proposal' } end
+if proposal['state'] ~= 'open' then
+  return { 'wrong_state', proposal['state'], proposal['decided_by'] or '' }
+end
+
+local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[7]
+local parameter = proposal['kind'] == 'parameter'
+local state, kind, transfers = 'withdrawn', 'withdraw', {}
+if act == 'confirm' then
+  if proposal['by'] == by then return { 'same_person' } end
+  state, kind = 'confirmed', parameter and 'parameter' or 'adjust'
+  if parameter then
+    if not meters['closed'] then return { 'not_closed' } end
+    if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end
+    if meters['terms:' .. meter] ~= ARGV[8] then return { 'stale' } end
+  else
+    local account, cents = 'meter:' .. meter, tonumber(ARGV[11])
+    local from, to, micros = 'house', account, cents * MICROS_PER_CENT
+    if cents < 0 then
+      from, to, micros = account, 'house', -micros
+      if balance(account) < micros then return { 'meter_short' } end
+    end
+    if not transfer_fits(from, to, micros) then return { 'meter_full' } end
+    transfer(transfers, from, to, micros, cycle_of(meter))
+    tally((cents < 0 and 'adjusted_down_cents:' or 'adjusted_up_cents:') .. meter, math.abs(cents))
+  end
+  touch_meter(meter)
+end
+
+touch_desk()
+local entry = note_entry(kind, by, '', '', 0, transfers, ARGV[6], '')
+write_books()
+redis.call('HSET', PROPOSAL, 'state', state, 'decided_by', by, 'decided_at', AT)
+redis.call('ZREM', PROPOSALS, id)
+if state == 'confirmed' and parameter then
+  redis.call('HSET', METERS, 'terms:' .. meter, ARGV[9], 'terms', ARGV[10])
+end
+return { 'done', state, exact(entry) }

@@ -1,0 +1,32 @@
+-- Closes a link, or opens it again, with its ledger entry. A closed link takes no new wagers; rounds
+-- whose wagers are in are finished, and wins are decided (duties D12, D13).
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 act: close or open
+--       4 who   5 the reason why it is closed   6 the act as text, for the ledger
+-- Output, in order of precedence
+--   { 'terms' }                 the link's terms are not those of ARGV 2
+--   { 'wrong_state', who }      it is closed, or open, already: who closed it
+--   { 'done', entry }
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+local act, by = ARGV[3], ARGV[4]
+if (meters['closed'] ~= nil) == (act == 'close') then
+  return { 'wrong_state', meters['closed_by'] or '' }
+end
+
+for field in pairs(meters) do
+  -- Every display is told: each meter's version rises with its state.
+  if string.sub(field, 1, 6) == 'terms:' then touch_meter(string.sub(field, 7)) end
+end
+touch_desk()
+local entry = note_entry(act, by, '', '', 0, {}, ARGV[6], '')
+write_books()
+if act == 'close' then
+  redis.call('HSET', METERS, 'closed', ARGV[5], 'closed_by', by, 'closed_at', AT)
+else
+  redis.call('HDEL', METERS, 'closed', 'closed_by', 'closed_at')
+end
+return { 'done', exact(entry) }

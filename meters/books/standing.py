@@ -1,0 +1,82 @@
+"""What is read of a link's books: where tables, meters and the link itself stand."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Act = Literal["validate", "reject", "pay"]
+"""What a floorperson does with a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """Where a table stands: its last seq, its open round, the claims of its last result."""
+
+    last_seq: int
+    open_round: str | None
+    basis: int
+    wagers: bytes
+    draw: bytes
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeterState:
+    """A meter as the store has it; the amount in cents, without fractions."""
+
+    meter: str
+    amount_cents: int
+    version: int
+    cycle: int
+    pending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Why a link is closed, by whom and since when."""
+
+    reason: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """A link at one moment.
+
+    Attributes:
+        meters: its meters, in the order of the floor file.
+        closure: why it is closed, or None while it is open.
+        rounds_open: how many rounds have wagers and no result yet.
+        desk: a count that rises whenever something changes that floorpersons see.
+        last_entry: the number of the last ledger entry.
+    """
+
+    meters: tuple[MeterState, ...]
+    closure: Closure | None
+    rounds_open: int
+    desk: int
+    last_entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A link's accounts in micros and its counts, all of one moment."""
+
+    accounts: dict[str, int]
+    tallies: dict[str, int]
+    meters: dict[str, str]
+
+    @property
+    def last_entry(self) -> int:
+        """The number of the last ledger entry."""
+        return int(self.meters.get("entries", "0"))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a decision came to, in cents."""
+
+    state: str
+    amount_cents: int
+    meter_after_cents: int
+    entry: int

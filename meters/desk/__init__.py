@@ -1,0 +1,1 @@
+"""The desks: what floorpersons decide, and what supervisors change, each act once."""

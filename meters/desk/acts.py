@@ -1,0 +1,87 @@
+"""What people did with a link, told from its ledger (duty D17)."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from meters.desk.claim_rows import Decision
+from meters.desk.proposals import Change
+from meters.web.rows import ActRow
+from meters.wire.pages.words import money
+
+
+class Switched(msgspec.Struct, frozen=True, omit_defaults=True):
+    """That a link was closed or opened, as the ledger keeps it."""
+
+    act: str
+    by: str
+    reason: str = ""
+
+
+class Withdrawn(msgspec.Struct, frozen=True):
+    """That a proposal was taken back, as the ledger keeps it."""
+
+    proposal: str
+    by: str
+    meter: str
+
+
+Told = tuple[str, str]
+"""What an act is about, and what it was, in words."""
+
+
+def _decision(event: str) -> Told:
+    decision = msgspec.json.decode(event, type=Decision)
+    words = [decision.reason, decision.slip and f"slip {decision.slip}"]
+    if decision.envy_back:
+        words.append(f"Envy Bonuses of {money(decision.envy_back)} not due")
+    return decision.claim, "; ".join(filter(None, words))
+
+
+def _switched(event: str) -> Told:
+    return "link", msgspec.json.decode(event, type=Switched).reason
+
+
+def _changed(event: str) -> Told:
+    change = msgspec.json.decode(event, type=Change)
+    words = f"{change.meter}: {change.before} → {change.after}"
+    proposed = f"proposed by {change.by}" if change.confirmed_by else ""
+    return change.proposal, "; ".join(filter(None, (words, change.reason, proposed)))
+
+
+def _withdrawn(event: str) -> Told:
+    withdrawn = msgspec.json.decode(event, type=Withdrawn)
+    return withdrawn.proposal, withdrawn.meter
+
+
+def _seeded(event: str) -> Told:
+    return "meter", event
+
+
+_TELL: Final[Mapping[str, Callable[[str], Told]]] = {
+    "seed": _seeded,
+    "validate": _decision,
+    "reject": _decision,
+    "pay": _decision,
+    "close": _switched,
+    "open": _switched,
+    "propose": _changed,
+    "withdraw": _withdrawn,
+    "parameter": _changed,
+    "adjust": _changed,
+}
+
+
+def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
+    """An entry of the ledger as an act."""
+    of, told = _TELL[fields["kind"]](fields["event"])
+    return ActRow(
+        entry=entry,
+        at=fields["at"],
+        by=fields["by"],
+        what=fields["kind"],
+        of=of,
+        table=fields["table"],
+        told=told,
+    )

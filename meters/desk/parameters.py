@@ -1,0 +1,89 @@
+"""What of a meter can be changed by proposal, and what each change makes of its terms (duty D3).
+
+Seed, reseed and rates are laid down by the chapter for each wager amount and paytable, so they
+follow from these and are not parameters of their own.
+"""
+
+from typing import Final
+
+import msgspec
+
+from bonus.law.meter_terms import meter_terms
+from bonus.wagers import MeterKind
+from meters.web.doors import DeskError
+from meters.web.rows import Parameter
+from meters.wire.floor import Meter
+from meters.wire.pages.words import money
+
+_DRAWS: Final = frozenset({"magic_card_every", "lucky_every"})
+_EVERY_MAX: Final = 1_000_000
+
+
+def paytables_of(kind: MeterKind, wager_cents: int) -> tuple[str, ...]:
+    """The paytables that the chapter offers for a kind of meter; none where there is no choice."""
+    return tuple(letter for letter in "AB" if _offered(kind, wager_cents, letter))
+
+
+def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
+    """The meter with another value of one parameter.
+
+    Raises:
+        DeskError: ``bad_value`` where the chapter or the meter does not take it; ``no_change``
+            where it has it already.
+    """
+    if parameter == "paytable":
+        if not isinstance(value, str):
+            raise DeskError("bad_value", "a paytable is a letter")
+        changed = msgspec.structs.replace(meter, paytable=value)
+    elif isinstance(value, str):
+        raise DeskError("bad_value", f"{parameter} is a whole number")
+    elif parameter == "wager":
+        changed = msgspec.structs.replace(meter, wager=value)
+    else:
+        changed = _with_draw(meter, parameter, value)
+    if changed == meter:
+        raise DeskError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
+    try:
+        meter_terms(changed.kind, changed.wager, changed.paytable)
+    except ValueError as error:
+        raise DeskError("bad_value", str(error)) from None
+    return changed
+
+
+def words_of(meter: Meter, parameter: Parameter) -> str:
+    """A parameter's value as people read it."""
+    if parameter == "wager":
+        return money(meter.wager)
+    if parameter == "paytable":
+        return f"paytable {meter.paytable}"
+    every = meter.magic_card_every if parameter == "magic_card_every" else meter.lucky_every
+    return f"one round in {every:,}" if every else "never"
+
+
+def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
+    if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
+        message = f"{_said(parameter)} goes with a Five Card Hand Bonus only (649a.12(i)(3))"
+        raise DeskError("bad_value", message)
+    if not 0 <= value <= _EVERY_MAX:
+        message = f"{_said(parameter)} is in one round of so many, 0 for never, up to {_EVERY_MAX}"
+        raise DeskError("bad_value", message)
+    if parameter == "magic_card_every":
+        return msgspec.structs.replace(meter, magic_card_every=value)
+    return msgspec.structs.replace(meter, lucky_every=value)
+
+
+def _said(parameter: Parameter) -> str:
+    return {
+        "wager": "the wager",
+        "paytable": "the paytable",
+        "magic_card_every": "the Magic Card's draw",
+        "lucky_every": "the Lucky Bonus' draw",
+    }[parameter]
+
+
+def _offered(kind: MeterKind, wager_cents: int, letter: str) -> bool:
+    try:
+        meter_terms(kind, wager_cents, letter)
+    except ValueError:
+        return False
+    return True

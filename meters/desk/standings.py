@@ -1,0 +1,66 @@
+"""A link with its meters, parameters and proposals as supervisors see it (duty D3)."""
+
+from collections.abc import Sequence
+
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MeterKind
+from meters.books.accounts import meter_account, reserve_account
+from meters.books.standing import Snapshot
+from meters.desk.parameters import paytables_of
+from meters.web.rows import LinkStanding, MeterStanding, ProposalRow
+from meters.wire.floor import Link, Meter
+
+
+def link_standing(
+    link: Link,
+    books: Snapshot,
+    problem: str | None,
+    tables_online: int,
+    proposals: Sequence[ProposalRow],
+) -> LinkStanding:
+    """A link at the moment at which its books were read.
+
+    Args:
+        link: the link as it operates.
+        books: what its books hold.
+        problem: why it is inoperable, or None.
+        tables_online: how many of its tables are connected.
+        proposals: what was proposed and is not decided.
+    """
+    closed = books.meters.get("closed")
+    return LinkStanding(
+        link=link.id,
+        name=link.name,
+        state="inoperable" if problem else "operable" if closed is None else "closed",
+        reason=problem or closed or "",
+        closed_by=books.meters.get("closed_by"),
+        closed_at=books.meters.get("closed_at"),
+        rounds_open=int(books.meters.get("rounds", "0")),
+        tables=len(link.table),
+        tables_online=tables_online,
+        meters=tuple(_meter_standing(meter, books) for meter in link.meter),
+        proposals=tuple(proposals),
+    )
+
+
+def _meter_standing(meter: Meter, books: Snapshot) -> MeterStanding:
+    id_, terms = meter.meter_id, meter.terms
+    draws = meter.kind is MeterKind.FIVE_CARD_HAND_BONUS
+    return MeterStanding(
+        meter=id_,
+        name=meter.title,
+        kind=meter.kind.value,
+        wager=meter.wager,
+        paytable=meter.paytable,
+        paytables=paytables_of(meter.kind, meter.wager),
+        magic_card_every=meter.magic_card_every if draws else None,
+        lucky_every=meter.lucky_every if draws else None,
+        seed=terms.seed_cents,
+        reseed=terms.reseed_cents,
+        primary_bps=terms.primary_bps,
+        reserve_bps=terms.reserve_bps,
+        amount=books.accounts.get(meter_account(id_), 0) // MICROS_PER_CENT,
+        reserve=books.accounts.get(reserve_account(id_), 0) // MICROS_PER_CENT,
+        cycle=int(books.meters.get(f"cycle:{id_}", "0")),
+        pending=int(books.meters.get(f"pending:{id_}", "0")),
+    )

@@ -1,0 +1,44 @@
+"""Every Redis key of the people's side; all share one hash tag, which no link's id can be."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+_PREFIX: Final = "pitlink:{@people}:"
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleKeys:
+    """The keys of a facility's people."""
+
+    users: str = f"{_PREFIX}users"
+    """Sorted set, all of score 0: the users' folded names."""
+
+    administrators: str = f"{_PREFIX}administrators"
+    """Set: the folded names of the administrators that are enabled."""
+
+    log: str = f"{_PREFIX}log"
+    """Stream: the operators' log, entry n under the id ``n-0`` (duty D17)."""
+
+    user_prefix: str = f"{_PREFIX}user:"
+
+    def user(self, folded: str) -> str:
+        """Hash: a user, by his folded name."""
+        return f"{self.user_prefix}{folded}"
+
+    def session(self, token_digest: str) -> str:
+        """Hash: a session, by the digest of its token; it goes when it has been idle too long."""
+        return f"{_PREFIX}session:{token_digest}"
+
+    def tries(self, of: str) -> str:
+        """Sorted set: the failures to sign in as a name or from an address, by their moment."""
+        return f"{_PREFIX}tries:{_digest(of)}"
+
+    def lock(self, of: str) -> str:
+        """String: there while nobody may sign in as a name or from an address."""
+        return f"{_PREFIX}lock:{_digest(of)}"
+
+
+def _digest(of: str) -> str:
+    """A key's part of bounded length, whatever a stranger gives for a name."""
+    return hashlib.sha256(of.encode()).hexdigest()[:32]

@@ -1,0 +1,41 @@
+"""The people of a facility, put together."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from redis.asyncio import Redis
+
+from meters.people.log import OperatorsLog
+from meters.people.pins import PinHashing
+from meters.people.sessions import Sessions
+from meters.people.store import PeopleStore
+from meters.people.users import Users
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Everything that the web side and the commands ask about people.
+
+    Attributes:
+        users: who there is.
+        sessions: who has signed in.
+        log: who did what.
+    """
+
+    users: Users
+    sessions: Sessions
+    log: OperatorsLog
+
+    @classmethod
+    def of(cls, redis: Redis, idle_minutes: int, pins: PinHashing | None = None) -> Self:
+        """The people whom a Redis keeps.
+
+        Args:
+            redis: the facility's.
+            idle_minutes: for how long a signed-in person may do nothing.
+            pins: how PINs are kept, where it is not as usual.
+        """
+        store, pins = PeopleStore(redis), pins or PinHashing()
+        return cls(
+            Users(store, pins), Sessions(store, pins, idle_minutes * 60_000), OperatorsLog(store)
+        )

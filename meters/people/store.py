@@ -1,0 +1,101 @@
+"""The people's side of Redis: one script call for each change."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from meters.people.errors import told_as_store_failure
+from meters.people.keys import PeopleKeys
+
+_NAMES: Final = (
+    "begin_try", "refuse_try", "sign_in", "find_session", "sign_out", "add_user", "change_user",
+)  # fmt: skip
+
+Answer = int | str | list[str] | None
+"""What a script gives."""
+
+
+@cache
+def script_text(name: str) -> str:
+    """A script whole: what writes the log stands before each."""
+    folder = files("meters.people") / "scripts"
+    return "\n".join(
+        (folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("note", name)
+    )
+
+
+class PeopleStore:
+    """Calls the scripts, and reads hashes as text.
+
+    Attributes:
+        keys: where everything is.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self.keys = PeopleKeys()
+        self._redis = redis
+        self._scripts = {name: redis.register_script(script_text(name)) for name in _NAMES}
+
+    async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+        """Carry out one script whole, or nothing of it.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            answer: object = await self._scripts[script](keys=keys, args=arguments)
+        return _text(answer)
+
+    async def fields(self, key: str) -> dict[str, str]:
+        """A hash as it is, empty where there is none.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
+        return {name.decode(): value.decode() for name, value in found.items()}
+
+    async def every_user(self) -> list[dict[str, str]]:
+        """All users' hashes, by name.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            names = cast("list[bytes]", await self._redis.zrange(self.keys.users, 0, -1))
+            pipe = self._redis.pipeline(transaction=False)
+            for name in names:
+                pipe.hgetall(self.keys.user(name.decode()))
+            found: list[dict[bytes, bytes]] = await pipe.execute()
+        return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
+
+    async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
+        """Entries of the log below a number, latest first.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        latest = "+" if before is None else f"({before}-0"
+        with told_as_store_failure():
+            found = cast(
+                "list[tuple[bytes, dict[bytes, bytes]]]",
+                await self._redis.xrevrange(self.keys.log, latest, "-", count=limit),
+            )
+        return [
+            (
+                int(entry.partition(b"-")[0]),
+                {name.decode(): value.decode() for name, value in fields.items()},
+            )
+            for entry, fields in found
+        ]
+
+
+def _text(answer: object) -> Answer:
+    if isinstance(answer, bytes):
+        return answer.decode()
+    if isinstance(answer, list):
+        return [part.decode() if isinstance(part, bytes) else str(part) for part in answer]
+    return answer if isinstance(answer, int) else None

@@ -1,0 +1,135 @@
+"""The users: added, disabled, enabled, never deleted, since the ledger names them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from meters.people.errors import PeopleError
+from meters.people.names import clean_name, fold_name
+from meters.people.pins import PinHashing
+from meters.people.roles import Role
+from meters.people.store import PeopleStore
+from meters.wire.clock import now_text
+
+_REFUSED: Final = {
+    "name_taken": "there is a user {name} already",
+    "unknown_user": "there is no user {name}",
+    "wrong_state": "{name} is {state} already",
+    "last_administrator": "{name} is the last administrator who can sign in",
+}
+
+
+class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user as people see him.
+
+    Attributes:
+        name: as he is written everywhere; unique without regard to case.
+        role: what he may do.
+        enabled: whether he can sign in.
+        added_at: since when he is a user, RFC 3339 in UTC; `added_by` added him.
+        signed_in_at: when he last signed in.
+    """
+
+    name: str
+    role: Role
+    enabled: bool
+    added_at: str
+    added_by: str
+    signed_in_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doer:
+    """Who changes something: the name for the log, and the network address he does it from."""
+
+    name: str
+    client: str = ""
+
+
+class Users:
+    """All users of the facility."""
+
+    def __init__(self, store: PeopleStore, pins: PinHashing) -> None:
+        self._store = store
+        self._pins = pins
+
+    async def rows(self) -> Sequence[UserRow]:
+        """Every user, by name.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        return [_row(fields) for fields in await self._store.every_user()]
+
+    async def add(self, name: str, role: Role, pin: str, doer: Doer) -> UserRow:
+        """Add a user.
+
+        Raises:
+            PeopleError: ``bad_name``, ``bad_pin``, ``name_taken``, ``busy``, ``store_failed``.
+        """
+        name = clean_name(name)
+        kept = await self._pins.hash(pin)
+        keys, folded = self._store.keys, fold_name(name)
+        status = await self._store.call(
+            "add_user",
+            [keys.user(folded), keys.users, keys.administrators, keys.log],
+            [folded, name, role.value, kept, now_text(), doer.name, doer.client],
+        )
+        return await self._done(status, name)
+
+    async def disable(self, name: str, doer: Doer) -> UserRow:
+        """Let a user sign in no more, and end his sessions at once.
+
+        Raises:
+            PeopleError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
+                ``store_failed``.
+        """
+        if fold_name(name) == fold_name(doer.name):
+            raise PeopleError("yourself", "nobody disables himself")
+        return await self._change(name, "disable", "", doer)
+
+    async def enable(self, name: str, doer: Doer) -> UserRow:
+        """Let a disabled user sign in again.
+
+        Raises:
+            PeopleError: ``unknown_user``, ``wrong_state``, ``store_failed``.
+        """
+        return await self._change(name, "enable", "", doer)
+
+    async def set_pin(self, name: str, pin: str, doer: Doer) -> UserRow:
+        """Give a user another PIN, and end his sessions at once.
+
+        Raises:
+            PeopleError: ``bad_pin``, ``unknown_user``, ``busy``, ``store_failed``.
+        """
+        return await self._change(name, "pin", await self._pins.hash(pin), doer)
+
+    async def _change(
+        self, name: str, act: Literal["disable", "enable", "pin"], kept: str, doer: Doer
+    ) -> UserRow:
+        keys, folded = self._store.keys, fold_name(name)
+        status = await self._store.call(
+            "change_user",
+            [keys.user(folded), keys.administrators, keys.log],
+            [folded, act, kept, now_text(), doer.name, doer.client],
+        )
+        return await self._done(status, name, "disabled" if act == "disable" else "enabled")
+
+    async def _done(self, status: object, name: str, state: str = "") -> UserRow:
+        if status != "ok":
+            code = str(status)
+            raise PeopleError(code, _REFUSED[code].format(name=name, state=state))
+        return _row(await self._store.fields(self._store.keys.user(fold_name(name))))
+
+
+def _row(fields: dict[str, str]) -> UserRow:
+    return UserRow(
+        name=fields["name"],
+        role=Role(fields["role"]),
+        enabled=fields["enabled"] == "1",
+        added_at=fields["added_at"],
+        added_by=fields["added_by"],
+        signed_in_at=fields.get("signed_in_at"),
+    )

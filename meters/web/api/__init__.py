@@ -1,0 +1,1 @@
+"""The routes for programs and pages, a file for each subject."""

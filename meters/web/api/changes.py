@@ -1,0 +1,113 @@
+"""The stream by which a floorperson's page learns that something has changed."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+from litestar import get
+from litestar.background_tasks import BackgroundTask
+from litestar.handlers import HTTPRouteHandler
+from litestar.response import Stream
+
+from meters.board import Board, Watch
+from meters.people.errors import PeopleError
+from meters.people.people import People
+from meters.people.roles import Right
+from meters.web.doors import Changes
+from meters.web.errors import StaffRequest, refusals
+from meters.web.security import SESSION, needs, token_of
+from meters.web.stream import HEARTBEAT, STREAM_HEADERS, frame
+
+LOOK_EVERY_S: Final = 5.0
+"""After so many seconds at the most the session is looked at again."""
+
+_NOTHING_NEW: Final = -1
+_OF_NO_LINK: Final = ""
+"""No link is called so: a watch of it tells nothing but that the board closes."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """How many changes there have been; only that it is another number means something."""
+
+    count: int
+
+
+class ChangeStream:
+    """``changed`` at once and whenever something has changed, for as long as the session holds.
+
+    It does not keep the session alive, so a page that is left alone goes dark.
+    """
+
+    def __init__(self, changes: Changes, people: People, token: str | None, end: Watch) -> None:
+        self._changes = changes
+        self._people = people
+        self._token = token
+        self._end = end
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The stream as bytes."""
+        seen = _NOTHING_NEW
+        looked_at = -LOOK_EVERY_S
+        ended = asyncio.create_task(self._until_the_board_closes())
+        try:
+            while not ended.done():
+                if time.monotonic() - looked_at >= LOOK_EVERY_S:
+                    if not await self._holds():
+                        return
+                    looked_at = time.monotonic()
+                next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
+                change = asyncio.create_task(_next(self._changes, seen))
+                try:
+                    await asyncio.wait(
+                        {change, ended}, timeout=next_look_s, return_when="FIRST_COMPLETED"
+                    )
+                finally:
+                    change.cancel()
+                if change.done() and not change.cancelled():
+                    seen = change.result()
+                    yield frame(b"changed", msgspec.json.encode(Told(seen)))
+                elif not ended.done():
+                    yield HEARTBEAT
+        finally:
+            ended.cancel()
+
+    async def _holds(self) -> bool:
+        try:
+            person = await self._people.sessions.find(self._token, keep_alive=False)
+        except PeopleError:
+            return False
+        return person is not None and person.may(Right.WAITING)
+
+    async def _until_the_board_closes(self) -> None:
+        async for _ in self._end:
+            pass
+
+
+async def _next(changes: Changes, seen: int) -> int:
+    return await changes.next(seen)
+
+
+def change_routes(changes: Changes, people: People, board: Board) -> list[HTTPRouteHandler]:
+    """The stream for floorpersons' pages."""
+
+    @get(
+        "/api/v1/floor/stream",
+        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
+        media_type="text/event-stream", sync_to_thread=False,
+    )  # fmt: skip
+    def stream_changes(request: StaffRequest) -> Stream:
+        """Server-sent events: `changed` at once, and whenever what waits or stands has changed.
+
+        It ends when the session does, and does not keep it alive.
+        """
+        watch = board.watch(_OF_NO_LINK)
+        return Stream(
+            ChangeStream(changes, people, token_of(request), watch),
+            media_type="text/event-stream",
+            headers=STREAM_HEADERS,
+            background=BackgroundTask(board.leave, watch),
+        )
+
+    return [stream_changes]

@@ -1,0 +1,155 @@
+"""What waits for a floorperson, the decisions, and past wins."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import msgspec
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+
+from meters.people.people import People
+from meters.people.roles import Right
+from meters.web.doors import ClaimDesk
+from meters.web.errors import StaffRequest, WebRequest, refusals
+from meters.web.rows import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
+from meters.web.security import SESSION, for_anybody, needs, person_of
+from meters.web.slip import slip_pdf
+from meters.wire.floor import Floor
+
+ENTRIES_MAX: Final = 10**15
+"""No ledger and no log is longer."""
+
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
+_READS: Final = refusals(401, 403, 404, 503)
+
+
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A body without fields: the actor is whoever has signed in. A field in it is refused."""
+
+
+class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A floorperson has found that there is no win, and why."""
+
+    reason: Words
+    envy_not_due: bool = False
+
+
+class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The patron was paid, against this payout slip."""
+
+    slip: Words
+
+
+def claim_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
+    """Everything about claims and wins."""
+    return [*_reading_routes(floor, desk, people), *_deciding_routes(desk)]
+
+
+def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
+    @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
+    async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
+        """The claims that are not yet paid or rejected, oldest first; money in cents.
+
+        Who may see wins sees all of each. Everybody else is told no person's name, no evidence and
+        no slip.
+        """
+        person = await person_of(request, people)
+        rows = await desk.waiting()
+        if person is not None and person.may(Right.WINS):
+            return rows
+        return [without_people(row) for row in rows]
+
+    @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    async def show_claim(claim: FromPath[str]) -> ClaimRow:
+        """One claim, decided or not, with its evidence (duty D16)."""
+        return await desk.find(claim)
+
+    @get(
+        "/api/v1/claims/{claim:str}/slip.pdf",
+        opt=needs(Right.WINS), security=SESSION, responses=_READS, media_type="application/pdf",
+    )  # fmt: skip
+    async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
+        """The payout slip of a win, on one page (duty D16)."""
+        row = await desk.find(claim)
+        slip = await asyncio.to_thread(slip_pdf, floor, row, request.user.name, datetime.now(UTC))
+        named = {"Content-Disposition": f'inline; filename="slip-{_plain(claim)}.pdf"'}
+        return Response(slip, media_type="application/pdf", headers=named)
+
+    @get("/api/v1/wins", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    async def search_wins(
+        *,
+        link: FromQuery[str | None] = None,
+        meter: FromQuery[str | None] = None,
+        table: FromQuery[str | None] = None,
+        standing: Annotated[ClaimState | None, QueryParameter(name="state")] = None,
+        words: FromQuery[str | None] = None,
+        since: FromQuery[str | None] = None,
+        until: FromQuery[str | None] = None,
+        meter_awards: FromQuery[bool] = False,
+        before: FromQuery[str | None] = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
+    ) -> WinPage:
+        """Past and present wins, latest first (duty D16)."""
+        return await desk.wins(
+            WinSearch(
+                link=link, meter=meter, table=table, state=standing, words=words, since=since,
+                until=until, meter_awards=meter_awards, before=before, limit=limit,
+            )
+        )  # fmt: skip
+
+    return [list_claims, show_claim, print_slip, search_wins]
+
+
+def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
+    @post(
+        "/api/v1/claims/{claim:str}/validate",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def validate_claim(
+        claim: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> ClaimRow:
+        """Validate a win (duty D8)."""
+        return await desk.decide(claim, "validate", request.user.name)
+
+    @post(
+        "/api/v1/claims/{claim:str}/reject",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def reject_claim(
+        claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
+    ) -> ClaimRow:
+        """Reject a win, with the reason; what it took off the meter goes back."""
+        return await desk.decide(
+            claim, "reject", request.user.name,
+            reason=data.reason, envy_not_due=data.envy_not_due,
+        )  # fmt: skip
+
+    @post(
+        "/api/v1/claims/{claim:str}/pay",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def pay_claim(
+        claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
+    ) -> ClaimRow:
+        """Record that a validated win was paid, with the payout slip, by another person."""
+        return await desk.decide(claim, "pay", request.user.name, slip=data.slip)
+
+    return [validate_claim, reject_claim, pay_claim]
+
+
+def without_people(row: ClaimRow) -> ClaimRow:
+    """A claim as everybody may see it: what is won where, and nobody's name."""
+    return msgspec.structs.replace(
+        row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
+        wagers=(), envy=(),
+    )  # fmt: skip
+
+
+def _plain(claim: str) -> str:
+    """A claim's id as it may stand in a file's name."""
+    return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

@@ -1,0 +1,124 @@
+"""Links: how they stand, who opened and closed them, and what two people change together."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from litestar import get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from meters.people.roles import Right
+from meters.web.api.claims import ENTRIES_MAX, Nothing
+from meters.web.doors import LinkDesk
+from meters.web.errors import StaffRequest, refusals
+from meters.web.rows import (
+    PAGE_MAX,
+    ActRow,
+    Adjustment,
+    LinkStanding,
+    ParameterChange,
+    ProposalRow,
+    Words,
+)
+from meters.web.security import SESSION, needs
+
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
+_READS: Final = refusals(401, 403, 404, 503)
+
+
+class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Why a link is closed."""
+
+    reason: Words
+
+
+def link_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+    """Everything about links."""
+    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk)]
+
+
+def _reading_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+    @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    async def list_links() -> Sequence[LinkStanding]:
+        """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
+        return await desk.links()
+
+    @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    async def list_acts(
+        link: FromPath[str],
+        before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
+    ) -> Sequence[ActRow]:
+        """What people did with a link, latest first (duty D17)."""
+        return await desk.acts(link, before, limit)
+
+    return [list_links, list_acts]
+
+
+def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+    @post(
+        "/api/v1/links/{link:str}/close",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def close_link(
+        link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
+    ) -> LinkStanding:
+        """Close a link: its tables take no new progressive wager; rounds in hand are finished."""
+        return await desk.close(link, request.user.name, data.reason)
+
+    @post(
+        "/api/v1/links/{link:str}/open",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def open_link(
+        link: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> LinkStanding:
+        """Open a closed link again."""
+        return await desk.open(link, request.user.name)
+
+    return [close_link, open_link]
+
+
+def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+    @post(
+        "/api/v1/links/{link:str}/proposals",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,
+    )  # fmt: skip
+    async def propose_change(
+        link: FromPath[str],
+        data: JSONBody[ParameterChange | Adjustment],
+        request: StaffRequest,
+    ) -> ProposalRow:
+        """Propose a parameter or an adjustment, for another to confirm (duties D4, D12, D15)."""
+        return await desk.propose(link, request.user.name, data)
+
+    @post(
+        "/api/v1/links/{link:str}/proposals/{proposal:str}/confirm",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def confirm_change(
+        link: FromPath[str],
+        proposal: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> ProposalRow:
+        """Confirm what another person has proposed, and carry it out (duty D4)."""
+        return await desk.confirm(link, proposal, request.user.name)
+
+    @post(
+        "/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def withdraw_change(
+        link: FromPath[str],
+        proposal: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> ProposalRow:
+        """Take back what was proposed."""
+        return await desk.withdraw(link, proposal, request.user.name)
+
+    return [propose_change, confirm_change, withdraw_change]

@@ -1,0 +1,45 @@
+"""The meters, as they stand and as they move: for everybody."""
+
+from litestar import get
+from litestar.background_tasks import BackgroundTask
+from litestar.exceptions import NotFoundException
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromQuery
+from litestar.response import Stream
+
+from meters.board import Board, MeterRow
+from meters.web.security import for_anybody
+from meters.web.stream import STREAM_HEADERS, EventStream
+from meters.wire.floor import Floor
+
+
+def meter_routes(floor: Floor, board: Board, page_version: str) -> list[HTTPRouteHandler]:
+    """The meters, as they stand and as they move."""
+    links = frozenset(link.id for link in floor.link)
+
+    @get("/api/v1/meters", opt=for_anybody(), sync_to_thread=False)
+    def list_meters() -> list[MeterRow]:
+        """Every meter's current value; money in cents. The reserve is not shown (reading T21)."""
+        return board.rows()
+
+    @get(
+        "/api/v1/meters/stream",
+        opt=for_anybody(), media_type="text/event-stream", sync_to_thread=False,
+    )  # fmt: skip
+    def stream_meters(link: FromQuery[str | None] = None) -> Stream:
+        """Server-sent events: `meter`, `controller` and `jackpot`, first all that is current.
+
+        With `link`, those of one link. A `controller` event comes every second for each link
+        whose controller is alive; where none comes, no meter of that link is current.
+        """
+        if link is not None and link not in links:
+            raise NotFoundException(f"there is no link {link}")
+        watch = board.watch(link)
+        return Stream(
+            EventStream(watch, page_version),
+            media_type="text/event-stream",
+            headers=STREAM_HEADERS,
+            background=BackgroundTask(board.leave, watch),
+        )
+
+    return [list_meters, stream_meters]

@@ -1,0 +1,111 @@
+"""Signing in and out, and who has signed in."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import Response, get, post
+from litestar.datastructures import Cookie
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
+
+from meters.people.people import People
+from meters.people.roles import RIGHTS, Right, Role
+from meters.people.sessions import SignedIn
+from meters.web.api.claims import Nothing
+from meters.web.errors import StaffRequest, WebRequest, refusals
+from meters.web.security import (
+    COOKIE,
+    SESSION,
+    check_secrecy,
+    client_of,
+    for_anybody,
+    for_whoever_signed_in,
+    token_of,
+)
+from meters.wire.floor import Floor
+
+Typed = Annotated[str, msgspec.Meta(max_length=200)]
+_ENDED: Final = Cookie(
+    COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
+)
+
+
+class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What somebody typed to sign in."""
+
+    name: Typed
+    pin: Typed
+
+
+class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who has signed in, what he may do, and what his page needs to know.
+
+    `csrf` goes along with every act, in the header ``X-CSRF-Token``. The session ends after
+    `idle_seconds` without a request of his; what his page asks by itself carries the header
+    ``X-Unattended: 1`` and does not count.
+    """
+
+    name: str
+    role: Role
+    rights: tuple[Right, ...]
+    csrf: str
+    idle_seconds: int
+    facility: str
+    timezone: str
+    demonstration: bool
+
+
+def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
+    """Signing in and out, and who has signed in."""
+
+    def me(person: SignedIn) -> Me:
+        facility = floor.facility
+        return Me(
+            name=person.name,
+            role=person.role,
+            rights=tuple(right for right in Right if right in RIGHTS[person.role]),
+            csrf=person.csrf,
+            idle_seconds=floor.service.idle_minutes * 60,
+            facility=facility.name,
+            timezone=facility.timezone,
+            demonstration=facility.demonstration,
+        )
+
+    @post(
+        "/api/v1/sign-in",
+        opt=for_anybody(), responses=refusals(400, 401, 403, 415, 429, 503), status_code=200,
+    )  # fmt: skip
+    async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
+        """Sign in with a name and a PIN; the session that the browser had ends."""
+        check_secrecy(request)
+        opened = await people.sessions.sign_in(
+            data.name, data.pin, client_of(request), token_of(request)
+        )
+        cookie = Cookie(
+            COOKIE, value=opened.token, path="/", secure=True, httponly=True, samesite="strict"
+        )
+        return Response(me(opened.person), cookies=[cookie])
+
+    @post(
+        "/api/v1/sign-out",
+        opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 403, 415, 503),
+        status_code=204,
+    )  # fmt: skip
+    async def sign_out(
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> Response[None]:
+        """End the session."""
+        await people.sessions.sign_out(token_of(request), client_of(request))
+        return Response(None, cookies=[_ENDED])
+
+    @get(
+        "/api/v1/me",
+        opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 503),
+        sync_to_thread=False,
+    )  # fmt: skip
+    def show_me(request: StaffRequest) -> Me:
+        """Who has signed in."""
+        return me(request.user)
+
+    return [sign_in, sign_out, show_me]

@@ -1,0 +1,108 @@
+"""The users and the operators' log."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from litestar import get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from meters.people.log import LogRow
+from meters.people.people import People
+from meters.people.roles import Right, Role
+from meters.people.users import Doer, UserRow
+from meters.web.api.claims import ENTRIES_MAX, Nothing
+from meters.web.errors import StaffRequest, refusals
+from meters.web.rows import PAGE_MAX
+from meters.web.security import SESSION, client_of, needs
+
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
+_READS: Final = refusals(401, 403, 503)
+
+Typed = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Somebody who is to be a user."""
+
+    name: Typed
+    role: Role
+    pin: Typed
+
+
+class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Another PIN."""
+
+    pin: Typed
+
+
+def user_routes(people: People) -> list[HTTPRouteHandler]:
+    """Everything about users."""
+    return [*_reading_routes(people), *_changing_routes(people)]
+
+
+def _reading_routes(people: People) -> list[HTTPRouteHandler]:
+    @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
+    async def list_users() -> Sequence[UserRow]:
+        """Every user, by name."""
+        return await people.users.rows()
+
+    @get("/api/v1/log", opt=needs(Right.USERS), security=SESSION, responses=_READS)
+    async def list_log(
+        before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
+    ) -> Sequence[LogRow]:
+        """The operators' log, latest first (duty D17)."""
+        return await people.log.page(before, limit)
+
+    return [list_users, list_log]
+
+
+def _changing_routes(people: People) -> list[HTTPRouteHandler]:
+    users = people.users
+
+    @post("/api/v1/users", opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS)
+    async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserRow:
+        """Add a user."""
+        return await users.add(data.name, data.role, data.pin, _doer(request))
+
+    @post(
+        "/api/v1/users/{name:str}/disable",
+        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def disable_user(
+        name: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> UserRow:
+        """Let a user sign in no more; his sessions end at once."""
+        return await users.disable(name, _doer(request))
+
+    @post(
+        "/api/v1/users/{name:str}/enable",
+        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def enable_user(
+        name: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> UserRow:
+        """Let a disabled user sign in again."""
+        return await users.enable(name, _doer(request))
+
+    @post(
+        "/api/v1/users/{name:str}/pin",
+        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def set_pin(
+        name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
+    ) -> UserRow:
+        """Give a user another PIN; his sessions end at once."""
+        return await users.set_pin(name, data.pin, _doer(request))
+
+    return [add_user, disable_user, enable_user, set_pin]
+
+
+def _doer(request: StaffRequest) -> Doer:
+    return Doer(request.user.name, client_of(request))

@@ -1,0 +1,125 @@
+"use strict";
+/* The three decisions on a win, each said again before it is sent. */
+const decide = (() => {
+  const { make, money } = house;
+  const REASONS = [
+    "Hand misread", "Cards entered wrongly", "The light was out", "Card fouled",
+    "Wager not on the layout", "Deal out of turn",
+  ];
+  const OTHER = "other";
+
+  const path = (claim, act) => `/api/v1/claims/${encodeURIComponent(claim.claim)}/${act}`;
+
+  /* The win said again, so that nobody decides the one beside it. */
+  const again = (claim) =>
+    make("div.again", {},
+      make("p.amount", {}, money(claim.amount)),
+      make("p.place", {}, claims.place(claim)),
+      make("p", {}, `${claims.handName(claim)} · ${claims.itemName(claim)}`));
+
+  const validate = (claim, done) => dialogs.open({
+    title: "Validate this win?",
+    content: [
+      again(claim),
+      make("p", {}, claim.paid_from === "hand_pay"
+        ? "Then it is paid by hand, by another person."
+        : `It is paid ${words.paidFrom(claim.paid_from).toLowerCase()}.`),
+    ],
+    confirm: `Validate ${money(claim.amount)}`,
+    act: () => service.post(path(claim, "validate")),
+    done,
+  });
+
+  const reject = (claim, done) => {
+    const text = make("input", { type: "text", name: "words", maxlength: "200" });
+    const own = dialogs.field("In your words", text);
+    own.hidden = true;
+    const reasons = dialogs.choice("Why?", "reason",
+      [...REASONS.map((reason) => [reason, reason]), [OTHER, "Another reason"]],
+      { short: true, onchange: (event) => {
+        own.hidden = event.target.value !== OTHER;
+        if (!own.hidden) text.focus();
+      } });
+    const owed = claim.envy.length
+      ? [
+        claims.envy(claim),
+        dialogs.choice("And the Envy Bonuses?", "envy", [
+          ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
+          ["due", "The hand stands: Envy Bonuses are due"],
+        ]),
+      ]
+      : [];
+    dialogs.open({
+      title: "Reject this win?",
+      content: [
+        again(claim), reasons, own, ...owed,
+        make("p", {}, claim.percent === null
+          ? "Nothing is paid for it."
+          : "Nothing is paid for it; the amount goes back to the meter."),
+      ],
+      confirm: `Reject ${money(claim.amount)}`,
+      kind: "stop",
+      act: (form) => {
+        const chosen = form.elements.reason.value;
+        const reason = chosen === OTHER ? text.value.trim() : chosen;
+        if (!chosen) throw dialogs.wrong("Say why.", form.elements.reason[0]);
+        if (!reason) throw dialogs.wrong("Say why, in your words.", text);
+        if (!owed.length) return service.post(path(claim, "reject"), { reason });
+        const answer = form.elements.envy.value;
+        if (!answer) {
+          throw dialogs.wrong("Say whether the Envy Bonuses are due.", form.elements.envy[0]);
+        }
+        return service.post(path(claim, "reject"), { reason, envy_not_due: answer === "not_due" });
+      },
+      done,
+    });
+  };
+
+  const pay = (claim, done) => {
+    const slip = make("input", {
+      type: "text", name: "slip", maxlength: "200", autocapitalize: "characters", enterkeyhint: "done",
+    });
+    dialogs.open({
+      title: "Pay this win?",
+      content: [
+        claims.taxNotice(claim),
+        again(claim),
+        make("p", {}, `Validated by ${claim.validated_by}.`),
+        dialogs.field("Number of the payout slip", slip),
+      ],
+      confirm: `Paid ${money(claim.amount)}`,
+      act: () => {
+        const number = slip.value.trim();
+        if (!number) throw dialogs.wrong("The number of the slip is needed.", slip);
+        return service.post(path(claim, "pay"), { slip: number });
+      },
+      done,
+    });
+  };
+
+  /* The buttons of a win for who is signed in; where he may not, why not. */
+  const acts = (claim, me, done) => {
+    if (!me.rights.includes("wins")) return null;
+    const slip = claims.slipLink(claim);
+    if (!me.rights.includes("decide")) return make("div.acts", {}, slip);
+    const button = (kind, label, act) =>
+      make(`button.${kind}`, {
+        type: "button", "data-focus": `${label} ${claim.claim}`,
+        "aria-label": `${label}: ${claims.place(claim)}, ${money(claim.amount)}`,
+        onclick: () => act(claim, done),
+      }, label);
+    if (claim.state === "pending") {
+      return make("div.acts", {},
+        button("go", "Validate", validate), button("stop", "Reject", reject), slip);
+    }
+    if (!claims.waitsForPay(claim)) return make("div.acts", {}, slip);
+    if (claim.validated_by === me.name) {
+      return make("div.acts", {},
+        make("button.go", { type: "button", disabled: true }, "Pay"),
+        slip, make("p.why", {}, "You validated it: another person pays."));
+    }
+    return make("div.acts", {}, button("go", "Pay", pay), slip);
+  };
+
+  return { acts };
+})();

@@ -1,0 +1,193 @@
+"use strict";
+/* The links as they stand, with their meters and what was proposed, and who did what with them. */
+const links = (() => {
+  const { make, money } = house;
+  const ACTS_LIMIT = 25;
+  const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
+  const DONE = {
+    seed: "Meter begun", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
+    close: "Link closed", open: "Link opened", propose: "Change proposed",
+    withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
+  };
+  let view = null;
+  let me = null;
+
+  const action = (label, about, press, { kind = "", off = "" } = {}) =>
+    make(kind ? `button.${kind}` : "button", {
+      type: "button", disabled: Boolean(off), "aria-label": `${label}: ${about}`,
+      "data-focus": `${label} ${about}`, onclick: press,
+    }, label);
+
+  class View {
+    constructor(root) {
+      this.acts = new Map();
+      this.told = make("p.nothing", { role: "status" }, "Reading…");
+      this.list = make("div.links", {});
+      root.append(make("h1", { tabindex: "-1" }, "Links"), this.told, this.list);
+      this.drawn = "";
+      this.read();
+    }
+
+    async read() {
+      try {
+        const found = await service.get("/api/v1/links");
+        this.told.hidden = true;
+        const text = JSON.stringify(found);
+        if (text === this.drawn) return;
+        this.drawn = text;
+        const had = document.activeElement;
+        this.list.replaceChildren(...found.map((link) => this.link(link)));
+        if (had && !had.isConnected && had.dataset?.focus) dialogs.refocus(had);
+      } catch (error) {
+        if (!(error instanceof service.Refused)) throw error;
+        this.told.hidden = false;
+        this.told.textContent = error.message;
+      }
+    }
+
+    done() {
+      for (const acts of this.acts.values()) acts.read();
+      return this.read();
+    }
+
+    link(link) {
+      const may = me.rights.includes("links");
+      const done = () => this.done();
+      const closed = link.state === "closed";
+      return make("section.link", { "data-link": link.link, "aria-label": link.name },
+        make("header", {},
+          make("h2", {}, link.name),
+          make("span.chip", { "data-state": link.state }, STATES[link.state]),
+          make("p.standing", {}, [
+            `${link.tables_online} of ${words.count(link.tables, "table")} connected`,
+            `${words.count(link.rounds_open, "round")} in hand`,
+          ].join(" · "))),
+        link.reason ? make("p.notice.wait", {}, this.why(link)) : null,
+        may ? this.linkActs(link, closed, done) : null,
+        link.proposals.length
+          ? make("section.proposals", {}, make("h3", {}, "Proposed, waiting for another person"),
+            make("ul", {}, link.proposals.map((one) => this.proposal(link, one, may, done))))
+          : null,
+        make("ul.meters", {}, link.meters.map((meter) => this.meter(link, meter, may, closed, done))),
+        this.actsOf(link));
+    }
+
+    why(link) {
+      const by = link.state === "closed" && link.closed_by
+        ? `Closed by ${link.closed_by}, ${words.moment(link.closed_at)}: ` : "";
+      return words.sentence(by + link.reason);
+    }
+
+    linkActs(link, closed, done) {
+      if (link.state === "inoperable") {
+        return make("p.why", {}, "Nothing can be done with it until the cause is gone.");
+      }
+      const about = link.name;
+      return make("div.acts", {}, closed
+        ? action("Open the link", about, () => changes.open(link, done), { kind: "go" })
+        : action("Close the link", about, () => changes.close(link, done), { kind: "stop" }));
+    }
+
+    proposal(link, one, may, done) {
+      const own = one.by === me.name;
+      return make("li", { "data-proposal": one.proposal },
+        make("p.strong", {}, changes.told(link, one)),
+        one.reason ? make("p", {}, `Reason: ${words.sentence(one.reason)}`) : null,
+        make("p.of", {}, `Proposed by ${one.by}, ${words.moment(one.at)}`),
+        may
+          ? make("div.acts", {},
+            action("Confirm", one.proposal, () => changes.confirm(link, one, done),
+              { kind: "go", off: own ? "own" : "" }),
+            action("Withdraw", one.proposal, () => changes.withdraw(link, one, done)),
+            own ? make("p.why", {}, "You proposed it: another person confirms.") : null)
+          : null);
+    }
+
+    meter(link, meter, may, closed, done) {
+      const every = (number) => (number === null ? "" : changes.every(number));
+      const off = closed && link.rounds_open === 0 ? "" : "not closed";
+      return make("li.meter", { "data-meter": meter.meter },
+        make("h3", {}, meter.name),
+        make("p.amount", {}, money(meter.amount)),
+        claims.facts([
+          ["Wager", money(meter.wager)],
+          ["Paytable", meter.paytable],
+          ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
+          ["Seed", money(meter.seed)],
+          ["Reseed", money(meter.reseed)],
+          ["Rate to the meter", words.rate(meter.primary_bps)],
+          ["Rate to the reserve", meter.reserve_bps ? words.rate(meter.reserve_bps) : ""],
+          ["Magic Card", every(meter.magic_card_every)],
+          ["Lucky Bonus", every(meter.lucky_every)],
+          ["Cycle", String(meter.cycle)],
+          ["Wins pending", String(meter.pending)],
+        ]),
+        may && link.state !== "inoperable"
+          ? make("div.acts", {},
+            action("Change a parameter", `${meter.name}, ${link.name}`, () => changes.parameter(link, meter, done), { off }),
+            action("Adjust", `${meter.name}, ${link.name}`, () => changes.adjust(link, meter, done)),
+            off ? make("p.why", {}, closed
+              ? "Parameters change once the rounds in hand are finished."
+              : "Parameters change only while the link is closed.") : null)
+          : null);
+    }
+
+    /* Who did what with a link: read when it is opened, and again after each act. */
+    actsOf(link) {
+      let acts = this.acts.get(link.link);
+      if (!acts) {
+        acts = new Acts(`/api/v1/links/${encodeURIComponent(link.link)}/acts`);
+        this.acts.set(link.link, acts);
+      }
+      return acts.node;
+    }
+  }
+
+  /* A list of entries, latest first, that is read page by page once it is opened. */
+  class Acts {
+    constructor(path) {
+      this.path = path;
+      this.list = make("ol.entries", {});
+      this.told = make("p.of", { role: "status" }, "");
+      this.more = make("button", { type: "button", hidden: true, onclick: () => this.read(this.last) }, "Earlier");
+      this.node = make("details.acts-of", {}, make("summary", {}, "What was done, the latest first"),
+        this.told, this.list, this.more);
+      this.node.addEventListener("toggle", () => { if (this.node.open) this.read(); });
+    }
+
+    async read(before = null) {
+      if (!this.node.open) return;
+      try {
+        const found = await service.get(this.path, { before, limit: ACTS_LIMIT });
+        if (before === null) this.list.replaceChildren();
+        this.list.append(...found.map((act) => entry(
+          act.at, DONE[act.what] ?? words.capital(words.plain(act.what)), act.by,
+          [act.table, act.told].filter(Boolean).join(" · "))));
+        this.last = found.at(-1)?.entry ?? null;
+        this.more.hidden = found.length < ACTS_LIMIT;
+        this.told.textContent = this.list.children.length ? "" : "Nothing yet.";
+      } catch (error) {
+        if (!(error instanceof service.Refused)) throw error;
+        this.told.textContent = error.message;
+      }
+    }
+  }
+
+  const entry = (at, what, by, about) =>
+    make("li", {},
+      make("span.when", {}, words.moment(at)),
+      make("span.main", {}, what),
+      make("span.by", {}, by),
+      make("span.about", {}, about));
+
+  return {
+    entry,
+    name: "Links", right: "wins",
+    show: (root, who) => {
+      me = who;
+      view = new View(root);
+    },
+    hide: () => { view = me = null; },
+    changed: () => view?.read(),
+  };
+})();

@@ -1,0 +1,67 @@
+/* The moment of celebration on a hit: the hand, what it won, and where. */
+
+import { draw, money, say } from "./signage-drums.js";
+
+const MOMENT_MS = 8000;
+const SHORT_MS = 5000;
+const LEAVING_MS = 500;
+const WAITING_MAX = 4; // the last of them is shown within half a minute (duty D18)
+
+export class Moment {
+  constructor(element) {
+    this.element = element;
+    this.part = (name) => element.querySelector(`.moment-${name}`);
+    this.amount = element.querySelector(".amount");
+    this.waiting = [];
+    this.shown = null;
+    this.timer = null;
+  }
+
+  /* `meter` is the meter that was won; a hit that finds too many before it has its note alone. */
+  celebrate(hit, meter) {
+    if (this.waiting.length >= WAITING_MAX) return;
+    this.waiting.push({ hit, meter });
+    if (this.shown === null) this.next();
+  }
+
+  next() {
+    clearTimeout(this.timer);
+    this.shown = this.waiting.shift() ?? null;
+    if (this.shown === null) {
+      this.element.hidden = true;
+      this.amount.replaceChildren();
+      return;
+    }
+    const { hit, meter } = this.shown;
+    const text = money(hit.amount);
+    this.part("hand").textContent = hit.hand_name;
+    this.part("table").textContent = `Table ${hit.table}`;
+    const { pending, validated } = document.body.dataset;
+    const standing = hit.event === "hit" ? pending : validated;
+    this.part("meter").textContent = `${meter.title} · ${standing}`;
+    draw(this.amount, text);
+    say(this.amount, text);
+    this.element.dataset.digits = Math.min(12, Math.max(6, String(hit.amount).length));
+    this.element.classList.remove("leaving");
+    this.element.hidden = false;
+    meter.bring();
+    this.timer = setTimeout(() => this.leave(), this.waiting.length ? SHORT_MS : MOMENT_MS);
+  }
+
+  leave() {
+    this.element.classList.add("leaving");
+    this.timer = setTimeout(() => this.next(), LEAVING_MS);
+  }
+
+  /* What is found to be no win is not celebrated. */
+  drop(claim) {
+    this.waiting = this.waiting.filter(({ hit }) => hit.claim !== claim);
+    if (this.shown?.hit.claim === claim) this.next();
+  }
+
+  /* Whatever covers the page must not cover that its numbers are gone. */
+  dropUntrue() {
+    this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
+    if (this.shown !== null && !this.shown.meter.link.live()) this.next();
+  }
+}

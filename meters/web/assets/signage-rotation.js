@@ -1,0 +1,109 @@
+/* Turns, where not all meters can be read at once, or where the facility wants them. */
+
+/* Numerals are to be read from thirty feet, so three inches high, on a wall some 27 inches high: a
+   ninth of the shorter side. A cell is higher than its numeral by a fifth, and than wide by 1.84. */
+const LEAST_SHARE = 0.131;
+const CELL = 1.84;
+const UNITS = { 6: 7.79, 7: 8.79, 8: 9.79, 9: 11.21, 10: 12.21, 11: 13.21, 12: 14.63 };
+
+const wall = window.matchMedia("(min-width: 700px) and (min-height: 500px), (min-width: 1200px)");
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+const chunks = (list, parts) => {
+  const size = Math.ceil(list.length / parts);
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  );
+};
+
+export class Rotation {
+  constructor(floor, button) {
+    this.floor = floor;
+    this.button = button;
+    this.sections = [...floor.querySelectorAll(".link")];
+    this.mode = floor.dataset.rotate;
+    this.turn = Number(floor.dataset.seconds) * 1000;
+    this.views = [];
+    this.at = 0;
+    this.since = performance.now();
+    this.held = false;
+    button.addEventListener("click", () => this.hold(!this.held));
+    window.addEventListener("resize", () => this.arrange());
+  }
+
+  /* Share the meters out among as few views as can be read; keep what is in view in view. */
+  arrange() {
+    const kept = this.views[this.at]?.[0];
+    const of = (section) => [...section.querySelectorAll(".meter")];
+    const all = this.sections.flatMap(of);
+    if (!wall.matches || all.length === 0) this.views = [all];
+    else if (this.mode === "meters") this.views = all.map((meter) => [meter]);
+    else if (this.mode === "fit" && this.fits(all)) this.views = [all];
+    else this.views = this.sections.flatMap((section) => this.shared(of(section)));
+    this.button.hidden = this.views.length < 2;
+    this.at = Math.max(0, this.views.findIndex((view) => view.includes(kept)));
+    this.reveal(this.views[this.at] ?? []);
+  }
+
+  shared(meters) {
+    for (let parts = 1; parts < meters.length; parts += 1) {
+      const views = chunks(meters, parts);
+      if (views.every((view) => this.fits(view))) return views;
+    }
+    return meters.map((meter) => [meter]);
+  }
+
+  fits(view) {
+    this.reveal(view);
+    const page = document.documentElement;
+    if (page.scrollHeight > window.innerHeight + 1) return false;
+    const least = LEAST_SHARE * Math.min(window.innerWidth, window.innerHeight);
+    return view.every((meter) => {
+      const { clientWidth, clientHeight } = meter.querySelector(".window");
+      const units = UNITS[meter.closest(".link").dataset.digits];
+      return Math.min((clientWidth / units) * CELL, clientHeight) >= least;
+    });
+  }
+
+  reveal(view) {
+    const shown = new Set(view);
+    let links = 0;
+    for (const section of this.sections) {
+      let count = 0;
+      for (const meter of section.querySelectorAll(".meter")) {
+        meter.hidden = !shown.has(meter);
+        if (!meter.hidden) count += 1;
+      }
+      section.hidden = count === 0;
+      section.dataset.count = Math.min(count, 6);
+      if (count) links += 1;
+    }
+    this.floor.dataset.links = Math.min(links, 4);
+  }
+
+  show(at) {
+    this.since = performance.now();
+    if (at === this.at) return;
+    this.at = at;
+    this.reveal(this.views[at]);
+    if (!still.matches) this.floor.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 700 });
+  }
+
+  /* Show a meter at once, for a whole turn. */
+  bring(meter) {
+    const at = this.views.findIndex((view) => view.includes(meter));
+    if (at >= 0) this.show(at);
+  }
+
+  hold(held) {
+    this.held = held;
+    this.button.textContent = held ? "Go on taking turns" : "Hold this view";
+    this.since = performance.now();
+  }
+
+  /* To be called now and then. */
+  tick() {
+    if (this.views.length < 2 || this.held || document.hidden) return;
+    if (performance.now() - this.since >= this.turn) this.show((this.at + 1) % this.views.length);
+  }
+}

@@ -1,0 +1,128 @@
+"""The facility's look as files: its colours as a style sheet and in the numerals, and its logo."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bonus.errors import UserError
+from meters.wire.floor import Floor
+from meters.wire.look import Look, away, mixed, on, readable
+from meters.wire.pages.files import Assets
+
+LOGO_BYTES_MAX: Final = 60_000
+"""With the rest, a page of signage stays below 100 kB."""
+
+_DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
+"""The files that are drawn in the facility's colours."""
+
+_SVG: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
+    re.DOTALL,
+)
+_ACTIVE: Final = re.compile(
+    rb"<\s*(?:\w+:)?(?:script|foreignObject|iframe|handler)\b|<!ENTITY|\son\w+\s*=|javascript:",
+    re.IGNORECASE,
+)
+"""What makes a drawing more than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """The facility's logo as it is served."""
+
+    body: bytes
+    media_type: str
+
+
+def read_logo(look: Look) -> Logo | None:
+    """The logo that a look names, if it names one.
+
+    Raises:
+        UserError: it cannot be read, is too large, or is no image that pages may show.
+    """
+    if look.logo is None:
+        return None
+    try:
+        body = Path(look.logo).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(f"the logo {look.logo} cannot be read: {reason}") from None
+    if len(body) > LOGO_BYTES_MAX:
+        raise UserError(
+            f"the logo {look.logo} has {len(body)} bytes: {LOGO_BYTES_MAX} are the most"
+        )
+    media_type = _media_type(body)
+    if media_type is None:
+        raise UserError(f"the logo {look.logo} is no SVG, PNG or WebP image")
+    if media_type == "image/svg+xml" and _ACTIVE.search(body):
+        raise UserError(
+            f"the logo {look.logo} holds a script or an entity: only drawings are shown"
+        )
+    return Logo(body, media_type)
+
+
+def _media_type(body: bytes) -> str | None:
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/svg+xml" if _SVG.match(body) else None
+
+
+def dressed(assets: Assets, floor: Floor) -> Assets:
+    """The files of the pages in the facility's colours.
+
+    Their version tells also whatever else of the floor file the pages show, so that a display that
+    has been open since before a change shows it by itself.
+
+    Raises:
+        UserError: the logo cannot be shown.
+    """
+    look = floor.signage
+    logo = read_logo(look)
+    bodies = {
+        **assets.bodies,
+        **{name: _painted(assets.bodies[name], look) for name in _DRAWN},
+        "look.css": _sheet(look),
+    }
+    shown = msgspec.json.encode((floor.facility, look, floor.link))
+    digest = hashlib.sha256(
+        b"\0".join((assets.version.encode(), shown, *bodies.values(), logo.body if logo else b""))
+    )
+    return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
+
+
+def _painted(drawing: bytes, look: Look) -> bytes:
+    """A drawing with the colours of the look in the place of those that it was drawn in."""
+    colours: Mapping[str, str] = {
+        "#fffaf0": look.ink,
+        "#f3e6c4": mixed(look.ink, look.accent, 14),
+        "#d9bd82": mixed(look.ink, look.accent, 50),
+        "#c9a25a": look.accent,
+    }
+    return re.sub(rb"#[0-9a-f]{6}", lambda found: colours[found[0].decode()].encode(), drawing)
+
+
+def _sheet(look: Look) -> bytes:
+    shade = away(look.ground, look.ink, 52)
+    hush = readable(mixed(look.ink, look.ground, 40), look.ink, look.ground)
+    dark = on(look.ground) == "#ffffff"
+    return f"""\
+:root {{
+  color-scheme: {"dark" if dark else "light"};
+  --ground: {look.ground};
+  --shade: {shade};
+  --ink: {look.ink};
+  --hush: {hush};
+  --accent: {look.accent};
+  --bright: {readable(look.accent, look.ink, look.ground)};
+  --on-accent: {on(look.accent)};
+  --rule: {look.accent}57;
+  --ray: {look.accent}1f;
+}}
+""".encode()

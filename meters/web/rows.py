@@ -1,0 +1,238 @@
+"""What the floor's API shows and takes, one frozen type each; money in cents."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+ClaimState = Literal["pending", "validated", "paid", "rejected"]
+ProposalState = Literal["open", "confirmed", "withdrawn"]
+Parameter = Literal["wager", "paytable", "magic_card_every", "lucky_every"]
+
+Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+PAGE_MAX = 200
+"""How many wins one page has at most."""
+
+
+class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all rows share."""
+
+
+class Wagered(_Row, frozen=True, kw_only=True):
+    """What one position had wagered at lock-out, in cents by wager."""
+
+    position: int
+    patron: str | None
+    wagers: dict[str, int]
+
+
+class EnvyOwed(_Row, frozen=True, kw_only=True):
+    """An Envy Bonus that a win brings to another position; the amount in cents."""
+
+    position: int
+    patron: str | None
+    item: str
+    amount: int
+
+
+class ClaimRow(_Row, frozen=True, kw_only=True):
+    """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
+
+    Attributes:
+        claim: names it for ever.
+        order: the number of the ledger's entry, by which wins at nearly the same time are told
+            apart (duty D7).
+        turn: its turn among the `turns` wins of its round that wait for a floorperson, from 1.
+        link: the link's id; `link_name` what people call it.
+        meter: the meter's id; `meter_name` what patrons read.
+        asset: the number by which the facility knows the table.
+        item: the wager won, `item_name` in words.
+        hand: the hand, `hand_name` in words.
+        cards: the position's cards, with the dealer's and the community cards where they count.
+        wagered: the wager, in cents.
+        amount: what is won, in cents.
+        meter_after: what the meter held after it, in cents.
+        percent: what part of the meter it is, or null for a win at odds.
+        paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
+        rule: the subsection that pays it.
+        wagers: all wagers accepted at lock-out, as evidence.
+        envy: who else is owed an Envy Bonus for this hand.
+        envy_not_due: whether a rejection has said that they are not.
+        state: where it is.
+        at: when it was won; UTC.
+        decided_by: who decided last, at `decided_at`.
+        validated_by: who validated it, at `validated_at`.
+        paid_by: who paid it, at `paid_at`.
+        reason: why it was rejected.
+        slip: the number of the payout slip.
+        tax_documents: whether the floor file asks for tax documents with such an amount.
+    """
+
+    claim: str
+    order: str
+    turn: int = 1
+    turns: int = 1
+    link: str
+    link_name: str = ""
+    meter: str
+    meter_name: str = ""
+    table: str
+    asset: str
+    round: str
+    position: int
+    patron: str | None
+    item: str
+    item_name: str = ""
+    hand: str
+    hand_name: str = ""
+    cards: tuple[str, ...]
+    dealer: tuple[str, ...] = ()
+    community: tuple[str, ...] = ()
+    wagered: int = 0
+    amount: int
+    meter_after: int = 0
+    percent: int | None
+    paid_from: str
+    rule: str = ""
+    wagers: tuple[Wagered, ...] = ()
+    envy: tuple[EnvyOwed, ...] = ()
+    envy_not_due: bool = False
+    state: ClaimState
+    at: str
+    decided_by: str | None = None
+    decided_at: str | None = None
+    validated_by: str | None = None
+    validated_at: str | None = None
+    paid_by: str | None = None
+    paid_at: str | None = None
+    reason: str | None = None
+    slip: str | None = None
+    tax_documents: bool = False
+
+
+class WinSearch(_Row, frozen=True, kw_only=True):
+    """Which wins are looked for; what is None narrows nothing.
+
+    Attributes:
+        link: of this link.
+        meter: of this meter of the link.
+        table: at this table.
+        state: in this state.
+        words: in the claim, the patron, the hand, the slip, the reason or a name of who decided.
+        since: won at or after this moment, RFC 3339 in UTC.
+        until: won before this moment.
+        meter_awards: only percentages of a meter, not wins at odds.
+        before: only wins of a lower order, as the page before ended (`WinPage.next`).
+        limit: how many at most.
+    """
+
+    link: str | None = None
+    meter: str | None = None
+    table: str | None = None
+    state: ClaimState | None = None
+    words: str | None = None
+    since: str | None = None
+    until: str | None = None
+    meter_awards: bool = False
+    before: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=PAGE_MAX)] = 25
+
+
+class WinPage(_Row, frozen=True, kw_only=True):
+    """Wins, latest first, and where the next page begins, or null where there is none."""
+
+    wins: tuple[ClaimRow, ...]
+    next: str | None
+
+
+class MeterStanding(_Row, frozen=True, kw_only=True):
+    """A meter with its parameters (duty D3); amounts in cents, rates in basis points.
+
+    `paytables` are those that the chapter offers for its kind, empty where there is no choice.
+    """
+
+    meter: str
+    name: str
+    kind: str
+    wager: int
+    paytable: str | None
+    paytables: tuple[str, ...]
+    magic_card_every: int | None
+    lucky_every: int | None
+    seed: int
+    reseed: int
+    primary_bps: int
+    reserve_bps: int
+    amount: int
+    reserve: int
+    cycle: int
+    pending: int
+
+
+class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
+    """A parameter that is to be changed; `value` is cents for a wager, a letter for a paytable."""
+
+    meter: str
+    parameter: Parameter
+    value: int | str
+
+
+class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
+    """A correction of a meter after a malfunction: so many cents are added, or taken off (D15)."""
+
+    meter: str
+    amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
+    reason: Words
+
+
+class ProposalRow(_Row, frozen=True, kw_only=True):
+    """What one person proposed and another confirms; `before` and `after` in words."""
+
+    proposal: str
+    link: str
+    kind: Literal["parameter", "adjustment"]
+    meter: str
+    parameter: Parameter | None
+    before: str
+    after: str
+    amount: int | None
+    reason: str | None
+    by: str
+    at: str
+    state: ProposalState
+    decided_by: str | None = None
+    decided_at: str | None = None
+
+
+class LinkStanding(_Row, frozen=True, kw_only=True):
+    """A link as it stands: whether it is open, its meters, and what was proposed.
+
+    `rounds_open` counts the rounds whose wagers are in and that have no result yet.
+    """
+
+    link: str
+    name: str
+    state: Literal["operable", "inoperable", "closed"]
+    reason: str
+    closed_by: str | None
+    closed_at: str | None
+    rounds_open: int
+    tables: int
+    tables_online: int
+    meters: tuple[MeterStanding, ...]
+    proposals: tuple[ProposalRow, ...]
+
+
+class ActRow(_Row, frozen=True, kw_only=True):
+    """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
+
+    `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
+    ``withdraw``, ``parameter``, ``adjust``; `of` is the claim, the meter or the proposal.
+    """
+
+    entry: int
+    at: str
+    by: str
+    what: str
+    of: str
+    table: str
+    told: str

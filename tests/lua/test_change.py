@@ -1,0 +1,173 @@
+"""What one person proposes and another confirms: every status, in its order, and what it moves."""
+
+from typing import Final
+
+import pytest
+
+from meters.books.changes import ChangeBook, NewTerms, Verdict
+from meters.books.store import BooksError, TermsError
+from meters.books.terms import LinkTerms, terms_text
+from tests.lua.books import CENT, FLOOR, MAX, METER, SEED, Books, link_of, void, wagers
+
+P: Final = "P-1"
+OTHER: Final = link_of(FLOOR.replace('paytable = "A"', 'paytable = "B"'))
+NEW: Final = NewTerms(
+    terms_text(link_of().meter[0]), terms_text(OTHER.meter[0]), LinkTerms(OTHER).digest
+)
+
+
+class Hand:
+    """Who proposes and who confirms, on one link's books."""
+
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        self.change = ChangeBook(books.store)
+
+    async def close(self) -> None:
+        await self.change.switch("close", "amy", "maintenance", b"{}")
+
+    async def propose(self, kind: str = "adjustment") -> None:
+        await self.change.propose(P, kind, "amy", b'{"why":"1"}')
+
+    async def decide(
+        self, verdict: Verdict = "confirm", by: str = "ben", *, cents: int = 0,
+        terms: NewTerms | None = None, proposal: str = P,
+    ) -> None:  # fmt: skip
+        await self.change.decide(
+            proposal, verdict, by, b'{"what":"1"}', meter=METER, terms=terms, amount_cents=cents
+        )
+
+    async def refused(self, **asked: object) -> tuple[str, str]:
+        """What a confirmation is refused with; nothing may have changed."""
+        before = await self.books.keyspace()
+        with pytest.raises(BooksError) as refused:
+            await self.decide(**asked)  # type: ignore[arg-type]
+        assert await self.books.keyspace() == before
+        return refused.value.status, refused.value.detail
+
+
+@pytest.fixture
+def hand(books: Books) -> Hand:
+    return Hand(books)
+
+
+@pytest.mark.parametrize(("cents", "account"), [(125, "adjusted_up"), (-125, "adjusted_down")])
+async def test_meter_is_adjusted_against_the_house_once_another_confirms(
+    hand: Hand, cents: int, account: str
+) -> None:
+    """Duty D15: a recorded act, with its own entry, and no other way."""
+    await hand.propose()
+    assert (await hand.books.accounts())[f"meter:{METER}"] == SEED, "a proposal moves nothing"
+    await hand.decide(cents=cents)
+    accounts = await hand.books.accounts()
+    assert accounts[f"meter:{METER}"] == SEED + cents * CENT
+    assert accounts["house"] == -11 * SEED - cents * CENT
+    moved = ["house", f"meter:{METER}"] if cents > 0 else [f"meter:{METER}", "house"]
+    assert await hand.books.transfers() == [[*moved, 125 * CENT, 1]]
+    entry = await hand.books.last_entry()
+    assert (entry["kind"], entry["by"], entry["event"]) == ("adjust", "ben", '{"what":"1"}')
+    assert (await hand.books.store.snapshot()).tallies[f"{account}_cents:{METER}"] == 125
+
+
+async def test_displays_hear_of_an_adjustment(hand: Hand) -> None:
+    version = (await hand.books.store.state()).meters[0].version
+    await hand.propose()
+    assert (await hand.books.store.state()).meters[0].version == version
+    await hand.decide(cents=-1)
+    assert (await hand.books.store.state()).meters[0].version == version + 1
+
+
+async def test_meter_may_be_adjusted_to_nothing_and_not_below(hand: Hand) -> None:
+    await hand.propose()
+    assert await hand.refused(cents=-100_001) == ("meter_short", "")
+    await hand.decide(cents=-100_000)
+    assert (await hand.books.accounts())[f"meter:{METER}"] == 0
+
+
+async def test_meter_is_not_adjusted_beyond_what_it_can_hold(hand: Hand) -> None:
+    await hand.books.set_accounts({f"meter:{METER}": MAX - 99})
+    await hand.propose()
+    assert await hand.refused(cents=1) == ("meter_full", "")
+    assert (await hand.books.accounts())[f"meter:{METER}"] == MAX - 99
+
+
+async def test_parameter_changes_the_terms_and_their_digest(hand: Hand) -> None:
+    await hand.close()
+    await hand.propose("parameter")
+    await hand.decide(terms=NEW)
+    meters = (await hand.books.store.snapshot()).meters
+    assert (meters[f"terms:{METER}"], meters["terms"]) == (NEW.after, NEW.digest)
+    assert (await hand.books.last_entry())["kind"] == "parameter"
+    with pytest.raises(TermsError):
+        await hand.books.store.state()
+    await hand.books.store.open("service")
+    assert hand.books.store.link == OTHER, "the link goes on under the terms confirmed"
+    again = Books(hand.books.redis, link_of())
+    await again.store.open("service")
+    assert again.store.link == OTHER, "and so does one that starts with the floor file unchanged"
+    later = Books(hand.books.redis, OTHER)
+    await later.store.open("service")
+    with pytest.raises(TermsError, match="other terms"):
+        await again.store.open("service")
+    assert later.store.link == OTHER, "once the floor file has them, the old ones are refused"
+
+
+@pytest.mark.parametrize("verdict", ["confirm", "withdraw"])
+async def test_statuses_come_in_their_order(hand: Hand, verdict: Verdict) -> None:
+    await hand.books.redis.hset(hand.books.keys.meters, "terms", "altered")
+    with pytest.raises(TermsError):
+        await hand.decide(verdict)
+    await hand.books.redis.hset(hand.books.keys.meters, "terms", hand.books.store.terms.digest)
+    assert (await hand.refused(verdict=verdict))[0] == "unknown_proposal"
+    await hand.propose()
+    await hand.decide(verdict, cents=5)
+    state = "confirmed" if verdict == "confirm" else "withdrawn"
+    for by in ("amy", "ben"):
+        assert await hand.refused(verdict=verdict, by=by) == ("wrong_state", f"{state} by ben")
+
+
+async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
+    """Duty D4: no one person does both halves; it comes before all else that might be wrong."""
+    await hand.close()
+    await hand.propose("parameter")
+    await hand.change.switch("open", "cal", "", b"{}")
+    assert (await hand.refused(by="amy", terms=NEW))[0] == "same_person"
+    await hand.decide("withdraw", "amy")
+    assert (await hand.books.last_entry())["kind"] == "withdraw"
+    assert await hand.change.open_proposals() == []
+    assert (await hand.change.find(P))["state"] == "withdrawn"
+
+
+async def test_parameter_changes_only_while_the_link_is_closed_and_no_round_in_hand(
+    hand: Hand,
+) -> None:
+    """Duty D12, when it is proposed and again when it is confirmed."""
+    before = await hand.books.keyspace()
+    with pytest.raises(BooksError, match="not_closed"):
+        await hand.propose("parameter")
+    assert await hand.books.keyspace() == before
+    await hand.books.accept(wagers(1))
+    await hand.close()
+    with pytest.raises(BooksError, match="rounds_open 1"):
+        await hand.propose("parameter")
+    await hand.books.accept(void(2))
+    await hand.propose("parameter")
+    await hand.change.switch("open", "cal", "", b"{}")
+    assert (await hand.refused(terms=NEW))[0] == "not_closed"
+    await hand.books.accept(wagers(3, round_id="R2"))
+    await hand.close()
+    assert await hand.refused(terms=NEW) == ("rounds_open", "1")
+
+
+async def test_terms_that_changed_since_are_not_overwritten(hand: Hand) -> None:
+    await hand.close()
+    await hand.propose("parameter")
+    stale = NewTerms(NEW.after, NEW.before, NEW.digest)
+    assert (await hand.refused(terms=stale))[0] == "stale"
+
+
+async def test_adjustment_needs_no_closed_link(hand: Hand) -> None:
+    await hand.books.accept(wagers(1))
+    await hand.propose()
+    await hand.decide(cents=1)
+    assert (await hand.books.last_entry())["kind"] == "adjust"

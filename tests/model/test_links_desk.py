@@ -1,0 +1,268 @@
+"""The links desk on real books: closing, parameters by two people, corrections, and the acts."""
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.store import TermsError
+from meters.web.doors import DeskError
+from meters.web.rows import Adjustment, LinkStanding, MeterStanding, ParameterChange
+from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
+from tests.model.running import running
+
+LINK = "pit"
+
+pytestmark = pytest.mark.usefixtures("soon")
+
+
+@pytest.fixture
+async def keeping_pit(keeping_redis: Redis) -> Pit:
+    """A link on a Redis with which its service will operate."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    return pit
+
+
+def _paytable(value: str = "B") -> ParameterChange:
+    return ParameterChange(meter=PROGRESSIVE, parameter="paytable", value=value)
+
+
+async def _standing(pit: Pit) -> LinkStanding:
+    (standing,) = await pit.links_desk.links()
+    return standing
+
+
+async def _meter(pit: Pit, meter: str = PROGRESSIVE) -> MeterStanding:
+    return next(each for each in (await _standing(pit)).meters if each.meter == meter)
+
+
+async def _change(pit: Pit, change: ParameterChange | Adjustment) -> str:
+    """Have one person propose and another confirm."""
+    proposed = await pit.links_desk.propose(LINK, "sue", change)
+    return (await pit.links_desk.confirm(LINK, proposed.proposal, "tim")).state
+
+
+async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str, str]:
+    with pytest.raises(DeskError) as refused:
+        await pit.links_desk.propose(LINK, "sue", change)
+    return refused.value.code, refused.value.message
+
+
+async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
+    """Duty D3; the reserve is seen here, and nowhere by patrons."""
+    await pit.wagers({1: f"{PROGRESSIVE} {BONUS}"})
+    standing = await _standing(pit)
+    assert (standing.state, standing.rounds_open, standing.tables) == ("operable", 1, 2)
+    bonus = await _meter(pit, BONUS)
+    assert (bonus.wager, bonus.seed, bonus.reseed, bonus.reserve_bps) == (100, 1_000_000, 0, 800)
+    assert (bonus.amount, bonus.reserve) == (1_000_021, 8)
+    assert (bonus.paytables, bonus.magic_card_every) == ((), 0)
+    progressive = await _meter(pit)
+    assert (progressive.paytable, progressive.paytables) == ("A", ("A", "B"))
+    assert progressive.magic_card_every is None
+
+
+async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pit) -> None:
+    await pit.wagers({1: PROGRESSIVE})
+    closed = await pit.links_desk.close(LINK, "sue", "the felt is changed")
+    assert (closed.state, closed.reason, closed.closed_by) == (
+        "closed", "the felt is changed", "sue",
+    )  # fmt: skip
+    reply = await pit.wagers({1: PROGRESSIVE}, table="T-2")
+    assert reply.error is not None
+    assert (reply.status, reply.error.code) == ("refused", "link_closed")
+    assert (await pit.result({1: RAGS})).status == "accepted"
+    with pytest.raises(DeskError, match="closed already by sue"):
+        await pit.links_desk.close(LINK, "tim", "again")
+    assert (await pit.links_desk.open(LINK, "tim")).state == "operable"
+    assert (await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")).status == "accepted"
+
+
+async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit) -> None:
+    """Duties D4 and D12, and the ledger audits across the change."""
+    assert (await _refused(pit, _paytable()))[0] == "not_closed"
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+    await pit.links_desk.close(LINK, "sue", "new paytables")
+    proposed = await pit.links_desk.propose(LINK, "sue", _paytable())
+    assert (proposed.before, proposed.after, proposed.state) == (
+        "paytable A", "paytable B", "open",
+    )  # fmt: skip
+    with pytest.raises(DeskError, match="another person confirms"):
+        await pit.links_desk.confirm(LINK, proposed.proposal, "sue")
+    assert (await _meter(pit)).paytable == "A"
+    confirmed = await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
+    assert (confirmed.state, confirmed.by, confirmed.decided_by) == ("confirmed", "sue", "tim")
+    assert (await _meter(pit)).paytable == "B"
+    with pytest.raises(DeskError, match="confirmed by tim already"):
+        await pit.links_desk.confirm(LINK, proposed.proposal, "una")
+    await pit.links_desk.open(LINK, "tim")
+    assert (await pit.audit()).balanced
+
+
+async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
+    keeping_pit: Pit, tmp_path: Path
+) -> None:
+    """A meter goes from $1 to $5: what went before stays right, what comes is at $5 alone."""
+    pit = keeping_pit
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+    before = await pit.meter(PROGRESSIVE)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        await pit.links_desk.close(LINK, "sue", "five-dollar felt")
+        change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
+        assert await _change(pit, change) == "confirmed"
+        await pit.links_desk.open(LINK, "sue")
+        await link.service.look_again()
+        with pytest.raises(TermsError):
+            await pit.wagers({1: PROGRESSIVE}, table="T-2")
+        await pit.adopt()
+        assert (await pit.wagers({1: PROGRESSIVE}, round_id="R2")).status == "accepted"
+    assert await pit.meter(PROGRESSIVE) == before + 70 * CENT
+    assert (await pit.audit()).balanced
+
+
+@pytest.mark.parametrize(
+    ("meter", "parameter", "value", "code", "said"),
+    [
+        (PROGRESSIVE, "wager", 250, "bad_value", "250"),
+        (PROGRESSIVE, "wager", "500", "bad_value", "whole number"),
+        (PROGRESSIVE, "paytable", "C", "bad_value", "C"),
+        (PROGRESSIVE, "paytable", 1, "bad_value", "a letter"),
+        (PROGRESSIVE, "paytable", "A", "no_change", "paytable A already"),
+        (PROGRESSIVE, "lucky_every", 5, "bad_value", "Five Card Hand Bonus only"),
+        (BONUS, "lucky_every", -1, "bad_value", "0 for never"),
+        (BONUS, "magic_card_every", 0, "no_change", "never already"),
+        ("gold", "wager", 500, "unknown_meter", "gold"),
+    ],
+)
+async def test_parameter_that_the_chapter_does_not_take_is_refused(
+    pit: Pit, meter: str, parameter: str, value: int | str, *, code: str, said: str
+) -> None:
+    await pit.links_desk.close(LINK, "sue", "new paytables")
+    change = ParameterChange(meter=meter, parameter=parameter, value=value)  # type: ignore[arg-type]
+    refused, message = await _refused(pit, change)
+    assert refused == code
+    assert said in message
+
+
+async def test_proposal_that_another_change_overtook_is_stale(pit: Pit) -> None:
+    await pit.links_desk.close(LINK, "sue", "new paytables")
+    first = await pit.links_desk.propose(LINK, "sue", _paytable())
+    assert await _change(pit, _paytable()) == "confirmed"
+    with pytest.raises(DeskError) as refused:
+        await pit.links_desk.confirm(LINK, first.proposal, "tim")
+    assert refused.value.code in {"stale", "no_change"}
+    assert (await pit.links_desk.withdraw(LINK, first.proposal, "tim")).state == "withdrawn"
+    assert (await _standing(pit)).proposals == ()
+
+
+async def test_draws_are_a_parameter_too(pit: Pit) -> None:
+    await pit.links_desk.close(LINK, "sue", "more draws")
+    change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
+    assert await _change(pit, change) == "confirmed"
+    await pit.links_desk.open(LINK, "sue")
+    await pit.adopt()
+    reply = await pit.wagers({1: BONUS})
+    assert reply.draw is not None
+    assert reply.draw.magic_card is not None, "drawn in every round from now on"
+
+
+async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -> None:
+    """Duty D15."""
+    down = Adjustment(meter=PROGRESSIVE, amount=-12_345, reason="double count at TCP-01")
+    assert await _change(pit, down) == "confirmed"
+    assert (await _meter(pit)).amount == 87_655
+    too_much = Adjustment(meter=PROGRESSIVE, amount=-87_656, reason="malfunction")
+    assert await _refused(pit, too_much) == ("meter_short", "the meter holds $876.55, no more")
+    nothing = Adjustment(meter=PROGRESSIVE, amount=0, reason="malfunction")
+    assert (await _refused(pit, nothing))[0] == "no_change"
+    assert (await pit.audit()).balanced
+
+
+async def test_two_who_confirm_at_once_move_the_money_once(pit: Pit) -> None:
+    change = Adjustment(meter=PROGRESSIVE, amount=500, reason="malfunction")
+    proposed = await pit.links_desk.propose(LINK, "sue", change)
+    outcomes = await asyncio.gather(
+        *(pit.links_desk.confirm(LINK, proposed.proposal, name) for name in ("tim", "una", "vic")),
+        return_exceptions=True,
+    )
+    assert sorted(type(each).__name__ for each in outcomes) == [
+        "DeskError", "DeskError", "ProposalRow",
+    ]  # fmt: skip
+    assert (await _meter(pit)).amount == 100_500
+
+
+async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
+    """Duty D17, latest first."""
+    await pit.links_desk.close(LINK, "sue", "new paytables")
+    proposed = await pit.links_desk.propose(LINK, "sue", _paytable())
+    await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
+    await pit.links_desk.open(LINK, "tim")
+    acts = await pit.links_desk.acts(LINK, None, 10)
+    assert [(act.what, act.by) for act in acts[:4]] == [
+        ("open", "tim"), ("parameter", "tim"), ("propose", "sue"), ("close", "sue"),
+    ]  # fmt: skip
+    assert acts[1].told == "progressive: paytable A → paytable B; proposed by sue"
+    assert acts[3].told == "new paytables"
+    assert [act.what for act in acts[4:]] == ["seed"] * 4
+    assert await pit.links_desk.acts(LINK, acts[3].entry, 1) == [acts[4]]
+    with pytest.raises(DeskError, match="no link other"):
+        await pit.links_desk.acts("other", None, 10)
+
+
+async def test_nothing_is_done_on_an_inoperable_link(pit: Pit) -> None:
+    pit.inoperable = "the books do not hold"
+    for act in (
+        pit.links_desk.close(LINK, "sue", "x"),
+        pit.links_desk.open(LINK, "sue"),
+        pit.links_desk.propose(LINK, "sue", _paytable()),
+        pit.links_desk.confirm(LINK, "P-1", "sue"),
+        pit.links_desk.withdraw(LINK, "P-1", "sue"),
+    ):
+        with pytest.raises(DeskError, match="do not hold") as refused:
+            await act
+        assert refused.value.code == "link_inoperable"
+    assert (await _standing(pit)).state == "inoperable"
+
+
+async def test_unknown_proposal_is_told(pit: Pit) -> None:
+    for act in (
+        pit.links_desk.confirm(LINK, "P-1", "sue"),
+        pit.links_desk.withdraw(LINK, "P-1", "sue"),
+    ):
+        with pytest.raises(DeskError) as refused:
+            await act
+        assert refused.value.code == "unknown_proposal"
+
+
+async def test_service_tells_every_display_that_a_link_is_closed(
+    keeping_pit: Pit, tmp_path: Path
+) -> None:
+    pit = keeping_pit
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        await pit.links_desk.close(LINK, "sue", "the felt is changed")
+        await link.service.look_again()
+        assert (link.beat().state, link.beat().reason) == ("closed", "the felt is changed")
+        assert link.meter(PROGRESSIVE).state == "closed"
+        await pit.links_desk.open(LINK, "sue")
+        await link.service.look_again()
+        assert link.beat().state == "operable"
+        assert link.meter(PROGRESSIVE).state == "open"
+
+
+async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: Path) -> None:
+    """What stands in the store and was never confirmed by anybody stops the link (duty D20)."""
+    pit = Pit(keeping_redis, FLOOR)
+    await pit.open()
+    key, field = pit.store.keys.meters, f"terms:{PROGRESSIVE}"
+    terms = cast("bytes | None", await keeping_redis.hget(key, field))
+    assert terms is not None
+    await keeping_redis.hset(key, field, terms.replace(b'"paytable":"A"', b'"paytable":"B"'))
+    again = Pit(keeping_redis, FLOOR)
+    async with running(again, tmp_path) as link:
+        await link.goes_down("other terms in the store than in the ledger")
+    assert not (await again.audit()).balanced

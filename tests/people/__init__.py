@@ -1,0 +1,1 @@
+"""The people of the floor: names, PINs, users, sessions, the log, the command."""

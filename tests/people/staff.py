@@ -1,0 +1,58 @@
+"""People for the tests of the people's room, and what is done with them again and again."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from redis.asyncio import Redis
+
+from meters.people.errors import PeopleError
+from meters.people.keys import PeopleKeys
+from meters.people.log import LogRow
+from meters.people.people import People
+from meters.people.roles import Role
+from meters.people.sessions import Opened, SignedIn
+from meters.people.users import Doer
+
+PIN: Final = "314159"
+WRONG: Final = "271828"
+HERE: Final = "192.0.2.7"
+BY_COMMAND: Final = Doer("command line (amy)")
+
+
+@dataclass(frozen=True)
+class Register:
+    """The people, and the Redis that keeps them."""
+
+    redis: Redis
+    people: People
+    keys: PeopleKeys = field(default_factory=PeopleKeys)
+
+    async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
+        """Add a user whose PIN is `PIN`."""
+        await self.people.users.add(name, role, PIN, BY_COMMAND)
+
+    async def sign_in(
+        self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None
+    ) -> Opened:
+        """Sign somebody in."""
+        return await self.people.sessions.sign_in(name, pin, client, old)
+
+    async def refused(self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE) -> str:
+        """Try to sign in where it must fail, and give the code."""
+        try:
+            await self.sign_in(name, pin, client=client)
+        except PeopleError as error:
+            return error.code
+        raise AssertionError(f"{name} was signed in")
+
+    async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
+        """Whose session a token is of."""
+        return await self.people.sessions.find(token, keep_alive=keep_alive)
+
+    async def log(self) -> list[LogRow]:
+        """The whole log, oldest first."""
+        return list(reversed(await self.people.log.page(None, 1_000)))
+
+    async def told(self) -> list[tuple[str, str, str]]:
+        """What, by whom and about whom, of the whole log."""
+        return [(row.what, row.by, row.about) for row in await self.log()]

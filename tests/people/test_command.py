@@ -1,0 +1,204 @@
+"""`pitlink user` as a process, with a Redis of its own and with the embedded one."""
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+from redis.asyncio import Redis
+
+from meters.people.people import People
+from meters.people.pins import PinHashing
+from meters.people.roles import Role
+from meters.people.users import Doer
+from meters.wire.floor import read_floor
+from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
+from tests.waiting import Found
+
+PIN = "314159"
+
+
+@pytest.fixture
+def floor(tmp_path: Path, shared_redis_server: RedisServer) -> Path:
+    """A floor file on an empty database of the tests' Redis."""
+    path = tmp_path / "floor.toml"
+    address = f"{shared_redis_server.url}?db=11"
+    path.write_text(_floor(address, tmp_path))
+    with redis.Redis.from_url(address) as client:
+        client.flushdb()
+    return path
+
+
+def _floor(redis: str, home: Path) -> str:
+    return f"""
+[facility]
+name = "Keystone"
+timezone = "America/New_York"
+
+[service]
+redis = "{redis}"
+data = "{home / "data"}"
+
+[[link]]
+id = "tcp-main"
+name = "Three Card Poker Jackpot"
+"""
+
+
+def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run one command, with a line on its standard input."""
+    return run_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
+
+
+def with_people(floor: Path, ask: Callable[[People], Awaitable[Found]]) -> Found:
+    """Ask the people of a floor in this process."""
+
+    async def asked() -> Found:
+        store = Redis.from_url(read_floor(floor).service.redis)
+        try:
+            return await ask(People.of(store, 5, PinHashing(time_cost=1, memory_kib=8)))
+        finally:
+            await store.aclose()
+
+    return asyncio.run(asked())
+
+
+def add_ada(floor: Path) -> None:
+    """Let there be one user, an administrator."""
+    doer = Doer("the test")
+    with_people(floor, lambda people: people.users.add("Ada", Role.ADMINISTRATOR, PIN, doer))
+
+
+def listed(floor: Path) -> list[tuple[str, str, bool]]:
+    rows = json.loads(user(floor, "list", "--json").stdout)
+    return [(row["name"], row["role"], row["enabled"]) for row in rows]
+
+
+def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
+    assert "no users" in user(floor, "list").stdout
+    added = user(floor, "add", "Ada Lovelace", "--role", "administrator", pin=PIN)
+    assert (added.returncode, added.stdout) == (0, "Ada Lovelace is added as administrator\n")
+    assert user(floor, "add", "Flo", "--role", "floorperson", pin=PIN).returncode == 0
+    assert user(floor, "disable", "FLO").stdout == "Flo is disabled\n"
+    assert listed(floor) == [("Ada Lovelace", "administrator", True), ("Flo", "floorperson", False)]
+    table = user(floor, "list").stdout
+    assert "Ada Lovelace" in table
+    assert "disabled" in table
+    assert user(floor, "enable", "flo").stdout == "Flo is enabled\n"
+    assert user(floor, "pin", "flo", pin="271828").stdout == "Flo has another PIN\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "pin", "status", "told"),
+    [
+        (("add", "Bob", "--role", "dealer"), "123456", 1, "not a run up or down"),
+        (("add", "Bob", "--role", "dealer"), "", 1, "6 to 12 digits"),
+        (("add", "B", "--role", "dealer"), PIN, 1, "2 to 40 characters"),
+        (("add", "ada", "--role", "dealer"), PIN, 1, "there is a user ada already"),
+        (("add", "Bob", "--role", "boss"), PIN, 2, "boss"),
+        (("add", "Bob"), PIN, 2, "--role"),
+        (("add", "Bob", "--role", "dealer", "--pin", PIN), PIN, 2, "--pin"),
+        (("disable", "Ada"), "", 1, "last administrator"),
+        (("disable", "Ghost"), "", 1, "there is no user Ghost"),
+        (("enable", "Ada"), "", 1, "Ada is enabled already"),
+        (("pin", "Ada"), "12345", 1, "6 to 12 digits"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line_and_changes_nothing(
+    floor: Path, words: tuple[str, ...], pin: str, status: int, told: str
+) -> None:
+    add_ada(floor)
+    done = user(floor, *words, pin=pin)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    if pin:
+        assert pin not in done.stderr
+    assert [row.name for row in with_people(floor, lambda people: people.users.rows())] == ["Ada"]
+
+
+def test_a_store_that_is_not_there_is_told(tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    floor.write_text(_floor(f"unix://{tmp_path}/none.sock", tmp_path))
+    done = user(floor, "list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the store cannot be reached: Error 2" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "told"),
+    [
+        ([PIN, PIN], 0, "Bob is added as dealer"),
+        ([PIN, "314158"], 1, "the two are not the same"),
+        (["111111"], 1, "not one digit repeated"),
+    ],
+)
+def test_a_terminal_is_asked_twice_and_shows_nothing(
+    floor: Path, typed: list[str], status: int, told: str
+) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = ""
+    for prompt, pin in zip(("PIN: ", "again: "), typed, strict=False):
+        shown += _read_until(ours, prompt)
+        os.write(ours, f"{pin}\n".encode())
+    shown += _read_until(ours, "")
+    assert process.wait(30) == status
+    os.close(ours)
+    assert told in shown
+    assert not any(pin in shown for pin in typed)
+
+
+def _read_until(terminal: int, end: str) -> str:
+    """What is shown up to some words, or to the end of the process."""
+    shown = ""
+    while not (end and shown.endswith(end)):
+        try:
+            part = os.read(terminal, 1024)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part.decode()
+    return shown
+
+
+def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    floor.write_text(_floor("embedded", tmp_path))
+    assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
+    assert listed(floor) == [("Ada", "administrator", True)]
+
+
+def test_whom_it_adds_beside_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    port = free_port()
+    http = f'[service]\nhttp = "127.0.0.1:{port}"\nbroker = "mqtt://127.0.0.1:{free_port()}"'
+    floor.write_text(_floor("embedded", tmp_path).replace("[service]", http))
+    address = f"http://127.0.0.1:{port}"
+    with Pitlink("serve", "--config", str(floor)) as service:
+        service.until(lambda: answers(address), what="the service")
+        assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
+        answer = httpx.post(f"{address}/api/v1/sign-in", json={"name": "ada", "pin": PIN})
+        assert (answer.status_code, answer.json()["role"]) == (200, "administrator")
+        assert PIN not in service.errors + service.output
+        assert service.stop() == 0
+
+
+def answers(address: str) -> bool:
+    """Whether the service is there."""
+    try:
+        return httpx.get(f"{address}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False

@@ -1,0 +1,147 @@
+"""What a name, a PIN and a role are."""
+
+import asyncio
+import threading
+
+import pytest
+
+from meters.people.errors import PeopleError
+from meters.people.names import clean_name, fold_name
+from meters.people.pins import PinHashing, check_pin
+from meters.people.roles import RIGHTS, Right, Role, in_words, roles_in_words
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Al",
+        "Services",
+        "Ada Lovelace",
+        "J. R. O'Neil-Smith",
+        "Zoë",
+        "D'Arcy",
+        "Bob 2",
+        "Jr.",
+        "x" * 40,
+    ],
+)
+def test_a_name_is_kept_as_it_is_written(name: str) -> None:
+    assert clean_name(f" {name} ") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", " ", "A", "x" * 41, "7 of 9", "-Bob", ".", "..", "Bob  Two", "Bob\tTwo", "Bob\nTwo",
+        "Bob/Two", "Bob<b>", "Bob--Two", "Bob ' Two", "\u0412ob", "Bob\u0000", "Bob\u200bTwo",
+        "Bob_2", "Łukasz", "service", "Service", "simulated floorperson", "command line (root)",
+        "Pitlink 2",
+    ],
+)  # fmt: skip
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(PeopleError) as refused:
+        clean_name(name)
+    assert refused.value.code == "bad_name"
+
+
+def test_a_name_is_one_in_every_case_and_composition() -> None:
+    assert fold_name(" ZOË ") == fold_name("Zoe\u0308") == fold_name("zoë")
+    assert clean_name("Zoe\u0308") == "Zoë"
+
+
+@pytest.mark.parametrize("pin", ["314159", "112233", "123457", "121212", "000001", "2" * 11 + "3"])
+def test_a_pin_that_is_not_guessed_first_is_taken(pin: str) -> None:
+    check_pin(pin)
+    assert pin.isdigit()
+
+
+@pytest.mark.parametrize(
+    "pin",
+    [
+        "", "12345", "31415", "3" * 13, "111111", "000000", "123456", "654321", "567890",
+        "456789012", "210987", "31415x", " 314159", "314159\n", "٣١٤١٥٩", "31415.9",
+    ],
+)  # fmt: skip
+def test_a_poor_pin_is_refused_and_not_repeated(pin: str) -> None:
+    with pytest.raises(PeopleError) as refused:
+        check_pin(pin)
+    assert refused.value.code == "bad_pin"
+    assert not pin or pin not in refused.value.message
+
+
+async def test_a_pin_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:
+    pins = PinHashing()
+    kept = [await pins.hash("314159"), await pins.hash("314159")]
+    assert kept[0] != kept[1]
+    assert all(each.startswith("$argon2id$v=19$m=65536,t=3,p=1$") for each in kept)
+    assert await pins.matches("314159", kept[0])
+    assert not await pins.matches("314158", kept[0])
+
+
+async def test_without_a_kept_pin_as_much_is_reckoned_and_nothing_matches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pins = PinHashing(time_cost=1, memory_kib=8)
+    verified: list[str] = []
+    real = pins._verify
+
+    def watched(kept: str, pin: str) -> bool:
+        verified.append(kept.rpartition("$")[0].rpartition("$")[0])
+        return real(kept, pin)
+
+    monkeypatch.setattr(pins, "_verify", watched)
+    kept = await pins.hash("314159")
+    assert await pins.matches("314159", kept)
+    assert not await pins.matches("314159", None)
+    assert verified[0] == verified[1] == "$argon2id$v=19$m=8,t=1,p=1"
+    nobodys = pins._nobodys.split("$")[-2:]
+    assert [len(part) for part in nobodys] == [len(part) for part in kept.split("$")[-2:]]
+
+
+async def test_what_is_kept_wrongly_matches_no_pin() -> None:
+    pins = PinHashing(time_cost=1, memory_kib=8)
+    assert not await pins.matches("314159", "314159")
+
+
+async def test_hashes_are_reckoned_beside_the_loop_two_at_once_and_a_queue_has_an_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pins = PinHashing(time_cost=1, memory_kib=8)
+    go_on = threading.Event()
+    running: list[str] = []
+    most = 0
+
+    def slow(_: str, pin: str) -> bool:
+        nonlocal most
+        running.append(pin)
+        most = max(most, len(running))
+        go_on.wait(10)
+        running.pop()
+        return True
+
+    monkeypatch.setattr(pins, "_verify", slow)
+    tries = [asyncio.create_task(pins.matches("314159", None)) for _ in range(40)]
+    done, _ = await asyncio.wait(tries, timeout=10, return_when="FIRST_COMPLETED")
+    assert {type(task.exception()) for task in done} == {PeopleError}
+    go_on.set()
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    refused = [each for each in outcomes if isinstance(each, PeopleError)]
+    assert {each.code for each in refused} == {"busy"}
+    assert len(outcomes) - len(refused) >= 32
+    assert most == 2
+    assert await pins.matches("314159", None)
+
+
+def test_each_role_is_named_with_its_article() -> None:
+    assert in_words(Role.AUDITOR) == "an auditor"
+    assert roles_in_words(Right.PEOPLE) == "an administrator"
+    assert roles_in_words(Right.LINKS) == "a supervisor or an administrator"
+    assert roles_in_words(Right.WINS) == (
+        "a floorperson, a supervisor, an auditor or an administrator"
+    )
+
+
+def test_nobody_both_adds_users_and_pays_wins() -> None:
+    both = {role for role, rights in RIGHTS.items() if {Right.PEOPLE, Right.DECIDE} <= rights}
+    assert both == set()
+    assert set(RIGHTS) == set(Role)

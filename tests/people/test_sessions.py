@@ -1,0 +1,287 @@
+"""Signing in, the lock-out, and sessions, in a real Redis; times are those of its keys."""
+
+import asyncio
+import hashlib
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.people.errors import PeopleError
+from meters.people.people import People
+from meters.people.pins import PinHashing
+from meters.people.roles import Role
+from meters.people.sessions import LOCKED_OUT_MS, LONGEST_MS, TRIES_WITHIN_MS, _site
+from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+from tests.servers import RedisServer
+
+IDLE_MS = 5 * 60_000
+
+
+@pytest.fixture
+async def staffed(register: Register) -> Register:
+    """A register with two users."""
+    await register.add("Flo")
+    await register.add("Sue", Role.SUPERVISOR)
+    return register
+
+
+def session_key(register: Register, token: str) -> str:
+    return register.keys.session(hashlib.sha256(token.encode()).hexdigest())
+
+
+async def earlier(register: Register, token: str, field: str, by_ms: int) -> None:
+    """Let something in a session have been so much earlier."""
+    await register.redis.hincrby(session_key(register, token), field, -by_ms)
+
+
+async def test_a_session_is_known_by_the_digest_of_its_token_alone(staffed: Register) -> None:
+    opened = await staffed.sign_in(" FLO ")
+    person = opened.person
+    assert (person.name, person.role) == ("Flo", Role.FLOORPERSON)
+    assert await staffed.whose(opened.token) == person
+    assert len(opened.token) >= 43
+    assert person.csrf != opened.token
+    key = session_key(staffed, opened.token)
+    assert await staffed.redis.keys("*session*") == [key.encode()]
+    for wrong in ("", opened.token[:-1], key.rpartition(":")[2], "x" * 9_000):
+        assert await staffed.whose(wrong) is None
+
+
+async def test_every_sign_in_has_a_new_token_and_ends_the_browsers_old_one(
+    staffed: Register,
+) -> None:
+    first = await staffed.sign_in()
+    elsewhere = await staffed.sign_in()
+    second = await staffed.sign_in("Sue", old=first.token)
+    assert len({first.token, second.token, elsewhere.token}) == 3
+    assert len({first.person.csrf, second.person.csrf, elsewhere.person.csrf}) == 3
+    assert await staffed.whose(first.token) is None
+    assert await staffed.whose(elsewhere.token) is not None
+    assert (await staffed.told())[-2:] == [("sign_out", "Flo", "Flo"), ("sign_in", "Sue", "Sue")]
+
+
+async def test_a_token_that_the_browser_brought_is_never_used(staffed: Register) -> None:
+    brought = "chosen-by-somebody-else"
+    opened = await staffed.sign_in(old=brought)
+    assert opened.token != brought
+    assert await staffed.whose(brought) is None
+
+
+async def test_signing_out_ends_the_session_and_is_logged_once(staffed: Register) -> None:
+    opened = await staffed.sign_in()
+    for _ in range(2):
+        await staffed.people.sessions.sign_out(opened.token, HERE)
+    assert await staffed.whose(opened.token) is None
+    assert [what for what, _, _ in await staffed.told()].count("sign_out") == 1
+
+
+async def test_an_idle_session_ends_and_one_in_use_goes_on(staffed: Register) -> None:
+    token = (await staffed.sign_in()).token
+    key = session_key(staffed, token)
+    assert IDLE_MS - 5_000 < await staffed.redis.pttl(key) <= IDLE_MS
+    await staffed.redis.pexpire(key, 60_000)
+    assert await staffed.whose(token, keep_alive=True)
+    assert await staffed.redis.pttl(key) <= 60_000
+    await earlier(staffed, token, "touched", 15_000)
+    assert await staffed.whose(token, keep_alive=False)
+    assert await staffed.redis.pttl(key) <= 60_000
+    assert await staffed.whose(token, keep_alive=True)
+    assert await staffed.redis.pttl(key) > IDLE_MS - 5_000
+    await staffed.redis.pexpire(key, 0)
+    assert await staffed.whose(token, keep_alive=True) is None
+
+
+async def test_no_session_outlives_its_longest_life_however_busy(staffed: Register) -> None:
+    token = (await staffed.sign_in()).token
+    await earlier(staffed, token, "created", LONGEST_MS - 30_000)
+    await earlier(staffed, token, "touched", 15_000)
+    assert await staffed.whose(token, keep_alive=True)
+    assert await staffed.redis.pttl(session_key(staffed, token)) <= 30_000
+    await earlier(staffed, token, "created", 30_000)
+    assert await staffed.whose(token, keep_alive=True) is None
+    assert await staffed.redis.exists(session_key(staffed, token)) == 0
+
+
+async def test_a_wrong_name_and_a_wrong_pin_are_told_alike(staffed: Register) -> None:
+    told = []
+    for name, pin in (("Flo", WRONG), ("Ghost", PIN), ("Flo", ""), ("no name/at all", PIN)):
+        with pytest.raises(PeopleError) as refused:
+            await staffed.sign_in(name, pin)
+        told.append((refused.value.code, refused.value.message, refused.value.wait_ms))
+    assert set(told) == {("wrong_name_or_pin", "the name or the PIN is wrong", None)}
+
+
+@pytest.mark.parametrize("name", ["Flo", "Ghost"])
+async def test_the_fifth_failure_locks_a_name_out_also_for_the_right_pin(
+    staffed: Register, name: str
+) -> None:
+    codes = [await staffed.refused(name, client=f"192.0.2.{at}") for at in range(5)]
+    assert codes == ["wrong_name_or_pin"] * 4 + ["locked_out"]
+    with pytest.raises(PeopleError) as refused:
+        await staffed.sign_in(name.upper(), PIN, client="192.0.2.99")
+    assert refused.value.code == "locked_out"
+    assert refused.value.wait_ms is not None
+    assert LOCKED_OUT_MS - 10_000 < refused.value.wait_ms <= LOCKED_OUT_MS
+    assert "15 minutes" in refused.value.message
+    assert await staffed.sign_in("Sue", client="192.0.2.0")
+
+
+async def test_a_lock_out_ends_by_itself(staffed: Register) -> None:
+    for _ in range(5):
+        await staffed.refused()
+    lock = staffed.keys.lock("name:flo")
+    assert LOCKED_OUT_MS - 10_000 < await staffed.redis.pttl(lock) <= LOCKED_OUT_MS
+    await staffed.redis.pexpire(lock, 0)
+    assert await staffed.refused() == "wrong_name_or_pin"
+    assert await staffed.sign_in()
+
+
+async def test_while_locked_out_no_pin_is_looked_at_and_nothing_more_is_logged(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        await staffed.refused()
+    before = await staffed.log()
+
+    async def never(*_: object) -> bool:
+        raise AssertionError("a PIN was looked at")
+
+    monkeypatch.setattr(PinHashing, "matches", never)
+    assert await staffed.refused("Flo", PIN) == "locked_out"
+    assert await staffed.log() == before
+
+
+async def test_being_right_forgets_the_failures_of_the_name(staffed: Register) -> None:
+    for _ in range(4):
+        await staffed.refused()
+    await staffed.sign_in()
+    assert [await staffed.refused() for _ in range(4)] == ["wrong_name_or_pin"] * 4
+
+
+async def test_failures_older_than_a_quarter_of_an_hour_do_not_count(staffed: Register) -> None:
+    tries = staffed.keys.tries("name:flo")
+    for _ in range(4):
+        await staffed.refused()
+    assert 0 < await staffed.redis.pttl(tries) <= TRIES_WITHIN_MS
+    for member in cast("list[bytes]", await staffed.redis.zrange(tries, 0, 1)):
+        await staffed.redis.zincrby(tries, -TRIES_WITHIN_MS, member)
+    assert [await staffed.refused() for _ in range(2)] == ["wrong_name_or_pin"] * 2
+    assert await staffed.refused() == "locked_out"
+
+
+async def test_the_twentieth_failure_locks_an_address_out_and_being_right_does_not_help(
+    staffed: Register,
+) -> None:
+    codes = []
+    for at in range(20):
+        if at % 4 == 0:
+            await staffed.sign_in("Sue")
+        codes.append(await staffed.refused(f"Nobody {at}" if at < 19 else "Flo"))
+    assert codes == ["wrong_name_or_pin"] * 19 + ["locked_out"]
+    assert await staffed.refused("Sue", PIN) == "locked_out"
+    assert await staffed.sign_in("Sue", client="192.0.2.8")
+    assert (await staffed.told())[-2] == ("locked_out", "", "")
+
+
+async def test_many_guesses_at_once_are_no_way_round_the_count(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at = 0
+    real = PinHashing.matches
+
+    async def counted(self: PinHashing, pin: str, kept: str | None) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return await real(self, pin, kept)
+
+    monkeypatch.setattr(PinHashing, "matches", counted)
+    guesses = [staffed.refused(client=f"192.0.2.{at}") for at in range(30)]
+    codes = await asyncio.gather(*guesses)
+    assert looked_at == 5
+    assert codes.count("wrong_name_or_pin") == 4
+
+
+async def test_an_ipv6_site_is_one_address() -> None:
+    assert _site("2001:db8::1") == _site("2001:db8::ffff:1:2:3") != _site("2001:db8:0:1::1")
+    assert _site("192.0.2.7") != _site("192.0.2.8")
+    assert _site("") == ""
+
+
+@pytest.mark.parametrize("what", ["disabled", "another PIN", "locked out"])
+async def test_what_happens_while_a_pin_is_looked_at_counts(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    real = PinHashing.matches
+
+    async def slow(self: PinHashing, pin: str, kept: str | None) -> bool:
+        right = await real(self, pin, kept)
+        if what == "disabled":
+            await staffed.redis.hset(staffed.keys.user("flo"), "enabled", "0")
+        elif what == "another PIN":
+            await staffed.people.users.set_pin("Flo", WRONG, BY_COMMAND)
+        else:
+            await staffed.redis.set(staffed.keys.lock("name:flo"), "1", px=60_000)
+        return right
+
+    monkeypatch.setattr(PinHashing, "matches", slow)
+    assert await staffed.refused("Flo", PIN) == "wrong_name_or_pin"
+    assert await staffed.redis.keys("*session*") == []
+
+
+async def test_for_a_name_that_nobody_has_a_pin_is_looked_at_all_the_same(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str | None] = []
+    real = PinHashing.matches
+
+    async def watched(self: PinHashing, pin: str, kept: str | None) -> bool:
+        looked_at.append(kept)
+        return await real(self, pin, kept)
+
+    monkeypatch.setattr(PinHashing, "matches", watched)
+    assert await staffed.refused("Ghost") == "wrong_name_or_pin"
+    assert looked_at == [None]
+
+
+async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Register) -> None:
+    await staffed.refused(WRONG, PIN)
+    for _ in range(5):
+        await staffed.refused()
+    told = (await staffed.told())[2:]
+    assert told == [
+        ("sign_in_refused", "", ""),
+        *[("sign_in_refused", "", "Flo")] * 5,
+        ("locked_out", "", "Flo"),
+    ]
+    assert {row.client for row in (await staffed.log())[2:]} == {HERE}
+
+
+async def test_workers_share_sessions_and_what_ended_them(
+    staffed: Register, people_server: RedisServer
+) -> None:
+    other = Redis.from_url(people_server.url)
+    worker = People.of(other, 5, PinHashing(time_cost=1, memory_kib=8))
+    opened = await staffed.sign_in()
+    assert await worker.sessions.find(opened.token, keep_alive=True) == opened.person
+    await worker.sessions.sign_out(opened.token, HERE)
+    assert await staffed.whose(opened.token) is None
+    await other.aclose()
+
+
+async def test_a_store_that_fails_signs_nobody_in(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = Redis.from_url("unix:///nowhere/redis.sock")
+    people = People.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
+    token = (await staffed.sign_in()).token
+    for asked in (
+        people.sessions.sign_in("Flo", PIN, HERE, None),
+        people.sessions.find(token, keep_alive=True),
+        people.users.rows(),
+        people.log.page(None, 1),
+    ):
+        with pytest.raises(PeopleError) as refused:
+            await asked
+        assert refused.value.code == "store_failed"
+    await nowhere.aclose()

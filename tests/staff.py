@@ -1,0 +1,48 @@
+"""People of the floor for the tests of real processes: added by the command, then signed in."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from tests.processes import run_pitlink
+
+PIN: Final = "314159"
+_WITHIN_S: Final = 10
+
+
+def hire(config: Path, name: str, role: str) -> None:
+    """Add a user by `pitlink user add`; one who is there already stays."""
+    done = run_pitlink("user", "add", name, "--role", role, "--config", str(config), stdin=PIN)
+    assert done.returncode == 0 or "already" in done.stderr, done.stderr
+
+
+class Colleague:
+    """Somebody who has signed in, and talks to the service as his page does."""
+
+    def __init__(self, url: str, name: str, pin: str = PIN) -> None:
+        self._url = url
+        answer = httpx.post(
+            f"{url}/api/v1/sign-in", json={"name": name, "pin": pin}, timeout=_WITHIN_S
+        )
+        assert answer.status_code == 200, answer.text
+        self._headers = {
+            # A browser sends a secure cookie to a loopback address, this client does not.
+            "Cookie": answer.headers["set-cookie"].partition(";")[0],
+            "X-CSRF-Token": answer.json()["csrf"],
+        }
+
+    def get(self, path: str) -> httpx.Response:
+        """Read something."""
+        return httpx.get(self._url + path, headers=self._headers, timeout=_WITHIN_S)
+
+    def post(self, path: str, **body: object) -> httpx.Response:
+        """Do something."""
+        return httpx.post(self._url + path, headers=self._headers, json=body, timeout=_WITHIN_S)
+
+    def decide(self, claim: str, act: str, **body: object) -> dict[str, Any]:
+        """Decide a claim, which must succeed; the claim as it then is."""
+        answer = self.post(f"/api/v1/claims/{claim}/{act}", **body)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found

@@ -1,0 +1,296 @@
+"""Stand-ins for the desks: in memory, with the rules that the real ones keep."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from meters.books.standing import Act
+from meters.web.doors import DeskError
+from meters.web.rows import (
+    ActRow,
+    Adjustment,
+    ClaimRow,
+    EnvyOwed,
+    LinkStanding,
+    MeterStanding,
+    ParameterChange,
+    ProposalRow,
+    Wagered,
+    WinPage,
+    WinSearch,
+)
+from meters.wire.floor import Floor
+from meters.wire.pages.words import money
+
+AT: Final = "2026-11-20T02:14:07.250Z"
+
+CLAIM: Final = ClaimRow(
+    claim="c1", order="17", turn=1, turns=2, link="tcp-main",
+    link_name="Three Card Poker Jackpot", meter="progressive", meter_name="Progressive",
+    table="TCP-03", asset="104213", round="R9", position=3, patron="p3", item="progressive",
+    item_name="Progressive Payout Wager", hand="mini_royal_spades", hand_name="Mini-Royal, spades",
+    cards=("As", "Ks", "Qs"), dealer=("2c", "3d", "4h"), wagered=100, amount=151_000,
+    meter_after=100_000, percent=100, paid_from="hand_pay", rule="649a.12(e)(1)",
+    wagers=(
+        Wagered(position=3, patron="p3", wagers={"progressive": 100, "five_card_progressive": 100}),
+        Wagered(position=5, patron=None, wagers={"progressive": 100}),
+    ),
+    envy=(EnvyOwed(position=5, patron=None, item="progressive_envy", amount=10_000),),
+    state="pending", at=AT, tax_documents=True,
+)  # fmt: skip
+"""A jackpot that is paid by hand, with an Envy Bonus for another position."""
+
+SMALL: Final = msgspec.structs.replace(
+    CLAIM, claim="c2", order="18", turn=2, position=5, patron=None, hand="straight_flush",
+    hand_name="Straight flush", cards=("9h", "8h", "7h"), amount=7_000, meter_after=100_000,
+    percent=None, paid_from="table_inventory", envy=(), at="2026-11-20T02:14:08.000Z",
+    tax_documents=False,
+)  # fmt: skip
+"""A win at odds, which is paid from the table inventory."""
+
+_OVER: Final = {"paid", "rejected"}
+
+
+class Bell:
+    """Changes that a test rings."""
+
+    def __init__(self) -> None:
+        self._count = 1
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        self._count += 1
+        self._rung.set()
+        self._rung = asyncio.Event()
+
+    async def next(self, seen: int) -> int:
+        while self._count == seen:
+            await self._rung.wait()
+        return self._count
+
+
+@dataclass
+class ClaimsInMemory:
+    """A claims desk: `claims` may be filled by the test, `acts` has what reached it."""
+
+    bell: Bell
+    claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
+    acts: list[tuple[str, Act, str, str | None, str | None, bool]] = field(default_factory=list)
+
+    def put(self, row: ClaimRow) -> None:
+        """Let a claim arrive, or replace it."""
+        self.claims[row.claim] = row
+        self.bell.ring()
+
+    async def waiting(self) -> Sequence[ClaimRow]:
+        return [row for row in self.claims.values() if not _decided(row)]
+
+    async def find(self, claim: str) -> ClaimRow:
+        if claim not in self.claims:
+            raise DeskError("unknown_claim", f"there is no claim {claim}")
+        return self.claims[claim]
+
+    async def decide(
+        self,
+        claim: str,
+        act: Act,
+        actor: str,
+        *,
+        reason: str | None = None,
+        slip: str | None = None,
+        envy_not_due: bool = False,
+    ) -> ClaimRow:
+        row = await self.find(claim)
+        by_hand = row.paid_from == "hand_pay"
+        if act == "pay" and not by_hand:
+            raise DeskError("wrong_state", f"claim {claim} is paid at the table, not by hand")
+        if act == "pay" and row.state == "pending":
+            raise DeskError("wrong_state", f"claim {claim} has not been validated yet")
+        if row.state != ("validated" if act == "pay" else "pending"):
+            raise DeskError("wrong_state", f"claim {claim} is already {row.state} by {_who(row)}")
+        if act == "pay" and actor == row.validated_by:
+            raise DeskError("same_person", "who validated a win does not pay it")
+        self.acts.append((claim, act, actor, reason, slip, envy_not_due))
+        replace = msgspec.structs.replace
+        if act == "validate":
+            row = replace(row, state="validated", validated_by=actor, validated_at=AT)
+        elif act == "pay":
+            row = replace(row, state="paid", paid_by=actor, paid_at=AT, slip=slip)
+        else:
+            row = replace(row, state="rejected", reason=reason, envy_not_due=envy_not_due)
+        self.put(replace(row, decided_by=actor, decided_at=AT))
+        return self.claims[claim]
+
+    async def wins(self, search: WinSearch) -> WinPage:
+        if search.since is not None and "T" not in search.since:
+            raise DeskError("bad_value", f"{search.since} is no moment")
+        found = [
+            row
+            for row in sorted(self.claims.values(), key=lambda row: -int(row.order))
+            if search.link in {None, row.link}
+            and search.meter in {None, row.meter}
+            and search.table in {None, row.table}
+            and search.state in {None, row.state}
+            and (search.since is None or row.at >= search.since)
+            and (search.until is None or row.at < search.until)
+            and (row.percent is not None or not search.meter_awards)
+            and (search.before is None or int(row.order) < int(search.before))
+            and (search.words or "").casefold() in _words_of(row)
+        ]
+        page = tuple(found[: search.limit])
+        return WinPage(wins=page, next=page[-1].order if len(found) > search.limit else None)
+
+
+def _decided(row: ClaimRow) -> bool:
+    return row.state in _OVER or (row.state == "validated" and row.paid_from != "hand_pay")
+
+
+def _who(row: ClaimRow) -> str | None:
+    return row.decided_by
+
+
+def _words_of(row: ClaimRow) -> str:
+    parts = (
+        row.claim, row.patron, row.hand_name, row.slip, row.reason, row.decided_by,
+        row.validated_by, row.paid_by,
+    )  # fmt: skip
+    return " ".join(filter(None, parts)).casefold()
+
+
+class LinksInMemory:
+    """A links desk; `done` has what reached it."""
+
+    def __init__(self, floor: Floor, bell: Bell) -> None:
+        self.done: list[tuple[str, ...]] = []
+        self.links_by_id = {link.id: _standing(floor, link.id) for link in floor.link}
+        self._acts: dict[str, list[ActRow]] = {link.id: [] for link in floor.link}
+        self._bell = bell
+        self._numbers = itertools.count(1)
+
+    async def links(self) -> Sequence[LinkStanding]:
+        return list(self.links_by_id.values())
+
+    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+        if self._link(link).state == "closed":
+            raise DeskError("wrong_state", "the link is closed already")
+        self._note(link, "close", actor, "link", reason)
+        return self._put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
+
+    async def open(self, link: str, actor: str) -> LinkStanding:
+        if self._link(link).state != "closed":
+            raise DeskError("wrong_state", "the link is open already")
+        self._note(link, "open", actor, "link", "")
+        return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
+
+    async def propose(
+        self, link: str, actor: str, change: ParameterChange | Adjustment
+    ) -> ProposalRow:
+        standing = self._link(link)
+        meter = next((each for each in standing.meters if each.meter == change.meter), None)
+        if meter is None:
+            raise DeskError("unknown_meter", f"the link has no meter {change.meter}")
+        number = next(self._numbers)
+        if isinstance(change, Adjustment):
+            before, after = money(meter.amount), money(meter.amount + change.amount)
+            parameter, amount, reason = None, change.amount, change.reason
+        else:
+            if standing.state != "closed":
+                raise DeskError(
+                    "not_closed", "a parameter is changed only while the link is closed"
+                )
+            before, after = str(getattr(meter, change.parameter)), str(change.value)
+            parameter, amount, reason = change.parameter, None, None
+            if before == after:
+                raise DeskError("no_change", f"it is {before} already")
+        row = ProposalRow(
+            proposal=f"P-{number}", link=link, meter=change.meter, parameter=parameter,
+            kind="parameter" if parameter else "adjustment", before=before, after=after,
+            amount=amount, reason=reason, by=actor, at=AT, state="open",
+        )  # fmt: skip
+        self._note(link, "propose", actor, row.proposal, f"{before} → {after}")
+        self._put(link, proposals=(*standing.proposals, row))
+        return row
+
+    async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
+        row = self._proposal(link, proposal)
+        if row.by == actor:
+            raise DeskError("same_person", "who proposed a change does not confirm it")
+        self._note(link, "parameter" if row.parameter else "adjust", actor, proposal, row.after)
+        return self._decide(row, "confirmed", actor)
+
+    async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
+        row = self._proposal(link, proposal)
+        self._note(link, "withdraw", actor, proposal, "")
+        return self._decide(row, "withdrawn", actor)
+
+    async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
+        self._link(link)
+        rows = reversed(self._acts[link])
+        return [row for row in rows if before is None or row.entry < before][:limit]
+
+    def begin_anew(self) -> None:
+        """Open every link, and forget what was proposed."""
+        for link in self.links_by_id:
+            self._put(link, state="operable", closed_by=None, proposals=())
+
+    def put_proposal(self, link: str, row: ProposalRow) -> None:
+        """Let this be what is proposed."""
+        self._put(link, proposals=(row,))
+
+    def _link(self, link: str) -> LinkStanding:
+        if link not in self.links_by_id:
+            raise DeskError("unknown_link", f"there is no link {link}")
+        return self.links_by_id[link]
+
+    def _proposal(self, link: str, proposal: str) -> ProposalRow:
+        for row in self._link(link).proposals:
+            if row.proposal == proposal:
+                return row
+        raise DeskError("unknown_proposal", f"there is no open proposal {proposal}")
+
+    def _decide(self, row: ProposalRow, state: str, actor: str) -> ProposalRow:
+        left = tuple(each for each in self._link(row.link).proposals if each is not row)
+        self._put(row.link, proposals=left)
+        if state == "confirmed" and row.amount is not None:
+            meters = tuple(
+                msgspec.structs.replace(each, amount=each.amount + row.amount)
+                if each.meter == row.meter
+                else each
+                for each in self._link(row.link).meters
+            )
+            self._put(row.link, meters=meters)
+        changed = {"state": state, "decided_by": actor, "decided_at": AT}
+        return msgspec.convert(msgspec.structs.asdict(row) | changed, ProposalRow)
+
+    def _put(self, link: str, **changed: object) -> LinkStanding:
+        self.links_by_id[link] = msgspec.structs.replace(self.links_by_id[link], **changed)
+        self._bell.ring()
+        return self.links_by_id[link]
+
+    def _note(self, link: str, what: str, actor: str, of: str, told: str) -> None:
+        self.done.append((what, link, actor, of))
+        entry = len(self._acts[link]) + 1
+        self._acts[link].append(
+            ActRow(entry=entry, at=AT, by=actor, what=what, of=of, table="", told=told)
+        )
+
+
+def _standing(floor: Floor, link_id: str) -> LinkStanding:
+    link = next(each for each in floor.link if each.id == link_id)
+    meters = tuple(
+        MeterStanding(
+            meter=meter.meter_id, name=meter.title, kind=meter.kind.value, wager=meter.wager,
+            paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
+            magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
+            primary_bps=2_000, reserve_bps=500, amount=112_362, reserve=3_000, cycle=1, pending=0,
+        )
+        for meter in link.meter
+    )  # fmt: skip
+    return LinkStanding(
+        link=link.id, name=link.name, state="operable", reason="", closed_by=None, closed_at=None,
+        rounds_open=0, tables=4, tables_online=3, meters=meters, proposals=(),
+    )  # fmt: skip

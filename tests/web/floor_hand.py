@@ -1,0 +1,138 @@
+"""Somebody's hand on the floorperson's page: signs in, presses, types, and looks."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+
+from meters.web.rows import ClaimRow, EnvyOwed, Wagered
+from tests.servers import RedisServer
+from tests.web.stand import CLAIM, FLOOR, PIN, Stand
+
+SIZES: Final[Mapping[str, tuple[int, int]]] = {
+    "phone": (390, 844),
+    "tablet": (1024, 768),
+    "upright": (800, 1280),
+    "desk": (1440, 900),
+}
+
+ROYAL: Final = msgspec.structs.replace(
+    CLAIM, claim="TCP-04-R12-1", order="21", turn=1, turns=1, meter="five_of_six_progressive",
+    meter_name="5 of 6 Progressive", table="TCP-04", asset="104214", round="R12", position=7,
+    patron="Walter Ng", item="five_of_six_progressive", item_name="5 of 6 Progressive",
+    hand="royal_flush_spades", hand_name="Royal flush of spades", cards=("As", "Ks", "Qs"),
+    dealer=("2c", "3d", "Th"), community=("Js", "Ts"), amount=2_345_678, meter_after=1_000_000,
+    rule="649a.12(j)(1)", tax_documents=True, at="2026-11-20T02:15:30.000Z",
+    wagers=(
+        Wagered(position=7, patron="Walter Ng", wagers={
+            "progressive": 100, "five_card_progressive": 100, "five_of_six_progressive": 100,
+            "five_card_hand_bonus": 500, "five_card_hand_bonus_dealer": 500}),
+        Wagered(position=5, patron="p5", wagers={"five_of_six_progressive": 100}),
+        Wagered(position=2, patron=None, wagers={"five_of_six_progressive": 100}),
+    ),
+    envy=(
+        EnvyOwed(position=5, patron="p5", item="five_of_six_envy", amount=100_000),
+        EnvyOwed(position=2, patron=None, item="five_of_six_envy", amount=100_000),
+    ),
+)  # fmt: skip
+"""A jackpot at a table with community cards, with Envy Bonuses for two."""
+
+
+class FloorRoom:
+    """A stand with its staff, and the pages that they have open, each in a browser of its own."""
+
+    def __init__(self, stand: Stand, browser: Browser) -> None:
+        self.stand = stand
+        self.errors: list[str] = []
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+
+    async def page(self, size: str = "tablet", *, bypass_csp: bool = False) -> Page:
+        """A page of one of the sizes, at which nobody has signed in."""
+        width, height = SIZES[size]
+        context = await self._browser.new_context(
+            viewport=ViewportSize(width=width, height=height), bypass_csp=bypass_csp,
+            has_touch=size != "desk", reduced_motion="reduce",
+        )  # fmt: skip
+        self._contexts.append(context)
+        page = await context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        return page
+
+    async def signed_in(
+        self, name: str, view: str = "", size: str = "tablet", *, bypass_csp: bool = False
+    ) -> Page:
+        """A page at which somebody has signed in."""
+        page = await self.page(size, bypass_csp=bypass_csp)
+        await self.sign_in(page, name, view)
+        return page
+
+    async def sign_in(self, page: Page, name: str, view: str = "") -> None:
+        """Open the page and sign in."""
+        await page.goto(f"{self.stand.url}/floor{view and '#'}{view}")
+        await type_sign_in(page, name)
+        await expect(page.locator(".who")).to_contain_text(name)
+
+    async def leave(self) -> None:
+        """Close all pages; none had an error of its own."""
+        for context in self._contexts:
+            await context.close()
+        assert self.errors == []
+
+
+@asynccontextmanager
+async def floor_room(
+    redis: RedisServer, browser: Browser, floor_text: str = FLOOR
+) -> AsyncIterator[FloorRoom]:
+    """The web side with everybody of the staff a user, and a browser at it."""
+    stand = Stand(floor_text, redis)
+    await stand.start()
+    await stand.add_staff()
+    room = FloorRoom(stand, browser)
+    try:
+        yield room
+        await room.leave()
+    finally:
+        await stand.stop()
+
+
+async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
+    """Type a name and a PIN, and press the button."""
+    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("PIN", exact=True).fill(pin)
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+async def go(page: Page, view: str) -> None:
+    """Go to another view."""
+    await page.get_by_role("link", name=view).click()
+
+
+def claim_card(page: Page, row: ClaimRow) -> Locator:
+    """A win in the list of what waits."""
+    return page.locator(f'.claim[data-claim="{row.claim}"]')
+
+
+async def press(within: Page | Locator, name: str) -> None:
+    """Press a button by its name, or by a part of it."""
+    await within.get_by_role("button", name=name).first.click()
+
+
+def dialog(page: Page) -> Locator:
+    """The dialog that is open."""
+    return page.locator("dialog[open]")
+
+
+async def answer(page: Page, name: str) -> None:
+    """Press the button by which the open dialog is answered."""
+    await dialog(page).get_by_role("button", name=name).click()
+
+
+async def check_accessible(page: Page) -> None:
+    """Let axe-core look at the page as it is; its context was made with `bypass_csp`."""
+    results = await Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()

@@ -1,0 +1,167 @@
+"""Signing in at the floorperson's page in a real browser, and what is left when a session ends."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from meters.people.users import Doer
+from tests.servers import RedisServer
+from tests.web.floor_hand import FloorRoom, claim_card, floor_room, go, press, type_sign_in
+from tests.web.stand import CLAIM, PIN
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+async def check_dark(page: Page, room: FloorRoom) -> None:
+    """Only the sign-in is left: nothing of the floor is in the page, shown or hidden."""
+    await expect(page.get_by_role("heading", name="Sign in")).to_be_visible(timeout=15_000)
+    left = await page.content()
+    for secret in ("TCP-03", "1,510.00", "Mini-Royal", "p3", "Sign out", "c1"):
+        assert secret not in left.partition("</head>")[2], secret
+    assert await page.title() == "Floor · Keystone <Casino> & Resort"
+    await page.reload()
+    await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert room.errors == []
+
+
+async def test_who_signs_in_is_named_and_may_sign_out(room: FloorRoom) -> None:
+    page = await room.page("phone")
+    await page.goto(f"{room.stand.url}/floor")
+    await page.get_by_label("Name").fill("flo")
+    for digit in PIN + "9":
+        await page.locator(".keypad").get_by_role("button", name=digit, exact=True).click()
+    await press(page, "Delete the last digit")
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await expect(page.locator(".who")).to_have_text("Flo floorperson")
+    await expect(claim_card(page, CLAIM)).to_be_visible()
+    await press(page, "Sign out")
+    await check_dark(page, room)
+
+
+async def test_a_wrong_pin_and_a_wrong_name_are_told_alike(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    for name in ("Flo", "Nobody"):
+        await type_sign_in(page, name, "271828")
+        await expect(page.get_by_role("alert")).to_have_text("The name or the PIN is wrong.")
+        await expect(page.get_by_label("PIN", exact=True)).to_have_value("")
+    await type_sign_in(page, "Flo")
+    await expect(page.locator(".who")).to_contain_text("Flo")
+
+
+async def test_a_name_that_is_locked_out_is_told_until_when(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    button = page.get_by_role("button", name="Sign in", exact=True)
+    for _ in range(5):
+        await type_sign_in(page, "Flo", "271828")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await expect(button).to_be_enabled()
+    await type_sign_in(page, "Flo")
+    told = page.get_by_role("alert")
+    await expect(told).to_contain_text("Too many wrong PINs. Signing in is locked until")
+    minute = await page.evaluate("words.clock(service.now() + 15 * 60000).slice(0, 2)")
+    hour_before = await page.evaluate("words.clock(service.now() + 13 * 60000).slice(0, 2)")
+    said = (await told.inner_text()).split("until ")[1]
+    assert said[:2] in {minute, hour_before}
+    assert said[2] == ":"
+
+
+async def test_a_name_and_a_pin_are_asked_for(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    await press(page, "Sign in")
+    await expect(page.get_by_role("alert")).to_have_text("Your name is needed.")
+    await page.get_by_label("Name").fill("Flo")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("alert")).to_have_text("Your PIN is needed.")
+
+
+async def test_a_service_that_is_away_is_told(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    await page.context.set_offline(True)
+    await type_sign_in(page, "Flo")
+    await expect(page.get_by_role("alert")).to_have_text(
+        "The service does not answer. Try again in a moment."
+    )
+    await page.context.set_offline(False)
+    await type_sign_in(page, "Flo")
+    await expect(page.locator(".who")).to_contain_text("Flo")
+
+
+async def test_a_reload_keeps_who_is_signed_in_and_the_view(room: FloorRoom) -> None:
+    page = await room.signed_in("Sue")
+    await go(page, "Links")
+    await page.reload()
+    await expect(page.locator(".who")).to_contain_text("Sue")
+    await expect(page.get_by_role("heading", name="Links")).to_be_visible()
+
+
+async def test_who_does_nothing_is_warned_and_signed_out(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.clock.install()
+    await room.sign_in(page, "Flo")
+    await expect(claim_card(page, CLAIM)).to_be_visible()
+    stay = page.locator(".stay")
+    await expect(stay).to_be_hidden()
+    await page.clock.fast_forward("04:35")
+    await expect(stay).to_be_visible()
+    await expect(stay).to_contain_text("Touch to stay.")
+    await press(page, "Stay signed in")
+    await expect(stay).to_be_hidden()
+    await page.clock.fast_forward("04:35")
+    await expect(stay).to_be_visible()
+    await page.clock.fast_forward("00:26")
+    await expect(page.locator(".notice.wait")).to_have_text(
+        "You were signed out after 5 minutes without a touch."
+    )
+    await expect(page.get_by_label("Name")).to_have_value("Flo")
+    await check_dark(page, room)
+
+
+async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, CLAIM), "Reject")
+    await expect(page.locator("dialog[open]")).to_be_visible()
+    await room.stand.people.users.disable("Flo", Doer("Ada"))
+    await expect(page.locator(".notice.wait")).to_contain_text(
+        "Your session has ended.", timeout=15_000
+    )
+    await check_dark(page, room)
+
+
+async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await expect(claim_card(page, CLAIM)).to_be_visible()
+    await page.route("**/sign-out", lambda route: route.abort())
+    await press(page, "Sign out")
+    await check_dark(page, room)
+    await type_sign_in(page, "Finn")
+    await expect(page.locator(".who")).to_contain_text("Finn")
+    await page.reload()
+    await expect(page.locator(".who")).to_contain_text("Finn")
+
+
+async def test_another_sign_in_in_the_browser_shows_on_all_its_pages(room: FloorRoom) -> None:
+    first = await room.page()
+    await first.goto(f"{room.stand.url}/floor")
+    second = await first.context.new_page()
+    await second.goto(f"{room.stand.url}/floor")
+    await type_sign_in(first, "Flo")
+    await expect(second.locator(".who")).to_contain_text("Flo")
+
+
+async def test_signing_out_ends_every_page_of_the_browser(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    second = await page.context.new_page()
+    await second.goto(f"{room.stand.url}/floor")
+    await expect(claim_card(second, CLAIM)).to_be_visible()
+    await press(page, "Sign out")
+    await expect(second.locator(".notice.wait")).to_have_text("You were signed out.")
+    await check_dark(second, room)

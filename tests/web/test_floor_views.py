@@ -1,0 +1,365 @@
+"""The other views in a real browser: past wins, links, people; what each role may do there."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from meters.web.rows import ClaimRow
+from tests.servers import RedisServer
+from tests.waiting import eventually_async
+from tests.web.floor_hand import (
+    ROYAL,
+    FloorRoom,
+    answer,
+    dialog,
+    floor_room,
+    go,
+    press,
+    type_sign_in,
+)
+from tests.web.stand import AT, CLAIM, FLOOR, PIN
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+def paid(number: int, **fields: object) -> ClaimRow:
+    """A win of the past."""
+    made = {
+        "claim": f"h{number}", "order": str(100 + number), "state": "paid", "validated_by": "Flo",
+        "validated_at": AT, "decided_by": "Finn", "decided_at": AT, "paid_by": "Finn",
+        "paid_at": AT, "slip": f"PS-{number}",
+    }  # fmt: skip
+    return msgspec.convert(msgspec.to_builtins(CLAIM) | made | fields, ClaimRow)
+
+
+def wins(page: Page) -> Locator:
+    return page.locator(".wins li")
+
+
+async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: FloorRoom) -> None:
+    """Duty D16."""
+    for number in range(30):
+        room.stand.claims.claims[f"h{number}"] = paid(number)
+    other = paid(90, link="pit-2", claim="other", table="TCP-90")
+    room.stand.claims.claims[other.claim] = other
+    page = await room.signed_in("Audrey")
+    await go(page, "Wins")
+    await expect(wins(page)).to_have_count(25)
+    await expect(wins(page).first).to_contain_text("TCP-90")
+    await page.get_by_label("Progressive").select_option("tcp-main progressive")
+    await expect(wins(page).first).to_contain_text("TCP-03")
+    await expect(wins(page)).to_have_count(25)
+    await press(page, "Earlier wins")
+    await expect(wins(page)).to_have_count(32)
+    await expect(page.get_by_role("button", name="Earlier wins")).to_be_hidden()
+    await page.get_by_label("Which wins").select_option("true")
+    await expect(wins(page)).to_have_count(25)
+    await press(page, "Earlier wins")
+    await expect(wins(page)).to_have_count(31)
+
+
+async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> None:
+    """A day is the facility's: this win is of the 19th there, and of the 20th in UTC."""
+    room.stand.claims.claims["h1"] = paid(1, at="2026-11-20T05:00:00Z", table="TCP-77")
+    room.stand.claims.claims["h2"] = paid(2, state="rejected", reason="Card fouled")
+    page = await room.signed_in("Flo", size="desk")
+    await go(page, "Wins")
+    await page.locator(".further summary").click()
+
+    async def found(label: str, text: str, count: int) -> None:
+        await page.get_by_label(label, exact=True).fill(text)
+        await page.keyboard.press("Enter")
+        await expect(wins(page)).to_have_count(count)
+
+    await expect(wins(page)).to_have_count(4)
+    await found("Words", "fouled", 1)
+    await found("Words", "no such thing", 0)
+    await expect(page.get_by_text("No such win.")).to_be_visible()
+    await found("Words", "", 4)
+    await found("Table", "TCP-77", 1)
+    await press(page, "Clear")
+    await expect(wins(page)).to_have_count(4)
+    await found("From", "2026-11-20", 1)
+    await expect(wins(page)).to_contain_text("Nov 20, 2026, 00:00:00")
+    await press(page, "Clear")
+    await found("To, that day included", "2026-11-19", 3)
+    await page.get_by_label("State").select_option("rejected")
+    await press(page.locator(".search"), "Search")
+    await expect(wins(page)).to_have_count(1)
+
+
+async def test_days_begin_when_they_do_in_the_facilitys_zone(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    for day, later, expected in (
+        ("2026-11-01", 0, "2026-11-01T04:00:00.000Z"),
+        ("2026-11-01", 1, "2026-11-02T05:00:00.000Z"),
+        ("2026-03-08", 0, "2026-03-08T05:00:00.000Z"),
+        ("2026-03-08", 1, "2026-03-09T04:00:00.000Z"),
+        ("2026-12-31", 1, "2027-01-01T05:00:00.000Z"),
+    ):
+        asked = [day, later]
+        assert (
+            await page.evaluate("([day, later]) => words.dayStart(day, later)", asked) == expected
+        )
+
+
+async def test_days_begin_when_they_do_on_the_other_side_of_the_world(
+    shared_redis_server: RedisServer, browser: Browser
+) -> None:
+    """There the clocks are set between the day's beginning and midnight in UTC."""
+    text = FLOOR.replace("America/New_York", "Australia/Sydney")
+    async with floor_room(shared_redis_server, browser, text) as room:
+        page = await room.page()
+        await page.goto(f"{room.stand.url}/floor")
+        found = await page.evaluate("words.dayStart('2026-10-04')")
+        assert found == "2026-10-03T14:00:00.000Z"
+
+
+async def test_amounts_are_read_as_people_type_them(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    for typed, cents in (
+        ("10", 1_000), ("1,234.50", 123_450), ("$0.25", 25), (" 7.5 ", 750), ("1.", 100),
+        ("", None), ("-5", None), ("1.234", None), ("1,23", None), ("1e3", None), ("ten", None),
+    ):  # fmt: skip
+        assert await page.evaluate("(typed) => words.typedCents(typed)", typed) == cents, typed
+
+
+async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None:
+    room.stand.claims.claims["h1"] = paid(1)
+    page = await room.signed_in("Audrey")
+    await go(page, "Wins")
+    await wins(page).first.get_by_role("button").click()
+    for told in (
+        "$1,510.00", "Mini-Royal, spades", "TCP-03, asset 104213", "100% of the meter",
+        "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07", "Finn, Nov 19, 2026, 21:14:07", "PS-1",
+        "Win 1 of 2 of its round · entry 101", "Wagers accepted at lock-out", "Position 3 (p3)",
+        "Envy owed for this hand",
+    ):  # fmt: skip
+        await expect(dialog(page)).to_contain_text(told)
+    await expect(dialog(page).get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(wins(page).first.get_by_role("button")).to_be_focused()
+
+
+def link(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-link="{name}"]')
+
+
+def meter(page: Page, of: str = "tcp-main", name: str = "progressive") -> Locator:
+    return link(page, of).locator(f'[data-meter="{name}"]')
+
+
+async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) -> None:
+    page = await room.signed_in("Sue", "links")
+    shown = link(page, "tcp-main")
+    await expect(shown).to_contain_text("3 of 4 tables connected · 0 rounds in hand")
+    await press(shown, "Close the link")
+    await answer(page, "Close the link")
+    await expect(dialog(page).get_by_role("alert")).to_have_text("A reason is needed.")
+    await dialog(page).get_by_label("Reason").fill("New paytable")
+    await answer(page, "Close the link")
+    await expect(shown).to_contain_text("Closed by Sue, Nov 19, 2026, 21:14:07: New paytable.")
+    await press(shown, "Open the link")
+    await answer(page, "Open the link")
+    await expect(shown.get_by_role("button", name="Close the link")).to_be_visible()
+    assert [what for what, *_ in room.stand.links.done] == ["close", "open"]
+
+
+async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
+    """Duties D4 and D12."""
+    sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")
+    button = meter(sue).get_by_role("button", name="Change a parameter")
+    await expect(button).to_be_disabled()
+    await expect(meter(sue)).to_contain_text("Parameters change only while the link is closed.")
+    await room.stand.links.close("tcp-main", "Sue", "New paytable")
+    await button.click()
+    await dialog(sue).get_by_text("Paytable", exact=True).click()
+    await dialog(sue).get_by_label("New: paytable").select_option("B")
+    await answer(sue, "Propose")
+    proposed = link(sue, "tcp-main").locator("[data-proposal]")
+    await expect(proposed).to_contain_text("Progressive, paytable: A → B")
+    await expect(proposed).to_contain_text("You proposed it: another person confirms.")
+    await expect(proposed.get_by_role("button", name="Confirm")).to_be_disabled()
+    await press(link(sam, "tcp-main"), "Confirm")
+    await expect(dialog(sam)).to_contain_text("Proposed by Sue")
+    await answer(sam, "Confirm")
+    await expect(proposed).to_have_count(0)
+    assert room.stand.links.done[-1] == ("parameter", "tcp-main", "Sam", "P-1")
+
+
+async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> None:
+    """Duty D15: by a recorded act, with a reason."""
+    sue, ada = await room.signed_in("Sue", "links", "phone"), await room.signed_in("Ada", "links")
+    await press(meter(sue), "Adjust")
+    said = dialog(sue).get_by_role("alert")
+    await answer(sue, "Propose")
+    await expect(said).to_contain_text("added or taken off")
+    await dialog(sue).get_by_text("Take off the meter").click()
+    await dialog(sue).get_by_label("Dollars and cents").fill("2,000")
+    await expect(dialog(sue)).to_contain_text("The meter holds $1,123.62, no more")
+    await dialog(sue).get_by_label("Dollars and cents").fill("$23.5")
+    await expect(dialog(sue)).to_contain_text("$1,123.62 → $1,100.12")
+    await answer(sue, "Propose")
+    await expect(said).to_have_text("A reason is needed.")
+    await dialog(sue).get_by_label("What went wrong?").fill("A sensor counted twice")
+    await answer(sue, "Propose")
+    await expect(link(ada, "tcp-main").locator("[data-proposal]")).to_contain_text(
+        "Progressive, adjusted by \u2212$23.50: $1,123.62 → $1,100.12"
+    )
+    await press(link(ada, "tcp-main"), "Confirm")
+    await answer(ada, "Confirm")
+    await expect(meter(sue).locator(".amount")).to_have_text("$1,100.12")
+
+
+async def test_a_proposal_decided_meanwhile_is_told(room: FloorRoom) -> None:
+    sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links")
+    await press(meter(sue), "Adjust")
+    await dialog(sue).get_by_text("+ Add to the meter").click()
+    await dialog(sue).get_by_label("Dollars and cents").fill("1")
+    await dialog(sue).get_by_label("What went wrong?").fill("Short")
+    await answer(sue, "Propose")
+    await press(link(sam, "tcp-main"), "Confirm")
+    await press(link(sue, "tcp-main"), "Withdraw")
+    await answer(sue, "Withdraw")
+    await answer(sam, "Confirm")
+    await expect(dialog(sam).get_by_role("alert")).to_contain_text("no open proposal")
+    await answer(sam, "Close")
+    await expect(sam.locator("[data-proposal]")).to_have_count(0)
+    assert [what for what, *_ in room.stand.links.done] == ["propose", "withdraw"]
+
+
+async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
+    """Duty D17."""
+    for number in range(30):
+        await room.stand.links.close("tcp-main", "Sue", f"reason {number}")
+        await room.stand.links.open("tcp-main", "Sam")
+    page = await room.signed_in("Audrey", "links")
+    shown = link(page, "tcp-main")
+    await shown.locator("summary").click()
+    await expect(shown.locator(".entries li")).to_have_count(25)
+    await expect(shown.locator(".entries li").first).to_contain_text("Link opened")
+    await press(shown, "Earlier")
+    await expect(shown.locator(".entries li")).to_have_count(50)
+    await expect(shown).to_contain_text("reason 10")
+
+
+async def test_an_auditor_and_a_floorperson_change_no_link(room: FloorRoom) -> None:
+    for name in ("Audrey", "Flo"):
+        page = await room.signed_in(name, "links")
+        await expect(meter(page)).to_contain_text("Rate to the meter")
+        await expect(page.locator("main").get_by_role("button")).to_have_count(0)
+
+
+async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> None:
+    page = await room.signed_in("Ada", "people")
+    await press(page, "Add a user")
+    said = dialog(page).get_by_role("alert")
+    await dialog(page).get_by_label("Name").fill("Noah")
+    await answer(page, "Add")
+    await expect(said).to_have_text("A role is needed.")
+    await dialog(page).get_by_text("Floorperson").click()
+    await dialog(page).get_by_label("PIN", exact=True).fill("271828")
+    await dialog(page).get_by_label("The PIN again").fill("271829")
+    await answer(page, "Add")
+    await expect(said).to_have_text("The two PINs differ.")
+    for label in ("PIN", "The PIN again"):
+        await dialog(page).get_by_label(label, exact=True).fill("111111")
+    await answer(page, "Add")
+    await expect(said).to_contain_text("not one digit repeated")
+    for label in ("PIN", "The PIN again"):
+        await dialog(page).get_by_label(label, exact=True).fill("271828")
+    await answer(page, "Add")
+    await expect(page.locator('[data-user="Noah"]')).to_contain_text("Floorperson")
+    await expect(page.locator(".log li").first).to_contain_text("User added")
+    other = await room.page()
+    await other.goto(f"{room.stand.url}/floor")
+    await type_sign_in(other, "Noah", "271828")
+    await expect(other.locator(".who")).to_have_text("Noah floorperson")
+
+
+async def test_a_user_is_disabled_enabled_and_given_a_pin(room: FloorRoom) -> None:
+    page = await room.signed_in("Ada", "people", "phone")
+    user = page.locator('[data-user="Flo"]')
+    own = page.locator('[data-user="Ada"]')
+    await expect(own.get_by_role("button", name="Disable")).to_have_count(0)
+    await press(user, "Disable")
+    await answer(page, "Disable")
+    await expect(user.locator(".chip")).to_have_text("Disabled")
+    await press(user, "Enable")
+    await answer(page, "Enable")
+    await expect(user.locator(".chip")).to_have_text("Enabled")
+    await press(user, "New PIN")
+    for label in ("PIN", "The PIN again"):
+        await dialog(page).get_by_label(label, exact=True).fill("271828")
+    await answer(page, "Set the PIN")
+    await expect(dialog(page)).to_have_count(0)
+    other = await room.page()
+    await other.goto(f"{room.stand.url}/floor")
+    await type_sign_in(other, "Flo", PIN)
+    await expect(other.get_by_role("alert")).to_be_visible()
+    await type_sign_in(other, "Flo", "271828")
+    await expect(other.locator(".who")).to_contain_text("Flo")
+
+
+async def test_each_role_has_its_views(room: FloorRoom) -> None:
+    for name, views in (
+        ("Flo", ["Waiting", "Wins", "Links"]),
+        ("Sue", ["Waiting", "Wins", "Links"]),
+        ("Audrey", ["Waiting", "Wins", "Links", "People"]),
+        ("Ada", ["Waiting", "Wins", "Links", "People"]),
+    ):
+        page = await room.signed_in(name, "people")
+        tabs = page.locator("nav a")
+        await expect(tabs).to_have_count(len(views))
+        shown = [text.split("\n")[0].strip("0123456789 ") for text in await tabs.all_inner_texts()]
+        assert shown == views
+    page = await room.signed_in("Audrey", "people")
+    await expect(page.locator('[data-user="Flo"]')).to_be_visible()
+    await expect(page.locator("main").get_by_role("button")).to_have_count(0)
+
+
+async def test_names_are_text_and_never_markup(room: FloorRoom) -> None:
+    odd = '<img src="x" onerror="window.hurt = 1"> & <b>p</b>'
+    room.stand.claims.put(
+        msgspec.structs.replace(ROYAL, patron=odd, table="<i>T</i>", hand_name="<b>Royal</b>")
+    )
+    page = await room.signed_in("Flo")
+    await expect(page.locator(".claim").last).to_contain_text(f"patron {odd}")
+    await go(page, "Wins")
+    await expect(wins(page).first).to_contain_text("<b>Royal</b>")
+    assert await page.evaluate("document.querySelectorAll('main img, main b, main i').length") == 0
+    assert await page.evaluate("window.hurt === undefined")
+
+
+async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
+    page = await room.page("phone")
+    urls: list[str] = []
+    page.on("requestfinished", lambda asked: urls.append(asked.url))
+    await room.sign_in(page, "Ada", "people")
+    await expect(page.locator(".users li")).to_have_count(7)
+    assert all(url.startswith(room.stand.url) for url in urls)
+    await eventually_async(lambda: any("/floor.js" in url for url in urls))
+    paths = {url.removeprefix(room.stand.url).partition("#")[0] for url in urls}
+    total = 0
+    for path in {path for path in paths if path == "/floor" or path.startswith("/assets/")}:
+        answered = await room.stand.get(path)
+        total += len(answered.content)
+    assert 20_000 < total < 100_000
+
+
+async def test_a_demonstration_says_so(shared_redis_server: RedisServer, browser: Browser) -> None:
+    text = FLOOR.replace("[facility]", "[facility]\ndemonstration = true", 1)
+    async with floor_room(shared_redis_server, browser, text) as room:
+        page = await room.page()
+        await page.goto(f"{room.stand.url}/floor")
+        await expect(page.locator(".demonstration")).to_be_visible()
+        await type_sign_in(page, "Flo")
+        await expect(page.locator(".demonstration")).to_be_visible()

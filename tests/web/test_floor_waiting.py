@@ -1,0 +1,346 @@
+"""What waits, in a real browser: it arrives by itself, and each decision is taken once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Page, Route, expect
+
+from tests.servers import RedisServer
+from tests.waiting import eventually_async
+from tests.web.floor_hand import (
+    ROYAL,
+    FloorRoom,
+    answer,
+    claim_card,
+    dialog,
+    floor_room,
+    go,
+    press,
+)
+from tests.web.stand import CLAIM, SMALL
+
+# Counts the notes of a chime, which nobody hears here.
+COUNT_NOTES: Final = """
+window.notes = 0;
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (...at) { window.notes += 1; start.apply(this, at); };
+"""
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+def acts_of(room: FloorRoom) -> list[tuple[str, str, str]]:
+    return [(claim, act, actor) for claim, act, actor, *_ in room.stand.claims.acts]
+
+
+async def validated_by_flo(room: FloorRoom) -> None:
+    await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
+
+
+async def test_a_win_is_told_whole(room: FloorRoom) -> None:
+    """Who is to decide sees what was won, by what, in which order, and the evidence."""
+    room.stand.claims.put(ROYAL)
+    page = await room.signed_in("Flo", size="desk")
+    card = claim_card(page, ROYAL)
+    for told in (
+        "TCP-04", "Position 7", "asset 104214", "patron Walter Ng", "$23,456.78",
+        "100% of the meter", "Hand pay", "Royal flush of spades", "5 of 6 Progressive, $1.00",
+        "Entry 21", "Tax documents are needed before this is paid", "Position 5 (p5)",
+        "$1,000.00", "Five Card Hand Bonus (dealer)",
+    ):  # fmt: skip
+        await expect(card).to_contain_text(told)
+    await expect(card.get_by_role("img")).to_have_count(8)
+    await expect(card.get_by_role("img", name="jack of spades")).to_be_visible()
+    await expect(claim_card(page, CLAIM)).to_contain_text("Win 1 of 2 of its round")
+    await expect(claim_card(page, SMALL)).not_to_contain_text("Tax documents")
+    order = await page.locator(".claim h2").all_inner_texts()
+    assert order == ["TCP-03 Position 3", "TCP-03 Position 5", "TCP-04 Position 7"]
+
+
+async def test_a_win_arrives_without_a_reload_with_a_sound(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.add_init_script(COUNT_NOTES)
+    await room.sign_in(page, "Flo")
+    await page.evaluate("window.neverReloaded = true")
+    await expect(page.locator(".claim")).to_have_count(2)
+    await expect(page.locator(".sound")).to_have_text("Sound on")
+    await go(page, "Wins")
+    assert await page.evaluate("window.notes") == 0
+    room.stand.claims.put(ROYAL)
+    await expect(page.locator(".count")).to_have_text("3")
+    await expect(page).to_have_title("(3) Floor · Keystone <Casino> & Resort")
+    await expect(page.locator("[aria-live=polite]")).to_have_text(
+        "New win: Table TCP-04, position 7, $23,456.78."
+    )
+    assert await page.evaluate("window.notes") > 0
+    await go(page, "Waiting")
+    await expect(claim_card(page, ROYAL).get_by_text("New", exact=True)).to_be_visible()
+    assert await page.evaluate("window.neverReloaded")
+
+
+async def test_the_sound_can_be_switched_off_and_stays_off(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.add_init_script(COUNT_NOTES)
+    await room.sign_in(page, "Flo")
+    await expect(page.locator(".sound")).to_have_text("Sound on")
+    await page.locator(".sound").click()
+    await expect(page.locator(".sound")).to_have_text("Sound off")
+    room.stand.claims.put(ROYAL)
+    await expect(claim_card(page, ROYAL)).to_be_visible()
+    assert await page.evaluate("window.notes") == 0
+    await page.reload()
+    await expect(page.locator(".sound")).to_have_text("Sound off")
+
+
+async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    now = await page.evaluate("service.now()")
+    at = await page.evaluate("(ms) => new Date(ms).toISOString()", now - 178_500)
+    room.stand.claims.put(msgspec.structs.replace(ROYAL, at=at))
+    waited = claim_card(page, ROYAL).locator(".waited")
+    await expect(waited).to_contain_text("02:5")
+    await expect(waited).to_have_attribute("data-long", "")
+    await expect(waited).to_contain_text("03:0")
+
+
+async def test_a_win_is_validated_when_it_was_said_again(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo", size="phone")
+    await press(claim_card(page, CLAIM), "Validate")
+    for told in ("Table TCP-03, position 3", "$1,510.00", "paid by hand, by another person"):
+        await expect(dialog(page)).to_contain_text(told)
+    assert acts_of(room) == []
+    await answer(page, "Validate $1,510.00")
+    await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
+    await expect(dialog(page)).to_have_count(0)
+    assert acts_of(room) == [("c1", "validate", "Flo")]
+
+
+async def test_what_is_not_paid_by_hand_is_done_once_validated(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, SMALL), "Validate")
+    await answer(page, "Validate $70.00")
+    await expect(claim_card(page, SMALL)).to_have_count(0)
+    await expect(page.locator(".count")).to_have_text("1")
+
+
+async def test_escape_decides_nothing_and_gives_the_focus_back(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
+    await button.focus()
+    await page.keyboard.press("Enter")
+    await expect(dialog(page)).to_be_visible()
+    for _ in range(6):
+        await page.keyboard.press("Tab")
+        inside = (
+            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+        )
+        assert await page.evaluate(inside)
+    await page.keyboard.press("Escape")
+    await expect(dialog(page)).to_have_count(0)
+    await expect(button).to_be_focused()
+    assert acts_of(room) == []
+
+
+async def test_the_focus_comes_back_to_a_win_that_was_drawn_anew(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, CLAIM), "Validate")
+    await expect(dialog(page)).to_be_visible()
+    room.stand.claims.put(msgspec.structs.replace(CLAIM, patron="Walter Ng"))
+    await expect(claim_card(page, CLAIM)).to_contain_text("Walter Ng")
+    await page.keyboard.press("Escape")
+    await expect(claim_card(page, CLAIM).get_by_role("button", name="Validate")).to_be_focused()
+
+
+async def test_a_rejection_needs_a_reason_and_says_whether_envy_is_due(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, CLAIM), "Reject")
+    await answer(page, "Reject $1,510.00")
+    await expect(dialog(page).get_by_role("alert")).to_have_text("Say why.")
+    await dialog(page).get_by_text("Hand misread").click()
+    await answer(page, "Reject $1,510.00")
+    await expect(dialog(page).get_by_role("alert")).to_contain_text("Envy Bonuses are due")
+    await dialog(page).get_by_text("The hand was not as entered").click()
+    await answer(page, "Reject $1,510.00")
+    await expect(claim_card(page, CLAIM)).to_have_count(0)
+    assert room.stand.claims.acts == [("c1", "reject", "Flo", "Hand misread", None, True)]
+
+
+async def test_a_hand_that_stands_leaves_the_envy_due(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, CLAIM), "Reject")
+    await dialog(page).get_by_text("The light was out").click()
+    await dialog(page).get_by_text("The hand stands: Envy Bonuses are due").click()
+    await answer(page, "Reject $1,510.00")
+    await expect(claim_card(page, CLAIM)).to_have_count(0)
+    assert room.stand.claims.acts == [("c1", "reject", "Flo", "The light was out", None, False)]
+
+
+async def test_without_envy_only_the_reason_is_asked_for(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, SMALL), "Reject")
+    await expect(dialog(page)).not_to_contain_text("Envy")
+    await dialog(page).get_by_text("Another reason").click()
+    await answer(page, "Reject $70.00")
+    await expect(dialog(page).get_by_role("alert")).to_have_text("Say why, in your words.")
+    await dialog(page).get_by_label("In your words").fill("Played <out> of turn")
+    await answer(page, "Reject $70.00")
+    await expect(claim_card(page, SMALL)).to_have_count(0)
+    assert room.stand.claims.acts == [("c2", "reject", "Flo", "Played <out> of turn", None, False)]
+
+
+async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) -> None:
+    """Duty D4: who validated it sees why he cannot."""
+    await validated_by_flo(room)
+    flo, finn = await room.signed_in("Flo"), await room.signed_in("Finn", size="phone")
+    await expect(claim_card(flo, CLAIM)).to_contain_text("You validated it: another person pays.")
+    await expect(claim_card(flo, CLAIM).get_by_role("button", name="Pay")).to_be_disabled()
+    await press(claim_card(finn, CLAIM), "Pay")
+    await expect(dialog(finn)).to_contain_text("Tax documents are needed before this is paid")
+    await answer(finn, "Paid $1,510.00")
+    await expect(dialog(finn).get_by_role("alert")).to_contain_text("slip is needed")
+    await dialog(finn).get_by_label("Number of the payout slip").fill("PS-00412")
+    await answer(finn, "Paid $1,510.00")
+    await expect(claim_card(finn, CLAIM)).to_have_count(0)
+    await expect(claim_card(flo, CLAIM)).to_have_count(0)
+    assert room.stand.claims.acts[-1] == ("c1", "pay", "Finn", None, "PS-00412", False)
+
+
+async def test_two_who_press_at_once_get_one_outcome_and_see_whose(room: FloorRoom) -> None:
+    pages = [await room.signed_in("Flo"), await room.signed_in("Finn")]
+    for page in pages:
+        await press(claim_card(page, CLAIM), "Validate")
+        await expect(dialog(page).get_by_role("button", name="Validate")).to_be_enabled()
+    await asyncio.gather(*(answer(page, "Validate $1,510.00") for page in pages))
+    ((_, _, first),) = await eventually_async(lambda: acts_of(room))
+    second = pages[1] if first == "Flo" else pages[0]
+    await expect(dialog(second).get_by_role("alert")).to_contain_text(
+        f"already validated by {first}"
+    )
+    await expect(dialog(second).get_by_role("button", name="Validate")).to_have_count(0)
+    await answer(second, "Close")
+    for page in pages:
+        await expect(claim_card(page, CLAIM)).to_contain_text(f"Validated by {first}")
+        await expect(dialog(page)).to_have_count(0)
+    assert len(acts_of(room)) == 1
+
+
+async def test_a_button_pressed_twice_sends_once(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    sent: list[str] = []
+    page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+    await press(claim_card(page, CLAIM), "Validate")
+    button = dialog(page).get_by_role("button", name="Validate")
+    await expect(button).to_be_enabled()
+    await button.evaluate("(it) => { it.click(); it.form.requestSubmit(); it.click(); }")
+    await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
+    assert len(sent) == 1
+
+
+async def test_a_second_tap_on_validate_is_no_confirmation(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
+    await button.evaluate("""(it) => {
+      it.click();
+      const again = document.querySelector("dialog button.go");
+      again.click();
+      again.form.requestSubmit();
+    }""")
+    await expect(dialog(page).get_by_role("button", name="Validate")).to_be_enabled()
+    assert acts_of(room) == []
+
+
+async def test_no_answer_is_told_as_what_it_is(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.clock.install()
+    await room.sign_in(page, "Flo")
+    asked: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/validate", asked.put)
+    await press(claim_card(page, CLAIM), "Validate")
+    await answer(page, "Validate $1,510.00")
+    await asked.get()
+    await validated_by_flo(room)
+    await page.clock.fast_forward("00:08")
+    await expect(dialog(page).get_by_role("alert")).to_have_text(
+        "No answer. It may or may not have been done: look at the list."
+    )
+    await answer(page, "Close")
+    await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
+
+
+async def old(page: Page) -> None:
+    """Wait until the page says that what it shows may be old."""
+    await expect(page.locator(".line")).to_contain_text("What you see may be old", timeout=5_000)
+
+
+async def test_a_lost_connection_is_told_and_found_again(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await expect(page.locator(".claim")).to_have_count(2)
+    await expect(page.locator(".line")).to_be_hidden()
+    await page.context.set_offline(True)
+    await old(page)
+    room.stand.claims.put(ROYAL)
+    await page.context.set_offline(False)
+    await expect(claim_card(page, ROYAL)).to_be_visible()
+    await expect(page.locator(".line")).to_be_hidden()
+
+
+async def test_a_line_that_died_without_a_word_is_found_out(room: FloorRoom) -> None:
+    """The stream looks open, but nothing comes of it and nobody answers."""
+    page = await room.page()
+    await page.route("**/healthz", lambda route: route.abort())
+    await room.sign_in(page, "Flo")
+    await old(page)
+
+
+async def test_a_service_that_starts_again_is_found_again(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await expect(page.locator(".claim")).to_have_count(2)
+    await room.stand.stop()
+    await old(page)
+    room.stand.claims.put(ROYAL)
+    await room.stand.start()
+    await expect(claim_card(page, ROYAL)).to_be_visible(timeout=15_000)
+    await expect(page.locator(".line")).to_be_hidden()
+    await expect(page.locator(".who")).to_contain_text("Flo")
+
+
+async def test_the_slip_of_a_win_opens_as_a_pdf(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    link = claim_card(page, CLAIM).get_by_role("link", name="Payout slip (PDF)")
+    href = await link.get_attribute("href")
+    told = await page.evaluate(
+        """async (href) => {
+          const answer = await fetch(href);
+          const begins = (await answer.text()).slice(0, 5);
+          return [answer.status, answer.headers.get("content-type"), begins];
+        }""",
+        href,
+    )
+    assert told == [200, "application/pdf", "%PDF-"]
+    assert await link.get_attribute("target") == "_blank"
+
+
+async def test_a_dealer_sees_what_waits_and_no_more(room: FloorRoom) -> None:
+    page = await room.signed_in("Dana", size="phone")
+    card = claim_card(page, CLAIM)
+    await expect(card).to_contain_text("$1,510.00")
+    await expect(card.get_by_role("button")).to_have_count(0)
+    await expect(card.get_by_role("link")).to_have_count(0)
+    for hidden in ("p3", "Envy", "lock-out"):
+        await expect(card).not_to_contain_text(hidden)
+    await expect(page.locator("nav")).to_be_hidden()
+
+
+async def test_an_auditor_sees_everything_and_decides_nothing(room: FloorRoom) -> None:
+    page = await room.signed_in("Audrey")
+    card = claim_card(page, CLAIM)
+    await expect(card).to_contain_text("patron p3")
+    await expect(card.get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
+    await expect(card.get_by_role("button")).to_have_count(0)

@@ -1,0 +1,301 @@
+"""Every role, and whoever has none, against every route of the application, over real HTTP.
+
+The routes are those of the application itself: one that is not in the table below fails the test.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, NamedTuple
+
+import httpx
+import msgspec
+import pytest
+from litestar.routes import HTTPRoute
+
+from meters.people.errors import PeopleError
+from meters.people.roles import RIGHTS, Right, Role
+from meters.people.users import Doer
+from meters.web.errors import ErrorBody
+from meters.web.rows import Adjustment
+from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
+from tests.servers import RedisServer
+from tests.web.stand import CLAIM, PIN, SMALL, STAFF, Stand
+
+Prepare = Callable[[Stand], Awaitable[None]]
+
+
+class Case(NamedTuple):
+    """One route: who may use it, and a request that works for whoever may."""
+
+    access: Right | Access
+    path: str
+    body: dict[str, object] | None = None
+    prepare: Prepare | None = None
+    status: int = 200
+
+
+async def validated(stand: Stand) -> None:
+    stand.claims.put(msgspec.structs.replace(CLAIM, state="validated", validated_by="Nobody here"))
+
+
+async def closed(stand: Stand) -> None:
+    await stand.links.close("pit-2", "Nobody here", "a test")
+
+
+async def proposed(stand: Stand) -> None:
+    change = Adjustment(meter="progressive", amount=100, reason="a test")
+    row = await stand.links.propose("pit-2", "Nobody here", change)
+    named = msgspec.structs.replace(row, proposal="P-0")
+    stand.links.put_proposal("pit-2", named)
+
+
+async def disabled(stand: Stand) -> None:
+    with contextlib.suppress(PeopleError):
+        await stand.people.users.disable("Spare", Doer("the test"))
+
+
+async def enabled(stand: Stand) -> None:
+    with contextlib.suppress(PeopleError):
+        await stand.people.users.enable("Spare", Doer("the test"))
+
+
+_LINK: Final = "/api/v1/links/pit-2"
+CASES: Final = {
+    "GET /": Case(Access.ANYBODY, "/", status=302),
+    "GET /signage": Case(Access.ANYBODY, "/signage"),
+    "GET /signage/{link}": Case(Access.ANYBODY, "/signage/pit-2"),
+    "GET /signage/logo/{version}": Case(Access.ANYBODY, "/signage/logo/none", status=404),
+    "GET /floor": Case(Access.ANYBODY, "/floor"),
+    "GET /assets/{version}/{name}": Case(Access.ANYBODY, "/assets/x/y.js", status=404),
+    "GET /api/v1/meters": Case(Access.ANYBODY, "/api/v1/meters"),
+    "GET /api/v1/meters/stream": Case(Access.ANYBODY, "/api/v1/meters/stream"),
+    "GET /api/v1/claims": Case(Access.ANYBODY, "/api/v1/claims"),
+    "GET /healthz": Case(Access.ANYBODY, "/healthz"),
+    "GET /readyz": Case(Access.ANYBODY, "/readyz"),
+    "GET /metrics": Case(Access.ANYBODY, "/metrics"),
+    "GET /schema": Case(Access.ANYBODY, "/schema"),
+    "GET /schema/openapi.json": Case(Access.ANYBODY, "/schema/openapi.json"),
+    "GET /schema/{path}": Case(Access.ANYBODY, "/schema/none", status=404),
+    "GET /api/v1/floor/stream": Case(Right.WAITING, "/api/v1/floor/stream"),
+    "GET /api/v1/claims/{claim}": Case(Right.WINS, "/api/v1/claims/c1"),
+    "GET /api/v1/claims/{claim}/slip.pdf": Case(Right.WINS, "/api/v1/claims/c1/slip.pdf"),
+    "GET /api/v1/wins": Case(Right.WINS, "/api/v1/wins?link=tcp-main"),
+    "GET /api/v1/links": Case(Right.WINS, "/api/v1/links"),
+    "GET /api/v1/links/{link}/acts": Case(Right.WINS, f"{_LINK}/acts"),
+    "POST /api/v1/claims/{claim}/validate": Case(Right.DECIDE, "/api/v1/claims/c1/validate", {}),
+    "POST /api/v1/claims/{claim}/reject": Case(
+        Right.DECIDE, "/api/v1/claims/c1/reject", {"reason": "misread", "envy_not_due": True}
+    ),
+    "POST /api/v1/claims/{claim}/pay": Case(
+        Right.DECIDE, "/api/v1/claims/c1/pay", {"slip": "S-1"}, validated
+    ),
+    "POST /api/v1/links/{link}/close": Case(Right.LINKS, f"{_LINK}/close", {"reason": "count"}),
+    "POST /api/v1/links/{link}/open": Case(Right.LINKS, f"{_LINK}/open", {}, closed),
+    "POST /api/v1/links/{link}/proposals": Case(
+        Right.LINKS, f"{_LINK}/proposals",
+        {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}, status=201,
+    ),
+    "POST /api/v1/links/{link}/proposals/{proposal}/confirm": Case(
+        Right.LINKS, f"{_LINK}/proposals/P-0/confirm", {}, proposed
+    ),
+    "POST /api/v1/links/{link}/proposals/{proposal}/withdraw": Case(
+        Right.LINKS, f"{_LINK}/proposals/P-0/withdraw", {}, proposed
+    ),
+    "GET /api/v1/users": Case(Right.USERS, "/api/v1/users"),
+    "GET /api/v1/log": Case(Right.USERS, "/api/v1/log"),
+    "POST /api/v1/users": Case(
+        Right.PEOPLE, "/api/v1/users",
+        {"name": "Newcomer", "role": "dealer", "pin": "271828"}, status=201,
+    ),
+    "POST /api/v1/users/{name}/disable": Case(
+        Right.PEOPLE, "/api/v1/users/Spare/disable", {}, enabled
+    ),
+    "POST /api/v1/users/{name}/enable": Case(
+        Right.PEOPLE, "/api/v1/users/Spare/enable", {}, disabled
+    ),
+    "POST /api/v1/users/{name}/pin": Case(
+        Right.PEOPLE, "/api/v1/users/Spare/pin", {"pin": "271828"}
+    ),
+    "GET /api/v1/me": Case(Access.SIGNED_IN, "/api/v1/me"),
+    "POST /api/v1/sign-out": Case(Access.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
+    "POST /api/v1/sign-in": Case(Access.ANYBODY, "/api/v1/sign-in", {"name": "Finn", "pin": PIN}),
+}  # fmt: skip
+
+RIGHTS_OF: Final = {
+    Role.DEALER: "waiting",
+    Role.FLOORPERSON: "waiting wins decide",
+    Role.SUPERVISOR: "waiting wins decide links",
+    Role.AUDITOR: "waiting wins users",
+    Role.ADMINISTRATOR: "waiting wins links users people",
+}
+"""The table of roles, said a second time."""
+
+WITHOUT: Final = ("nobody", "a stranger", "disabled", "other PIN", "idle", "signed out")
+"""Those who have no session that holds, though four of them had one."""
+
+
+@pytest.fixture
+async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand with its staff, and one more dealer to be changed."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    await stand.people.users.add("Spare", Role.DEALER, PIN, Doer("the test"))
+    yield stand
+    await stand.stop()
+
+
+def routes(stand: Stand) -> dict[str, object]:
+    """Every route of the application with what it says of who may use it."""
+    return {
+        f"{method} {route.path_format}": handler.opt.get(ACCESS)
+        for route in stand.app().routes
+        if isinstance(route, HTTPRoute)
+        for method, (handler, _) in route.route_handler_map.items()
+        if method != "OPTIONS"
+    }
+
+
+async def happened(stand: Stand) -> tuple[object, ...]:
+    """Everything that any act would change."""
+    return (
+        list(stand.claims.acts), dict(stand.claims.claims), list(stand.links.done),
+        dict(stand.links.links_by_id), await stand.people.users.rows(),
+        await stand.people.log.page(None, 1000),
+    )  # fmt: skip
+
+
+async def reset(stand: Stand, case: Case) -> None:
+    """Bring everything to where a route's request can work."""
+    stand.claims.claims = {"c1": CLAIM, "c2": SMALL}
+    stand.links.begin_anew()
+    if case.prepare is not None:
+        await case.prepare(stand)
+
+
+async def send(client: httpx.AsyncClient, route: str, case: Case) -> tuple[int, str]:
+    """Send a route's request, and give the status and, of an error, its code."""
+    method = route.partition(" ")[0]
+    async with client.stream(method, case.path, json=case.body) as response:
+        if response.status_code < 400:
+            return response.status_code, ""
+        body = await response.aread()
+        if not response.headers["content-type"].startswith("application/json"):
+            return response.status_code, ""
+        return response.status_code, msgspec.json.decode(body, type=ErrorBody).error.code
+
+
+def test_every_route_states_who_may_use_it_and_is_in_the_table() -> None:
+    stated = routes(Stand())
+    assert stated == {route: case.access for route, case in CASES.items()}
+    assert None not in stated.values()
+
+
+def test_the_rights_of_the_roles_are_those_of_the_house() -> None:
+    written = {role: {Right(each) for each in words.split()} for role, words in RIGHTS_OF.items()}
+    assert written == RIGHTS
+    assert {role.value for role in STAFF.values()} == {role.value for role in Role}
+
+
+@pytest.mark.parametrize("name", ["Dana", "Flo", "Sue", "Audrey", "Ada"])
+async def test_each_role_does_what_its_rights_say_and_nothing_else(stand: Stand, name: str) -> None:
+    rights = RIGHTS_OF[STAFF[name]].split()
+    async with stand.signed_in(name) as staff:
+        for route, case in CASES.items():
+            allowed = isinstance(case.access, Access) or case.access.value in rights
+            await reset(stand, case)
+            before = await happened(stand)
+            status, code = await send(staff.client, route, case)
+            if allowed:
+                assert status == case.status, f"{route}: {code}"
+            else:
+                assert (status, code) == (403, "not_allowed"), route
+            changes = route.startswith("POST ") and allowed
+            assert (await happened(stand) != before) == changes, route
+
+
+@pytest.mark.parametrize("who", WITHOUT)
+async def test_without_a_session_that_holds_only_the_public_routes_work(
+    stand: Stand, who: str
+) -> None:
+    headers = await headers_of(stand, who)
+    async with httpx.AsyncClient(base_url=stand.url, timeout=10, headers=headers) as client:
+        for route, case in CASES.items():
+            if route == "POST /api/v1/sign-in":
+                continue
+            await reset(stand, case._replace(prepare=None))
+            before = await happened(stand)
+            status, code = await send(client, route, case)
+            if case.access is Access.ANYBODY:
+                assert status == case.status, route
+            else:
+                assert (status, code) == (401, "sign_in"), route
+            assert await happened(stand) == before, route
+
+
+async def headers_of(stand: Stand, who: str) -> dict[str, str]:
+    """What the browser of somebody sends who is not, or no longer, signed in."""
+    if who == "nobody":
+        return {}
+    if who == "a stranger":
+        return {"Cookie": f"{COOKIE}=guessed", CSRF_HEADER: "guessed"}
+    async with stand.signed_in("Ada") as ada, stand.signed_in("Sam") as sam:
+        headers = dict(sam.client.headers)
+        if who == "disabled":
+            assert (await ada.post("/api/v1/users/Sam/disable")).status_code == 200
+        elif who == "other PIN":
+            answer = await ada.post("/api/v1/users/Sam/pin", {"pin": "271828"})
+            assert answer.status_code == 200
+        elif who == "idle":
+            await stand.redis.pexpire(stand.session_key(sam), 0)
+        else:
+            assert (await sam.post("/api/v1/sign-out")).status_code == 204
+    return headers
+
+
+async def test_what_reaches_the_desks_is_done_in_the_name_that_signed_in(stand: Stand) -> None:
+    async with stand.signed_in("flo") as flo, stand.signed_in("Finn") as finn:
+        assert (await flo.post("/api/v1/claims/c1/validate")).status_code == 200
+        assert (await finn.post("/api/v1/claims/c1/pay", {"slip": "S-1"})).status_code == 200
+    assert stand.claims.acts == [
+        ("c1", "validate", "Flo", None, None, False),
+        ("c1", "pay", "Finn", None, "S-1", False),
+    ]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/claims/c1/validate", f"{_LINK}/open"])
+async def test_an_actor_in_the_body_is_refused(stand: Stand, path: str) -> None:
+    before = await happened(stand)
+    async with stand.signed_in("Sue") as sue:
+        answer = await sue.post(path, {"actor": "Flo"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
+    assert (await happened(stand))[:4] == before[:4]
+
+
+async def test_a_refusal_names_the_roles_that_may(stand: Stand) -> None:
+    async with stand.signed_in("Dana") as dana:
+        answer = await dana.post("/api/v1/claims/c1/validate")
+    assert answer.json()["error"]["message"] == (
+        "this needs a floorperson or a supervisor: Dana is a dealer"
+    )
+
+
+@pytest.mark.parametrize("name", [None, "Dana", "Flo", "Audrey"])
+async def test_the_public_list_names_nobody_and_has_no_evidence(
+    stand: Stand, name: str | None
+) -> None:
+    await validated(stand)
+    if name is None:
+        rows = (await stand.get("/api/v1/claims")).json()
+    else:
+        async with stand.signed_in(name) as staff:
+            rows = (await staff.get("/api/v1/claims")).json()
+    in_full = name in {"Flo", "Audrey"}
+    first = rows[0]
+    assert first["table"] == "TCP-03"
+    assert first["amount"] == 151_000
+    assert first["cards"] == ["As", "Ks", "Qs"]
+    assert (first["validated_by"] == "Nobody here") == in_full
+    assert (first["patron"] == "p3") == in_full
+    assert bool(first["wagers"]) == bool(first["envy"]) == in_full
+    assert ("p3" in str(rows)) == in_full

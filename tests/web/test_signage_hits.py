@@ -1,0 +1,221 @@
+"""A hit on signage: celebrated once, pending, then validated or put right (duty D8)."""
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from meters import board as board_module
+from tests.web.signage_page import MAIN, is_unavailable, opened, shows, standing
+from tests.web.stand import Stand, jackpot
+
+NOTE = f"{MAIN} .note"
+
+
+async def says(page: Page, kind: str, words: str, what: str) -> None:
+    """Wait for the band beside the meter's number."""
+    await expect(page.locator(NOTE)).to_have_attribute("data-kind", kind)
+    await expect(page.locator(f"{NOTE} .kind")).to_have_text(words)
+    await expect(page.locator(f"{NOTE} .what")).to_have_text(what)
+    await expect(page.locator(NOTE)).to_be_visible()
+
+
+async def wait_until_over(page: Page) -> None:
+    """Wait until nothing is celebrated any more."""
+    await expect(page.locator(".moment")).to_be_hidden(timeout=15_000)
+
+
+def win(stand: Stand) -> None:
+    """The progressive of tcp-main is won at TCP-03, and begins anew."""
+    stand.hit(amount=151_234)
+    stand.put(100_000, 6, cycle=2, state="pending")
+
+
+async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, stand: Stand) -> None:
+    """Duty D18: the winning value is there at once, though the meter begins anew."""
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    win(stand)
+    moment = page.locator(".moment")
+    await expect(moment).to_be_visible()
+    await expect(moment.locator(".moment-kind")).to_have_text("Jackpot")
+    await expect(moment.locator(".moment-hand")).to_have_text("Mini-royal of spades")
+    await expect(moment.locator(".amount")).to_have_attribute("aria-label", "$1,512.34")
+    await expect(moment.locator(".digit")).to_have_count(6)
+    await expect(moment.locator(".moment-table")).to_have_text("Table TCP-03")
+    meter = moment.locator(".moment-meter")
+    await expect(meter).to_have_text("Progressive · Pending verification")
+    box = await moment.bounding_box()
+    assert box == {"x": 0, "y": 0, "width": 1920, "height": 1080}
+    await wait_until_over(page)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await shows(page, "$1,000.00")
+
+
+@pytest.mark.parametrize("decision", ["validated", "paid"])
+async def test_a_good_win_is_said_to_be_validated_for_a_while(
+    page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch, decision: str
+) -> None:
+    """Also on a display that is turned on only then; after that, all is as it was."""
+    monkeypatch.setattr(board_module, "VALIDATED_NEWS_S", 4.0)
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    win(stand)
+    await wait_until_over(page)
+    stand.put(100_025, 7, cycle=2)
+    stand.hit(decision, amount=151_234)
+    await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
+    await page.reload()
+    await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
+    await expect(page.locator(".moment")).to_be_hidden()
+    await shows(page, "$1,000.25")
+    await expect(page.locator(NOTE)).to_be_hidden()
+    await shows(page, "$1,000.25")
+
+
+async def test_paid_after_validated_begins_nothing_anew(
+    page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_module, "VALIDATED_NEWS_S", 3.0)
+    stand.put(100_000, 5)
+    await opened(page, stand)
+    stand.board.put_jackpot("tcp-main", jackpot(), news=False)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,510.00")
+    stand.hit("validated")
+    await says(page, "validated", "Validated", "Table TCP-03 wins $1,510.00")
+    await expect(page.locator(NOTE)).to_be_hidden()
+    stand.hit("paid")
+    stand.put(100_100, 6)
+    await shows(page, "$1,001.00")
+    await expect(page.locator(NOTE)).to_be_hidden()
+
+
+async def test_a_rejected_win_is_put_right(page: Page, stand: Stand) -> None:
+    """The note goes, the celebration ends, the amount is back on the meter (duty D15)."""
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    win(stand)
+    await expect(page.locator(".moment")).to_be_visible()
+    stand.hit("rejected", amount=151_234)
+    stand.put(152_000, 7, cycle=2)
+    await expect(page.locator(".moment")).to_be_hidden(timeout=2_000)
+    await expect(page.locator(NOTE)).to_be_hidden()
+    await shows(page, "$1,520.00")
+
+
+async def test_a_page_loaded_later_shows_the_hit_and_celebrates_nothing(
+    page: Page, stand: Stand
+) -> None:
+    stand.put(100_000, 6, cycle=2, state="pending")
+    stand.hit(amount=151_234)
+    await opened(page, stand)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    # What comes next is shown, so what came before has been: and it was not celebrated.
+    stand.hit(claim="c2", amount=160_000, table="TCP-07")
+    await expect(page.locator(".moment-table")).to_have_text("Table TCP-07")
+
+
+async def test_a_hit_of_before_the_service_began_is_not_celebrated(
+    page: Page, stand: Stand
+) -> None:
+    """It is told when the books have been checked, which may be long after the page is open."""
+    stand.put(100_000, 6, cycle=2, state="pending")
+    await opened(page, stand)
+    stand.board.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await expect(page.locator(".moment")).to_be_hidden()
+
+
+async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
+    page: Page, stand: Stand
+) -> None:
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    await stand.stop()
+    await is_unavailable(page)
+    await stand.start()
+    win(stand)
+    stand.keep_beating()
+    await expect(page.locator(".moment-table")).to_have_text("Table TCP-03", timeout=15_000)
+    await wait_until_over(page)
+    await stand.stop()
+    await stand.start()
+    win(stand)
+    stand.keep_beating()
+    await expect(page.locator(".pulse")).to_have_text("Reconnecting")
+    await expect(page.locator(".pulse")).to_have_text("Live", timeout=20_000)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await expect(page.locator(".moment")).to_be_hidden()
+
+
+async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
+    """Each table and its amount are seen, on the band as in the celebration."""
+    stand.put(100_000, 5)
+    await opened(page, stand)
+    stand.hit(claim="c1", amount=2_500, table="TCP-01")
+    stand.hit(claim="c2", amount=151_234)
+    what = page.locator(f"{NOTE} .what")
+    await expect(what).to_have_text("Table TCP-03 wins $1,512.34 · 1 of 2")
+    await expect(what).to_have_text("Table TCP-01 wins $25.00 · 2 of 2")
+    table = page.locator(".moment-table")
+    await expect(table).to_have_text("Table TCP-03", timeout=15_000)
+    await wait_until_over(page)
+    stand.hit("rejected", claim="c2")
+    await expect(what).to_have_text("Table TCP-01 wins $25.00")
+
+
+async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
+    page: Page, stand: Stand
+) -> None:
+    """No more are kept waiting than are shown within half a minute (duty D18)."""
+    stand.put(100_000, 5)
+    await opened(page, stand)
+    for number in range(40):
+        stand.hit(claim=f"c{number}", amount=2_500 + number)
+    await expect(page.locator(".moment")).to_be_visible()
+    await expect(page.locator(".moment")).to_be_hidden(timeout=35_000)
+
+
+async def test_a_lost_stream_ends_the_celebration(page: Page, stand: Stand) -> None:
+    """It must not cover that the numbers are no longer current."""
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    win(stand)
+    await expect(page.locator(".moment")).to_be_visible()
+    await stand.stop()
+    await expect(page.locator(".moment")).to_be_hidden(timeout=3_000)
+    await is_unavailable(page, within_s=2)
+
+
+async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) -> None:
+    async with standing("[signage]\ncelebrate_from = 100_000") as stand:
+        stand.put(151_234, 5)
+        await opened(page, stand)
+        stand.hit(claim="c1", amount=99_999)
+        await says(page, "pending", "Pending verification", "Table TCP-03 wins $999.99")
+        await expect(page.locator(".moment")).to_be_hidden()
+        stand.hit(claim="c2", amount=100_000)
+        await expect(page.locator(".moment")).to_be_visible()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> None:
+    """What moves is opacity and transform alone, each once; with reduced motion nothing moves."""
+    page = await browser.new_page(
+        reduced_motion="reduce" if motion == "reduce" else "no-preference"
+    )
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    win(stand)
+    await expect(page.locator(".moment")).to_be_visible()
+    moving = await page.evaluate(
+        """document.getAnimations().filter((each) => each.effect).map((each) => ({
+          times: each.effect.getTiming().iterations,
+          milliseconds: each.effect.getTiming().duration,
+          what: [...new Set(each.effect.getKeyframes().flatMap(Object.keys))].filter(
+            (key) => !["offset", "computedOffset", "easing", "composite"].includes(key)),
+        }))"""
+    )
+    assert (moving == []) is (motion == "reduce")
+    for each in moving:
+        assert each["times"] == 1
+        assert each["milliseconds"] >= 334
+        assert set(each["what"]) <= {"opacity", "transform"}

@@ -1,0 +1,222 @@
+"""The facility's own look: colours, logo and words, readable and harmless."""
+
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, expect
+
+from bonus.errors import UserError
+from meters.web.dress import LOGO_BYTES_MAX, dressed, read_logo
+from meters.wire.floor import parse_floor
+from meters.wire.look import Look, contrast
+from meters.wire.pages.files import SHARED, Assets
+from tests.web.signage_page import MAIN, opened, shows, standing
+from tests.web.stand import FLOOR, jackpot
+
+OWN = """[signage]
+title = "Otter Bay <Jackpots>"
+ground = "#fdf6e8"
+ink = "#14234b"
+accent = "#b3202a"
+wording = { jackpot = "A winner!", pending = "We are checking", validated = "It is true", \
+closed = "At rest", unavailable = "Back in a moment", foot = "Play <responsibly>" }
+"""
+DRAWING = b"""<?xml version="1.0"?><!-- ours --><svg xmlns="http://www.w3.org/2000/svg"
+viewBox="0 0 40 10" width="40" height="10"><style>.a{fill:#b3202a}</style>
+<rect class="a" width="40" height="10"/></svg>"""
+
+
+def png() -> bytes:
+    """A red PNG of one point."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        body = name + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + head
+        + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0"))
+        + chunk(b"IEND", b"")
+    )
+
+
+def logo_section(path: Path, body: bytes) -> str:
+    path.write_bytes(body)
+    return f'[signage]\nlogo = "{path}"\n'
+
+
+async def test_the_page_has_the_facility_s_colours_and_words(page: Page) -> None:
+    """Without inline style: the page's policy lets none through."""
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    async with standing(OWN) as stand:
+        stand.put(151_234, 5)
+        await opened(page, stand)
+        await expect(page.locator("h1")).to_have_text("Otter Bay <Jackpots>")
+        await expect(page.locator(".foot")).to_have_text("Play <responsibly>")
+        ink = await page.evaluate("getComputedStyle(document.body).color")
+        assert ink == "rgb(20, 35, 75)"
+        assert "rgb(253, 246, 232)" in await page.evaluate(
+            "getComputedStyle(document.body).backgroundImage"
+        )
+        drum = page.locator(f"{MAIN} .digit i").first
+        drawn = await drum.evaluate("(drum) => getComputedStyle(drum).backgroundImage")
+        numerals = await page.request.get(drawn.removeprefix('url("').removesuffix('")'))
+        assert 'stop-color="#14234b"' in await numerals.text()
+        stand.hit()
+        await expect(page.locator(".moment-kind")).to_have_text("A winner!")
+        await expect(page.locator(".moment-meter")).to_have_text("Progressive · We are checking")
+        await expect(page.locator(f"{MAIN} .kind")).to_have_text("We are checking")
+        stand.hit("validated")
+        await expect(page.locator(f"{MAIN} .kind")).to_have_text("It is true")
+        stand.keep_beating(tcp_main="closed", pit_2="inoperable")
+        await expect(page.locator(f"{MAIN} .shut")).to_have_text("At rest")
+        mark = page.locator('[data-link="pit-2"] .unavailable')
+        await expect(mark).to_be_visible()
+        await expect(mark).to_have_text("Back in a moment")
+    assert refused == [] or all("ERR_" in each for each in refused)
+
+
+@pytest.mark.parametrize("body", [DRAWING, png()], ids=["svg", "png"])
+async def test_the_logo_is_shown(page: Page, tmp_path: Path, body: bytes) -> None:
+    async with standing(logo_section(tmp_path / "logo", body)) as stand:
+        await opened(page, stand)
+        logo = page.locator(".logo")
+        await expect(logo).to_be_visible()
+        await expect(logo).to_have_attribute("alt", "Keystone <Casino> & Resort")
+        assert await logo.evaluate("(logo) => logo.naturalWidth") > 0
+        address = await logo.get_attribute("src")
+        served = await stand.get(address or "")
+        assert served.content == body
+        assert "immutable" in served.headers["cache-control"]
+        assert "script-src 'self'" in served.headers["content-security-policy"]
+        assert served.headers["x-content-type-options"] == "nosniff"
+        assert (await stand.get("/signage/logo/000000000000")).status_code == 404
+
+
+async def test_no_script_of_a_logo_would_run(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were one to pass the reading of it, the policy would still stop it."""
+    monkeypatch.setattr("meters.web.dress._ACTIVE", re.compile(rb"(?!)"))
+    active = DRAWING.replace(b"<rect", b"<script>document.documentElement.id='ran'</script><rect")
+    async with standing(logo_section(tmp_path / "logo.svg", active)) as stand:
+        await opened(page, stand)
+        address = await page.locator(".logo").get_attribute("src")
+        await page.goto(f"{stand.url}{address}")
+        assert await page.evaluate("document.documentElement.tagName") == "svg"
+        assert await page.evaluate("document.documentElement.id") == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        pytest.param(b"", "is no SVG, PNG or WebP image", id="empty"),
+        pytest.param(b"GIF89a", "is no SVG, PNG or WebP image", id="gif"),
+        pytest.param(b"<html><svg></svg></html>", "is no SVG, PNG or WebP image", id="html"),
+        pytest.param(png() + bytes(LOGO_BYTES_MAX), "60000 are the most", id="large"),
+        pytest.param(DRAWING.replace(b"<rect", b"<script/><rect"), "script", id="script"),
+        pytest.param(DRAWING.replace(b"<rect", b"<rect onload='x'"), "script", id="handler"),
+        pytest.param(b'<!DOCTYPE svg [<!ENTITY a "b">]>' + DRAWING, "is no SVG", id="entity"),
+    ],
+)
+def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) -> None:
+    path = tmp_path / "logo.svg"
+    path.write_bytes(body)
+    with pytest.raises(UserError, match=reason) as caught:
+        read_logo(Look(logo=str(path)))
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("none.svg", "No such file"), (".", "directory")])
+def test_a_logo_that_is_not_there_is_told(tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(UserError, match=f"cannot be read: .*{reason}"):
+        read_logo(Look(logo=str(tmp_path / name)))
+
+
+@pytest.mark.parametrize(
+    "section",
+    ['title = "Other"', 'ink = "#ffffff"', 'wording = { foot = "x" }', "rotate_seconds = 30"],
+)
+def test_another_look_is_another_version(section: str) -> None:
+    """So a display that has been open since before shows it by itself."""
+    assets = Assets.load(("meters.web", SHARED))
+    plain = dressed(assets, parse_floor(FLOOR))
+    assert dressed(assets, parse_floor(FLOOR)).version == plain.version
+    assert dressed(assets, parse_floor(f"{FLOOR}\n[signage]\n{section}")).version != plain.version
+
+
+@pytest.mark.parametrize(
+    ("ground", "ink", "accent"),
+    [
+        ("#12231b", "#f4ead2", "#c9a25a"),
+        ("#ffffff", "#757575", "#929292"),
+        ("#000000", "#767676", "#5a5a5a"),
+        ("#fdf6e8", "#14234b", "#b3202a"),
+        ("#1b1464", "#ffffff", "#ff6600"),
+    ],
+)
+def test_whatever_is_made_of_the_colours_can_be_read(ground: str, ink: str, accent: str) -> None:
+    """At the bounds of what is taken, too: on the ground and on its shade."""
+    colours = f'ground = "{ground}"\nink = "{ink}"\naccent = "{accent}"'
+    floor = parse_floor(f"{FLOOR}\n[signage]\n{colours}")
+    sheet = dressed(Assets.load(("meters.web", SHARED)), floor).bodies["look.css"].decode()
+    made = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", sheet))
+    for under in (made["ground"], made["shade"]):
+        for text in ("ink", "hush", "bright"):
+            assert contrast(made[text], under) >= 4.5, (text, under)
+        assert contrast(made["accent"], under) >= 3
+    assert contrast(made["on-accent"], made["accent"]) >= 4.5
+
+
+async def test_a_demonstration_says_so(page: Page) -> None:
+    floor = FLOOR.replace("[facility]", "[facility]\ndemonstration = true")
+    async with standing(floor=floor) as stand:
+        await opened(page, stand)
+        mark = page.locator(".demonstration")
+        await expect(mark).to_be_visible()
+        await expect(mark).to_have_text("Demonstration: simulated play, no real money")
+        stand.put(151_234, 5)
+        await shows(page, "$1,512.34")
+        stand.hit()
+        await expect(page.locator(".moment")).to_be_visible()
+        box = await mark.bounding_box()
+        assert box is not None
+        seen = await page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).className",
+            [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2],
+        )
+        assert seen == "demonstration"
+
+
+@pytest.mark.parametrize("section", ["", OWN], ids=["the house's look", "a facility's"])
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1024, 768), (390, 844)])
+async def test_axe_finds_nothing(browser: Browser, section: str, width: int, height: int) -> None:
+    """Pending, validated, closed and unavailable, and the celebration."""
+    async with standing(section) as stand:
+        stand.put(151_234, 5)
+        stand.put(720_000, 1, link="pit-2")
+        stand.board.put_jackpot("tcp-main", jackpot(), news=False)
+        context = await browser.new_context(
+            viewport={"width": width, "height": height}, bypass_csp=True, reduced_motion="reduce"
+        )
+        page = await context.new_page()
+        await opened(page, stand)
+        stand.keep_beating(pit_2="closed")
+        await expect(page.locator('[data-link="pit-2"] .shut').first).to_be_visible()
+        await finds_nothing(page)
+        stand.hit(claim="c2", amount=200_000)
+        await expect(page.locator(".moment")).to_be_visible()
+        await finds_nothing(page)
+        await context.close()
+
+
+async def finds_nothing(page: Page) -> None:
+    results = await Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()

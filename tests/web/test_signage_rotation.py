@@ -1,0 +1,148 @@
+"""Turns on a screen that cannot show all meters at once, or should not."""
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.web.signage_page import MAIN, OTHER, opened, shows, standing
+from tests.web.stand import FLOOR, Stand
+
+BONUS = '[data-meter="five_card_hand_bonus"]'
+LINKS = '[signage]\nrotate = "links"\nrotate_seconds = 3'
+METERS = '[signage]\nrotate = "meters"\nrotate_seconds = 3'
+
+# A link with so many meters that no wall has numerals of three inches for all at once.
+CROWDED = FLOOR + "".join(
+    f'\n[[link]]\nid = "l{number}"\nname = "Link {number}"\n'
+    + "".join(
+        f'[[link.meter]]\nid = "m{at}"\nkind = "five_card_progressive"\nwager = 100\n'
+        for at in range(5)
+    )
+    for number in range(3)
+)
+
+
+def put_all(stand: Stand, version: int = 1) -> None:
+    for link in stand.floor.link:
+        for meter in link.meter:
+            stand.put(112_362 + version, version, link=link.id, meter=meter.meter_id)
+
+
+async def test_what_fits_is_shown_at_once(page: Page, stand: Stand) -> None:
+    put_all(stand)
+    await opened(page, stand)
+    await expect(page.locator(".meter:visible")).to_have_count(3)
+    await expect(page.locator(".pause")).to_be_hidden()
+
+
+async def test_links_take_turns_where_the_floor_file_says_so(page: Page) -> None:
+    async with standing(LINKS) as stand:
+        put_all(stand)
+        await opened(page, stand)
+        for _ in range(2):
+            await expect(page.locator(f"{MAIN}:visible")).to_have_count(1)
+            await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
+            await expect(page.locator(f"{OTHER}:visible")).to_have_count(0)
+            await expect(page.locator("h2:visible")).to_have_text("Three Card Poker Jackpot")
+            await expect(page.locator(f"{OTHER}:visible")).to_have_count(1)
+            await expect(page.locator(".meter:visible")).to_have_count(1)
+            await expect(page.locator("h2:visible")).to_have_text("Pit 2")
+
+
+async def test_a_meter_that_comes_into_view_shows_what_is_current(page: Page) -> None:
+    """What moved out of sight is not rolled through: it is there when its turn comes."""
+    async with standing(METERS) as stand:
+        put_all(stand)
+        await opened(page, stand)
+        await expect(page.locator(f"{OTHER}:visible")).to_have_count(0)
+        stand.put(200_000, 2, link="pit-2")
+        await expect(page.locator(f"{OTHER}:visible")).to_have_count(1, timeout=15_000)
+        await shows(page, "$2,000.00", OTHER, within_s=1)
+
+
+async def test_a_hit_brings_its_meter_up_at_once(page: Page) -> None:
+    async with standing('[signage]\nrotate = "meters"\nrotate_seconds = 600') as stand:
+        put_all(stand)
+        await opened(page, stand)
+        await expect(page.locator(f"{MAIN}:visible")).to_have_count(1)
+        stand.hit(meter="five_card_hand_bonus")
+        await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
+        await expect(page.locator(f"{MAIN}:visible")).to_have_count(0)
+        await expect(page.locator(".moment")).to_be_hidden(timeout=15_000)
+        await expect(page.locator(f"{BONUS} .note")).to_be_visible()
+
+
+async def test_a_viewer_can_hold_a_view(page: Page) -> None:
+    """What moves by itself can be stopped, with the keyboard alone (WCAG 2.2.2)."""
+    async with standing(METERS) as stand:
+        put_all(stand)
+        await opened(page, stand)
+        button = page.locator(".pause")
+        await page.keyboard.press("Tab")
+        await expect(button).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(button).to_have_text("Go on taking turns")
+        held = await page.locator(".meter:visible").get_attribute("data-meter")
+        seen = await page.evaluate(
+            """() => new Promise((done) => {
+              const seen = new Set();
+              const until = performance.now() + 4000;
+              const look = () => {
+                seen.add(document.querySelector(".meter:not([hidden])").dataset.meter);
+                if (performance.now() > until) done([...seen]); else setTimeout(look, 100);
+              };
+              look();
+            })"""
+        )
+        assert seen == [held]
+        await page.keyboard.press("Enter")
+        await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768)]
+)
+async def test_a_crowded_floor_is_read_from_thirty_feet(
+    browser: Browser, width: int, height: int
+) -> None:
+    """Every meter has its turn; no view scrolls; numerals are a ninth of the shorter side."""
+    async with standing(floor=CROWDED, signage="[signage]\nrotate_seconds = 3") as stand:
+        put_all(stand)
+        page = await browser.new_page(viewport={"width": width, "height": height})
+        await opened(page, stand)
+        views = await page.evaluate(
+            """async () => {
+              const address = document.querySelector("script").src.replace("signage.js", "");
+              const { Rotation } = await import(address + "signage-rotation.js");
+              const rotation = new Rotation(document.querySelector(".floor"),
+                document.createElement("button"));
+              rotation.arrange();
+              return rotation.views.map((view) => {
+                rotation.reveal(view);
+                const cells = view.map((meter) => meter.querySelector(".digit").clientHeight);
+                return [view.length, Math.min(...cells),
+                  document.documentElement.scrollHeight <= window.innerHeight];
+              });
+            }"""
+        )
+        assert len(views) > 1
+        assert sum(count for count, _, _ in views) == 18
+        for count, cell, fits in views:
+            assert fits
+            assert cell * 0.84 >= min(width, height) / 9 - 2, (count, cell)
+
+
+async def test_a_phone_scrolls_instead(browser: Browser) -> None:
+    async with standing(METERS) as stand:
+        put_all(stand)
+        page = await browser.new_page(viewport={"width": 390, "height": 844})
+        await opened(page, stand)
+        await expect(page.locator(".meter:visible")).to_have_count(3)
+
+
+async def test_a_screen_that_changes_is_shared_out_anew(page: Page) -> None:
+    async with standing(floor=CROWDED) as stand:
+        put_all(stand)
+        await opened(page, stand)
+        await expect(page.locator(".meter:visible")).not_to_have_count(18)
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await expect(page.locator(".meter:visible")).to_have_count(18)

@@ -1,0 +1,175 @@
+"""Within five seconds of losing truth a display says so, however it was lost, and it comes back."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.waiting import dies_with_us, eventually_async, free_port
+from tests.web.signage_page import is_unavailable, opened, shows, was_not_reloaded
+from tests.web.stand import Stand
+
+WITHIN_S = 5.0
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """A service in a process of its own, and its address."""
+    process = await asyncio.create_subprocess_exec(
+        *dies_with_us([sys.executable, "-m", "tests.web.signage_server"]),
+        cwd=Path(__file__).parents[2],
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        line = await process.stdout.readline()
+    try:
+        yield process, line.decode().strip()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+class Wire:
+    """A way to the service that can be cut, or left standing with nothing coming through."""
+
+    def __init__(self, port: int) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._behind = port
+        self._open: set[asyncio.StreamWriter] = set()
+        self._through = asyncio.Event()
+        self._through.set()
+        self._server: asyncio.Server | None = None
+
+    async def join(self) -> None:
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
+
+    async def cut(self) -> None:
+        """End every connection, and take no new one."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for writer in list(self._open):
+            writer.transport.abort()
+        await asyncio.sleep(0)
+
+    def stall(self) -> None:
+        """Let nothing through in either direction, with every connection open."""
+        self._through.clear()
+
+    def flow(self) -> None:
+        """Let everything through again."""
+        self._through.set()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            there, back = await asyncio.open_connection("127.0.0.1", self._behind)
+        except OSError:
+            writer.transport.abort()
+            return
+        self._open |= {writer, back}
+        await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+        self._open -= {writer, back}
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                await self._through.wait()
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        writer.close()
+
+
+async def is_shown(page: Page, amount: str = "$1,123.62") -> None:
+    await expect(page.locator(".pulse")).to_have_text("Live", timeout=25_000)
+    await shows(page, amount)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
+async def test_a_service_that_is_killed_ended_or_frozen(page: Page, number: signal.Signals) -> None:
+    async with serving() as (process, url):
+        await page.goto(f"{url}/signage")
+        await is_shown(page)
+        process.send_signal(number)
+        await is_unavailable(page, within_s=WITHIN_S)
+        if number == signal.SIGSTOP:
+            process.send_signal(signal.SIGCONT)
+            await is_shown(page)
+
+
+async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    wire = Wire(stand.port)
+    await wire.join()
+    await page.goto(f"{wire.url}/signage")
+    await page.evaluate("window.neverReloaded = true")
+    await is_shown(page)
+    for _ in range(2):
+        await wire.cut()
+        await is_unavailable(page, within_s=WITHIN_S)
+        await wire.join()
+        await is_shown(page)
+    assert await was_not_reloaded(page)
+    await wire.cut()
+
+
+async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
+    """No error comes of it: the silence alone tells, and so does its end."""
+    stand.put(112_362, 1)
+    wire = Wire(stand.port)
+    await wire.join()
+    await page.goto(f"{wire.url}/signage")
+    await is_shown(page)
+    wire.stall()
+    await is_unavailable(page, within_s=WITHIN_S)
+    stand.put(113_000, 2)
+    wire.flow()
+    await is_shown(page, "$1,130.00")
+    await wire.cut()
+
+
+async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
+    page: Page, stand: Stand
+) -> None:
+    """A beat is good for four seconds from when it was spoken, not from when it is told."""
+    stand.put(112_362, 1)
+    stand.hush()
+    stand.beat("tcp-main")
+    await eventually_async(
+        lambda: stand.board.links("tcp-main")[0].age_ms > 2500, what="a beat that has grown old"
+    )
+    await page.goto(f"{stand.url}/signage/tcp-main")
+    await is_unavailable(page, within_s=2.5)
+
+
+async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    await opened(page, stand)
+    await shows(page, "$1,123.62")
+    stand.keep_beating(tcp_main="inoperable")
+    await is_unavailable(page, within_s=WITHIN_S)
+    await expect(page.locator(".pulse")).to_have_text("Live")
+    stand.keep_beating()
+    await shows(page, "$1,123.62")
+
+
+async def test_it_comes_back_however_often_it_is_lost(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    await opened(page, stand)
+    for version in range(2, 6):
+        await stand.stop()
+        await is_unavailable(page, within_s=WITHIN_S)
+        await stand.start()
+        stand.put(112_362 + version, version)
+        stand.keep_beating()
+        await is_shown(page, f"$1,123.{62 + version}")
+    assert await was_not_reloaded(page)

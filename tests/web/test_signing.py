@@ -1,0 +1,323 @@
+"""Signing in over HTTP: the cookie, the session's end, and what only our own pages may do."""
+
+from collections.abc import AsyncIterator
+from http.cookies import SimpleCookie
+
+import httpx
+import pytest
+from playwright.async_api import Browser
+
+from meters.web.api import changes as changes_module
+from meters.web.security import COOKIE, CSRF_HEADER
+from tests.servers import RedisServer
+from tests.web.events import Events
+from tests.web.stand import PIN, Stand
+from tests.web.test_api import error_of
+
+SIGN_IN = "/api/v1/sign-in"
+VALIDATE = "/api/v1/claims/c1/validate"
+
+
+@pytest.fixture
+async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand where people can sign in."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    yield stand
+    await stand.stop()
+
+
+async def try_to_sign_in(
+    stand: Stand, name: str = "Flo", pin: str = PIN, **headers: str
+) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=stand.url, timeout=10) as client:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await client.post(SIGN_IN, json={"name": name, "pin": pin}, headers=sent)
+
+
+async def test_signing_in_tells_who_one_is_and_sets_a_cookie_for_this_host_alone(
+    stand: Stand,
+) -> None:
+    answer = await try_to_sign_in(stand, "flo")
+    me = answer.json()
+    assert {name: me[name] for name in me if name != "csrf"} == {
+        "name": "Flo", "role": "floorperson", "rights": ["waiting", "wins", "decide"],
+        "idle_seconds": 300, "facility": "Keystone <Casino> & Resort",
+        "timezone": "America/New_York", "demonstration": False,
+    }  # fmt: skip
+    cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]
+    assert COOKIE.startswith("__Host-")
+    assert (cookie["secure"], cookie["httponly"], cookie["path"]) == (True, True, "/")
+    assert cookie["samesite"].lower() == "strict"
+    assert (cookie["domain"], cookie["expires"], cookie["max-age"]) == ("", "", "")
+    assert cookie.value not in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_signing_out_ends_the_session_and_takes_the_cookie_back(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
+        answer = await flo.post("/api/v1/sign-out")
+        assert answer.status_code == 204
+        assert "Max-Age=0" in answer.headers["set-cookie"]
+        after = await flo.get("/api/v1/me")
+        assert (after.status_code, error_of(after)) == (401, "sign_in")
+
+
+async def test_a_new_sign_in_has_a_new_token_and_the_old_one_is_of_no_use(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
+        body = {"name": "Sue", "pin": PIN}
+        answer = await flo.post(SIGN_IN, body)
+        assert answer.headers["set-cookie"].partition(";")[0] != flo.client.headers["Cookie"]
+        assert (await flo.get("/api/v1/me")).status_code == 401
+
+
+async def test_wrong_names_and_pins_are_told_alike_and_then_locked_out(stand: Stand) -> None:
+    told = []
+    for _ in range(5):
+        for name in ("Flo", "Ghost"):
+            answer = await try_to_sign_in(stand, name, "271828")
+            error = answer.json()["error"]
+            told.append((answer.status_code, error["code"], error["message"]))
+            assert "set-cookie" not in answer.headers
+    assert told[0::2] == told[1::2]
+    assert [status for status, _, _ in told[0::2]] == [401] * 4 + [429]
+    right = await try_to_sign_in(stand, "Flo", PIN)
+    error = right.json()["error"]
+    assert (right.status_code, error["code"]) == (429, "locked_out")
+    assert 890 <= int(right.headers["retry-after"]) <= 900
+    assert error["until"].endswith("Z")
+    assert "set-cookie" not in right.headers
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": "Flo"}, {"pin": PIN}, {"name": "Flo", "pin": 314159}, [],
+        {"name": "Flo", "pin": PIN, "role": "administrator"}, {"name": "Flo", "pin": "3" * 201},
+    ],
+)  # fmt: skip
+async def test_what_is_no_sign_in_is_refused_and_a_pin_never_repeated(
+    stand: Stand, body: object
+) -> None:
+    async with httpx.AsyncClient(base_url=stand.url, timeout=10) as client:
+        answer = await client.post(SIGN_IN, json=body)
+    assert (answer.status_code, error_of(answer)) == (400, "bad_request")
+    assert PIN not in answer.text
+    assert "3333" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "code"),
+    [("", "csrf"), ("wrong", "csrf"), ("é", "csrf"), ("anothers", "csrf"), ("ours", "")],
+)
+async def test_an_act_needs_the_token_of_its_own_session(
+    stand: Stand, shown: str, code: str
+) -> None:
+    async with stand.signed_in("Flo") as flo, stand.signed_in("Finn") as finn:
+        token = {"anothers": finn.me.csrf, "ours": flo.me.csrf}.get(shown, shown)
+        headers = httpx.Headers({CSRF_HEADER: token}, encoding="utf-8")
+        answer = await flo.client.post(VALIDATE, json={}, headers=headers)
+    assert (answer.status_code, error_of(answer) if code else "") == (403 if code else 200, code)
+    assert len(stand.claims.acts) == (0 if code else 1)
+
+
+@pytest.mark.parametrize("path", [SIGN_IN, VALIDATE])
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("origin", "{ours}", True),
+        ("origin", "https://evil.example", False),
+        ("origin", "null", False),
+        ("origin", "{ours}.evil.example", False),
+        ("origin", "https://127.0.0.1", False),
+        ("sec-fetch-site", "same-origin", True),
+        ("sec-fetch-site", "same-site", False),
+        ("sec-fetch-site", "cross-site", False),
+        ("sec-fetch-site", "none", False),
+    ],
+)
+async def test_only_our_own_pages_may_act(
+    stand: Stand, path: str, name: str, value: str, *, allowed: bool
+) -> None:
+    body = {"name": "Finn", "pin": PIN} if path == SIGN_IN else {}
+    async with stand.signed_in("Flo") as flo:
+        headers = {name: value.format(ours=stand.url)}
+        answer = await flo.client.post(path, json=body, headers=headers)
+    if allowed:
+        assert answer.status_code == 200
+    else:
+        assert (answer.status_code, error_of(answer)) == (403, "foreign_origin")
+        assert "set-cookie" not in answer.headers
+        assert stand.claims.acts == []
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize("path", [SIGN_IN, VALIDATE])
+async def test_what_a_foreign_form_could_send_is_refused(
+    stand: Stand, path: str, kind: str
+) -> None:
+    async with stand.signed_in("Flo") as flo:
+        body = f'{{"name": "Flo", "pin": "{PIN}"}}' if path == SIGN_IN else "{}"
+        answer = await flo.client.post(path, content=body, headers={"Content-Type": kind})
+    assert (answer.status_code, error_of(answer)) == (415, "not_json")
+    assert stand.claims.acts == []
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ({"X_Forwarded_For": "203.0.113.7", "X_Forwarded_Proto": "https"}, 200),
+        ({"X_Forwarded_For": "203.0.113.7"}, 403),
+        ({"X_Forwarded_For": "203.0.113.7", "X_Forwarded_Proto": "http"}, 403),
+        ({}, 200),
+    ],
+)
+async def test_a_pin_that_came_over_the_network_in_the_clear_is_refused(
+    stand: Stand, told: dict[str, str], status: int
+) -> None:
+    answer = await try_to_sign_in(stand, **told)
+    assert answer.status_code == status
+    if status == 403:
+        assert error_of(answer) == "https_needed"
+        assert "X-Forwarded-Proto" in answer.text
+    else:
+        (row,) = await stand.people.log.page(None, 1)
+        assert row.client == told.get("X_Forwarded_For", "127.0.0.1")
+
+
+async def test_a_session_ends_when_nothing_is_done_and_a_page_by_itself_does_nothing(
+    stand: Stand,
+) -> None:
+    async with stand.signed_in("Flo") as flo:
+        key = stand.session_key(flo)
+        await stand.redis.hincrby(key, "touched", -60_000)
+        await stand.redis.pexpire(key, 60_000)
+        quiet = await flo.client.get("/api/v1/me", headers={"X-Unattended": "1"})
+        assert quiet.status_code == 200
+        assert await stand.redis.pttl(key) <= 60_000
+        assert (await flo.get("/api/v1/me")).status_code == 200
+        assert await stand.redis.pttl(key) > 290_000
+        await stand.redis.pexpire(key, 0)
+        gone = await flo.post(VALIDATE)
+        assert (gone.status_code, error_of(gone)) == (401, "sign_in")
+    assert stand.claims.acts == []
+
+
+async def test_whoever_is_disabled_can_do_nothing_more(stand: Stand) -> None:
+    async with stand.signed_in("Ada") as ada, stand.signed_in("Flo") as flo:
+        assert (await flo.get("/api/v1/me")).status_code == 200
+        assert (await ada.post("/api/v1/users/Flo/disable")).status_code == 200
+        assert (await flo.post(VALIDATE)).status_code == 401
+        again = await flo.post(SIGN_IN, {"name": "Flo", "pin": PIN})
+        assert (again.status_code, error_of(again)) == (401, "wrong_name_or_pin")
+    assert stand.claims.acts == []
+
+
+async def test_two_workers_share_the_sessions(stand: Stand) -> None:
+    second = Stand(shared_with=stand)
+    await second.start()
+    async with (
+        stand.signed_in("Flo") as flo,
+        httpx.AsyncClient(base_url=second.url, headers=flo.client.headers) as elsewhere,
+    ):
+        done = await elsewhere.post(VALIDATE, json={})
+        assert (done.status_code, done.json()["validated_by"]) == (200, "Flo")
+        assert (await elsewhere.post("/api/v1/sign-out", json={})).status_code == 204
+        assert (await flo.get("/api/v1/me")).status_code == 401
+    await second.stop()
+
+
+async def test_a_store_that_fails_lets_nobody_in(stand: Stand) -> None:
+    nowhere = Stand()
+    await nowhere.start()
+    async with stand.signed_in("Flo") as flo:
+        headers = dict(flo.client.headers)
+    async with httpx.AsyncClient(base_url=nowhere.url, headers=headers) as client:
+        for answer in (
+            await client.post(SIGN_IN, json={"name": "Flo", "pin": PIN}),
+            await client.get("/api/v1/me"),
+            await client.get("/api/v1/claims"),
+            await client.post(VALIDATE, json={}),
+            await client.get("/api/v1/users"),
+        ):
+            assert (answer.status_code, error_of(answer)) == (503, "store_failed")
+            assert "set-cookie" not in answer.headers
+            assert "nowhere" not in answer.text
+    assert (await nowhere.get("/api/v1/meters")).status_code == 200
+    assert (await nowhere.get("/api/v1/claims")).status_code == 200
+    assert nowhere.claims.acts == []
+    await nowhere.stop()
+
+
+async def test_the_stream_tells_of_changes_at_once_and_as_they_come(stand: Stand) -> None:
+    async with (
+        stand.signed_in("Dana") as dana,
+        stand.signed_in("Flo") as flo,
+        dana.client.stream("GET", "/api/v1/floor/stream") as response,
+    ):
+        events = Events(response)
+        first = await events.next_of("changed")
+        assert (await flo.post(VALIDATE)).status_code == 200
+        second = await events.next_of("changed")
+    assert first.data["count"] != second.data["count"]
+
+
+@pytest.mark.parametrize("how", ["idle", "sign-out", "disabled", "store"])
+async def test_the_stream_ends_with_the_session_and_does_not_keep_it_alive(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(changes_module, "LOOK_EVERY_S", 0.05)
+    async with stand.signed_in("Ada") as ada, stand.signed_in("Flo") as flo:
+        key = stand.session_key(flo)
+        await stand.redis.hincrby(key, "touched", -60_000)
+        await stand.redis.pexpire(key, 60_000)
+        headers = {"X-Unattended": "1"}
+        async with flo.client.stream("GET", "/api/v1/floor/stream", headers=headers) as response:
+            events = Events(response)
+            await events.next_of("changed")
+            while not (await events.next_line()).startswith(": "):
+                pass
+            assert await stand.redis.pttl(key) <= 60_000
+            if how == "idle":
+                await stand.redis.pexpire(key, 0)
+            elif how == "sign-out":
+                assert (await flo.post("/api/v1/sign-out")).status_code == 204
+            elif how == "disabled":
+                assert (await ada.post("/api/v1/users/Flo/disable")).status_code == 200
+            else:
+                await stand.redis.hdel(key, "created")
+            with pytest.raises(StopAsyncIteration):
+                await events.next_of("never")
+
+
+async def test_the_stream_ends_promptly_with_the_service(stand: Stand) -> None:
+    async with (
+        stand.signed_in("Dana") as dana,
+        dana.client.stream("GET", "/api/v1/floor/stream") as response,
+    ):
+        events = Events(response)
+        await events.next_of("changed")
+        await stand.stop()
+        with pytest.raises(StopAsyncIteration):
+            await events.next_of("never")
+
+
+async def test_a_browser_keeps_the_cookie_on_loopback_and_hides_it_from_scripts(
+    stand: Stand, browser: Browser
+) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{stand.url}/floor")
+    signed_in = await page.evaluate(
+        """async (body) => {
+            const sent = {method: "POST", headers: {"Content-Type": "application/json"}, body};
+            const answer = await fetch("/api/v1/sign-in", sent);
+            return [answer.status, (await fetch("/api/v1/me")).status, document.cookie];
+        }""",
+        f'{{"name": "Flo", "pin": "{PIN}"}}',
+    )
+    assert signed_in == [200, 200, ""]
+    (cookie,) = await page.context.cookies()
+    assert (cookie["name"], cookie["secure"], cookie["httpOnly"]) == (COOKIE, True, True)
+    assert (cookie["sameSite"], cookie["path"], cookie["expires"]) == ("Strict", "/", -1)
+    await page.close()

@@ -1,0 +1,170 @@
+"""The payout slip, read back from the PDF: one page, with everything that is recorded of a win."""
+
+import io
+from datetime import UTC, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+from pypdf import PdfReader
+
+from meters.web.rows import ClaimRow, EnvyOwed, Wagered
+from meters.web.slip import slip_pdf
+from meters.web.slip_words import amount_words, moment_words
+from meters.wire.floor import Floor, parse_floor
+from tests.web.floor_hand import ROYAL
+from tests.web.stand import FLOOR, SMALL
+
+NOW: Final = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
+DEMONSTRATION: Final = FLOOR.replace("[facility]", "[facility]\ndemonstration = true", 1)
+DECIDED: Final = {"decided_by": "Flo", "decided_at": "2026-11-20T02:16:00Z"}
+VALIDATED: Final = {
+    "state": "validated", "validated_by": "Flo", "validated_at": "2026-11-20T02:16:00Z",
+}  # fmt: skip
+PAID: Final = {
+    **VALIDATED, "state": "paid", "paid_by": "Finn", "paid_at": "2026-11-20T02:26:00Z",
+    "slip": "PS-00412",
+}  # fmt: skip
+
+
+def changed(row: ClaimRow, **fields: object) -> ClaimRow:
+    return msgspec.convert(msgspec.to_builtins(row) | fields, ClaimRow)
+
+
+def slip(row: ClaimRow, floor_text: str = FLOOR, by: str = "Sue") -> bytes:
+    floor: Floor = parse_floor(floor_text)
+    return slip_pdf(floor, row, by, NOW)
+
+
+def words_on(pdf: bytes) -> str:
+    """What stands on the one page, in one line."""
+    pages = PdfReader(io.BytesIO(pdf)).pages
+    assert len(pages) == 1
+    assert (pages[0].mediabox.width, pages[0].mediabox.height) == (612, 792)
+    return " ".join(pages[0].extract_text().split())
+
+
+def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
+    """Duty D16: date, time, table, position, hand, amount, order; and who did what."""
+    told = words_on(slip(changed(ROYAL, **PAID)))
+    for fact in (
+        "Keystone <Casino> & Resort", "Three Card Poker Jackpot", "5 of 6 Progressive",
+        "TCP-04-R12-1", "Thu, Nov 19, 2026, 21:15:30 EST", "TCP-04, asset 104214",
+        "Position 7", "Walter Ng", "Royal flush of spades",
+        "ace of spades, king of spades, queen of spades", "jack of spades, ten of spades",
+        "two of clubs, three of diamonds, ten of hearts", "$23,456.78",
+        "Twenty-three thousand four hundred fifty-six and 78/100 dollars", "100% of the meter",
+        "$10,000.00", "ledger entry 21; win 1 of 1 of its round", "649a.12(j)(1)", "Hand pay",
+        "Position 5 (p5): 5 of 6 Envy Bonus $1,000.00", "Position 2: 5 of 6 Envy Bonus $1,000.00",
+        "Five Card Hand Bonus (dealer) $5.00",
+        "by Flo, Thu, Nov 19, 2026, 21:16:00 EST", "by Finn, Thu, Nov 19, 2026, 21:26:00 EST",
+        "PS-00412", "Tax documents are needed", "Printed by Sue, Thu, Nov 19, 2026, 21:30:00 EST",
+        "Dealer: name, signature", "Floorperson: name, signature",
+        "Cashier or second person: name, signature", "Patron: name, signature",
+    ):  # fmt: skip
+        assert fact in told, fact
+    assert "REJECTED" not in told
+    assert "NOT YET VALIDATED" not in told
+    assert "Demonstration" not in told
+
+
+def test_a_win_at_odds_is_not_said_to_come_off_the_meter() -> None:
+    told = words_on(slip(SMALL))
+    assert "at odds, not off the meter" in told
+    assert "Table inventory" in told
+    assert "of the meter" not in told.replace("off the meter", "")
+    assert "Tax documents" not in told
+
+
+def test_what_is_not_validated_says_so_across() -> None:
+    assert "NOT YET VALIDATED" in words_on(slip(ROYAL))
+    assert "NOT YET VALIDATED" not in words_on(slip(changed(ROYAL, **VALIDATED)))
+
+
+def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
+    told = words_on(
+        slip(changed(ROYAL, state="rejected", reason="Hand misread", envy_not_due=True, **DECIDED))
+    )
+    for fact in ("REJECTED", "Hand misread", "by Flo, Thu", "Envy Bonuses: not due"):
+        assert fact in told, fact
+
+
+def test_a_demonstration_is_marked() -> None:
+    assert "Demonstration: simulated play, no real money" in words_on(slip(ROYAL, DEMONSTRATION))
+
+
+@pytest.mark.parametrize("state", ["pending", "paid"])
+def test_long_names_and_a_full_table_stay_on_one_page(state: str) -> None:
+    patron = "W" * 64
+    everything = {
+        "progressive": 500, "five_card_progressive": 500, "five_of_six_progressive": 500,
+        "five_card_hand_bonus": 123_456, "five_card_hand_bonus_dealer": 123_456,
+    }  # fmt: skip
+    row = changed(
+        changed(ROYAL, **PAID), state=state, patron=patron, claim="C" * 80, round="R" * 64,
+        link_name="L" * 80, meter_name="M" * 80, amount=99_999_999_999, slip="S" * 200,
+        cards=("As", "Ks", "Qs"), dealer=("2c", "3d", "Th"), community=("Js", "Ts"),
+        wagers=msgspec.to_builtins(
+            [Wagered(position=at, patron=patron, wagers=everything) for at in range(1, 8)]
+        ),
+        envy=msgspec.to_builtins(
+            [
+                EnvyOwed(position=at, patron=patron, item="five_of_six_envy", amount=500_000)
+                for at in range(1, 7)
+            ]
+        ),
+    )  # fmt: skip
+    pdf = slip(row, DEMONSTRATION.replace("Keystone <Casino> & Resort", "K" * 80), by="P" * 40)
+    told = words_on(pdf)
+    assert "$999,999,999.99" in told
+    assert all(f"Position {at} (WWW" in told for at in range(1, 8))
+    assert lowest_but_signatures(pdf) > 150
+
+
+def lowest_but_signatures(pdf: bytes) -> float:
+    """How low on the page the facts reach, in points."""
+    lows: list[float] = []
+
+    def look(text: str, page: list[float], line: list[float], *_: object) -> None:
+        signed = "signature" in text or text.startswith("Printed by")
+        across = page[1] != 0
+        if text.strip() and not signed and not across:
+            lows.append(line[5])
+
+    PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=look)
+    return min(lows)
+
+
+def test_letters_beyond_the_standard_fonts_are_set() -> None:
+    told = words_on(slip(changed(ROYAL, patron="Nguyễn Žižka")))
+    assert "Nguyễn Žižka" in told
+
+
+def test_equal_slips_are_equal_files() -> None:
+    assert slip(ROYAL) == slip(ROYAL)
+    assert slip(ROYAL) != slip(changed(ROYAL, amount=1))
+
+
+@pytest.mark.parametrize(
+    ("cents", "expected"),
+    [
+        (0, "Zero and 00/100 dollars"),
+        (1_905, "Nineteen and 05/100 dollars"),
+        (2_100, "Twenty-one and 00/100 dollars"),
+        (30_000, "Three hundred and 00/100 dollars"),
+        (100_000_000, "One million and 00/100 dollars"),
+        (
+            99_900_099_912,
+            "Nine hundred ninety-nine million nine hundred ninety-nine and 12/100 dollars",
+        ),
+    ],
+)
+def test_amounts_are_written_out(cents: int, expected: str) -> None:
+    assert amount_words(cents) == expected
+
+
+def test_moments_are_those_of_the_facility() -> None:
+    floor = parse_floor(FLOOR)
+    zone = ZoneInfo(floor.facility.timezone)
+    assert moment_words("2026-07-01T03:59:59Z", zone) == "Tue, Jun 30, 2026, 23:59:59 EDT"
