@@ -21,17 +21,18 @@ from bonus.errors import UserError
 from bonus.wagers import MeterKind
 from controllers.bots import ROUND_S, RoundPlayed, run_bot
 from controllers.demo_books import BookedAgent, Books
-from controllers.demo_floor import write_demo_floor
+from controllers.demo_floor import PANEL_TABLE, write_demo_floor
+from controllers.demo_panel import demo_panel
 from controllers.demo_report import (
     progress_line,
     progress_view,
     show_addresses,
-    show_floorperson,
+    show_people,
     show_rounds,
     show_summary,
 )
 from controllers.demo_rounds import RoundFiles
-from controllers.demo_service import DemoService, MeterShown, audit, demo_service
+from controllers.demo_service import DemoService, MeterShown, audit, check_port, demo_service
 from controllers.station import broker_of, outbox_path
 from controllers.table import Phase
 from meters.wire.floor import Floor
@@ -39,9 +40,13 @@ from meters.wire.floor import Floor
 STACK_EVERY: Final = 40
 """One deck in so many is stacked: by chance alone a jackpot would take days."""
 
-_FLOORPERSON_AFTER_S: Final = 6.0
+STACK_OFTEN: Final = 4
+"""The same where jackpots are to come often."""
+
+_FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
+PORTS_MAX: Final = 65_535
 _LOOK_EVERY_S: Final = 0.1
 _SHOW_EVERY_S: Final = 1.0
 _LINE_EVERY_S: Final = 15.0
@@ -58,6 +63,8 @@ class DemoOptions:
         data: the data directory, in which the meters stay from one run to the next.
         for_s: after how many seconds it ends by itself; None for not.
         auto_floor: whether a simulated floorperson validates the wins.
+        stack_every: one deck in so many is stacked.
+        panel_port: the port of the panel, on loopback; None for the one after `port`.
     """
 
     tables: int
@@ -66,6 +73,15 @@ class DemoOptions:
     data: Path
     for_s: float | None
     auto_floor: bool
+    stack_every: int = STACK_EVERY
+    panel_port: int | None = None
+
+    @property
+    def panel_at(self) -> int:
+        """The port of the panel."""
+        if self.panel_port is not None:
+            return self.panel_port
+        return self.port + 1 if self.port < PORTS_MAX else self.port - 1
 
     @property
     def auto_floor_after_s(self) -> float | None:
@@ -109,13 +125,16 @@ class _Demo:
             loop.add_signal_handler(number, self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"
+        check_port(options.panel_at, "--panel-port")
         async with demo_service(
             self._floor_file, log, options.port, auto_floor_after_s=options.auto_floor_after_s
         ) as service:
             if not await self._start(service):
                 return True
             with RoundFiles.under(options.data) as rounds:
-                await self._play(service, rounds)
+                async with demo_panel(self._floor, options.panel_at, self._books) as panel_url:
+                    self._show_where(service, panel_url)
+                    await self._play(service, rounds)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)
         show_rounds(self._console, rounds, options.data)
@@ -141,13 +160,18 @@ class _Demo:
             ready.result()
         finally:
             await _cancel([ready, stopped])
+        return True
+
+    def _show_where(self, service: DemoService, panel_url: str) -> None:
         options = self._options
         show_addresses(
-            self._console, service.base_url, tables=options.tables, stack_every=STACK_EVERY
+            self._console,
+            service.base_url,
+            panel_url,
+            tables=options.tables,
+            stack_every=options.stack_every,
         )
-        key_file = str(options.data / "floor.key")
-        show_floorperson(self._console, service.base_url, key_file, options.auto_floor_after_s)
-        return True
+        show_people(self._console, options.auto_floor_after_s)
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
         """Have every table play until it is time to end, and end their rounds.
@@ -178,7 +202,10 @@ class _Demo:
     def _agents(self) -> Iterator[BookedAgent]:
         broker_url = broker_of(self._floor)
         numbered = sorted(
-            (table.asset, link, table) for link in self._floor.link for table in link.table
+            (table.asset, link, table)
+            for link in self._floor.link
+            for table in link.table
+            if table.id != PANEL_TABLE
         )
         for _, link, table in numbered[: self._options.tables]:
             path = outbox_path(self._floor, table.id)
@@ -189,7 +216,7 @@ class _Demo:
             agent,
             random.Random(),  # noqa: S311  (a simulation)
             round_s=ROUND_S / self._options.speed,
-            stack_every=STACK_EVERY,
+            stack_every=self._options.stack_every,
             stopping=self._stopping,
             on_round=lambda played: self._write(agent, played, rounds),
         )

@@ -1,7 +1,7 @@
 """The floor of the demonstration: two links with all four meters each, their tables between them.
 
-Of four tables two are of Three Card Poker, which feed the meters, one is of Three Card Prime and
-one of Four Card Prime, which have no progressive wagers.
+One table is played by hand, at its panel. Of four others two are of Three Card Poker, which feed
+the meters, one is of Three Card Prime and one of Four Card Prime, which have no progressive wagers.
 
 A table, once there, stays on its link in every later run on the same data directory: its entries
 stand in the ledger for ever.
@@ -17,6 +17,8 @@ FLOOR_FILE: Final = "demo-floor.toml"
 """The floor file of the demonstration, under its data directory."""
 
 TABLES_MAX: Final = 99
+PANEL_TABLE: Final = "TCP-00"
+"""The table that no bot deals at: its panel is for whoever looks at the demonstration."""
 
 _HEAD: Final = """\
 # The floor of `pitlink demo`, written anew at each start.
@@ -24,6 +26,8 @@ _HEAD: Final = """\
 [facility]
 name = "Keystone Casino (simulated floor)"
 timezone = "America/New_York"
+tax_documents_above = 120_000
+demonstration = true
 
 [service]
 http = "127.0.0.1:{port}"
@@ -86,7 +90,7 @@ paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
 _GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
 """The games by a table's number, in turns of four."""
 
-_FIRST_ASSET: Final = 104_201
+_PANEL_ASSET: Final = 104_200
 
 
 def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
@@ -105,7 +109,8 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
     """
     path = data / FLOOR_FILE
     if path.exists():
-        tables = max(tables, sum(len(link.table) for link in read_floor(path).link))
+        before = [table for link in read_floor(path).link for table in link.table]
+        tables = max(tables, sum(table.id != PANEL_TABLE for table in before))
     text = demo_floor_text(data, tables, port)
     try:
         path.write_text(text, encoding="utf-8")
@@ -120,6 +125,7 @@ def demo_floor_text(data: Path, tables: int, port: int) -> str:
         (
             _HEAD.format(port=port, data=_quoted(str(data.absolute()))),
             _LINK.format(id="tcp-one", name="One Dollar Jackpot", wager_cents=100, paytable="A"),
+            _POKER.format(number=0, asset=_PANEL_ASSET),
             *(_table(number) for number in range(1, tables + 1, 2)),
             _LINK.format(id="tcp-five", name="Five Dollar Jackpot", wager_cents=500, paytable="B"),
             *(_table(number) for number in range(2, tables + 1, 2)),
@@ -129,7 +135,7 @@ def demo_floor_text(data: Path, tables: int, port: int) -> str:
 
 def _table(number: int) -> str:
     game = _GAMES[number % len(_GAMES)]
-    return game.format(number=number, asset=_FIRST_ASSET + number - 1)
+    return game.format(number=number, asset=_PANEL_ASSET + number)
 
 
 def _quoted(text: str) -> str:

@@ -5,52 +5,48 @@ from pathlib import Path
 from shlex import quote
 
 from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from controllers.demo_books import Books
+from controllers.demo_floor import PANEL_TABLE
 from controllers.demo_rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo_service import AuditReport, MeterShown
+from meters.wire.demonstration import PIN, people_text
 
 
-def show_addresses(console: Console, base_url: str, *, tables: int, stack_every: int) -> None:
+def show_addresses(
+    console: Console, base_url: str, panel_url: str, *, tables: int, stack_every: int
+) -> None:
     """Say what runs, that it is simulated, and where to look."""
+    # An address on a line of its own, never cut: it is there to be clicked or copied.
+    for what, url in (
+        ("Signage, for patrons", f"{base_url}/signage"),
+        ("Floor, for floorpersons", f"{base_url}/floor"),
+        (f"Panel of table {PANEL_TABLE}, to deal at", panel_url),
+    ):
+        console.print(f"{what}\n  [bold]{url}[/bold]", highlight=False, soft_wrap=True)
     console.print(
-        Panel(
-            f"[bold]{base_url}/signage[/bold]\n{base_url}/api/v1/meters",
-            title="Signage",
-            title_align="left",
-            expand=False,
-            padding=(1, 4),
-        )
-    )
-    console.print(
-        f"A simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
+        f"\nA simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
         f" in {stack_every} is stacked, so that jackpots can be seen.",
         highlight=False,
     )
 
 
-def show_floorperson(
-    console: Console, base_url: str, key_file: str, auto_floor_after_s: float | None
-) -> None:
-    """Say who validates the wins."""
-    if auto_floor_after_s is not None:
-        console.print(
-            f"A simulated floorperson validates and pays each win after {auto_floor_after_s:.0f} s"
-            " (--no-auto-floor leaves it to you). Ctrl-C ends it all.\n",
-            highlight=False,
-        )
-        return
+def show_people(console: Console, auto_floor_after_s: float | None) -> None:
+    """Say as whom to sign in, and who validates the wins."""
     console.print(
-        f"Wins wait for you: GET {base_url}/api/v1/claims lists them, POST …/CLAIM/validate and"
-        f" …/CLAIM/pay decide, with the key of {key_file} as bearer. A table with a hand pay is"
-        " held until then. Ctrl-C ends it all.\n",
+        f"Sign in as {people_text()}, each with the PIN [bold]{PIN}[/bold]: demonstration only.",
         highlight=False,
-        soft_wrap=True,
     )
+    waits = "Wins wait for you: two people validate and pay what is paid by hand."
+    if auto_floor_after_s is not None:
+        waits = (
+            f"A simulated floorperson validates what has waited for {auto_floor_after_s:.0f} s, and"
+            " another pays (--no-auto-floor leaves it to you)."
+        )
+    console.print(f"{waits} Ctrl-C ends it all.\n", highlight=False)
 
 
 def progress_line(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> str:

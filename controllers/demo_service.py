@@ -136,8 +136,8 @@ async def demo_service(
     Raises:
         UserError: the port is in use.
     """
-    _check_port(port)
-    command = [*_PITLINK, "serve", "--config", str(floor_file)]
+    check_port(port, "--port")
+    command = [*_PITLINK, "serve", "--demo-people", "--config", str(floor_file)]
     if auto_floor_after_s is not None:
         command += ["--auto-floor", "--auto-floor-after", str(auto_floor_after_s)]
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -201,12 +201,17 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _check_port(port: int) -> None:
+def check_port(port: int, option: str) -> None:
+    """See that nobody else listens on a port of loopback.
+
+    Raises:
+        UserError: somebody does; it names the option that gives another.
+    """
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {error}"
-        raise UserError(f"port {port} {reason}; give another with --port") from None
+        raise UserError(f"port {port} {reason}; give another with {option}") from None
 
 
 def _ending_with_us(command: list[str]) -> list[str]:

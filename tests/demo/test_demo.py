@@ -8,13 +8,15 @@ import signal
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 import pytest
 
 from meters.embedded.keeper import KEEPER_LOCK, try_lock
+from meters.wire.demonstration import PIN
 from tests.processes import Pitlink, run_pitlink
+from tests.staff import Colleague
 from tests.waiting import eventually, free_port
 
 NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
@@ -150,7 +152,7 @@ def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
 
 
 def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
-    """A table with a hand pay is held until somebody with the floor's key has paid it."""
+    """A table with a hand pay is held until two people have validated and paid it."""
     data = tmp_path / "data"
     port = free_port()
     claims = f"http://127.0.0.1:{port}/api/v1/claims"
@@ -159,20 +161,16 @@ def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
         "--port", str(port), "--data", str(data),
     ) as demo:  # fmt: skip
         ready(demo, port)
-        key = (data / "floor.key").read_text().strip()
-        auth = {"Authorization": f"Bearer {key}"}
+        flo, fred = (Colleague(f"http://127.0.0.1:{port}", name, PIN) for name in ("Flo", "Fred"))
 
-        def hand_pays() -> list[dict[str, object]]:
-            waiting = httpx.get(claims, headers=auth).json()
+        def hand_pays() -> list[dict[str, Any]]:
+            waiting = httpx.get(claims).json()
             return [claim for claim in waiting if claim["paid_from"] == "hand_pay"]
 
         claim = demo.until(hand_pays, within_s=60, what="a hand pay")[0]
         assert claim["state"] == "pending"
-        for act, body in (("validate", {}), ("pay", {"slip": "S-1"})):
-            answer = httpx.post(
-                f"{claims}/{claim['claim']}/{act}", headers=auth, json={"actor": "amy", **body}
-            )
-            assert answer.status_code in {200, 201}, answer.text
+        assert flo.decide(claim["claim"], "validate")["validated_by"] == "Flo"
+        assert fred.decide(claim["claim"], "pay", slip="S-1")["paid_by"] == "Fred"
         demo.until(
             lambda: claim["claim"] not in [one["claim"] for one in hand_pays()],
             what="the claim being done",

@@ -9,7 +9,7 @@ from rich.console import Console
 from bonus.errors import UserError
 from controllers.demo import DemoOptions
 from controllers.demo_books import Books
-from controllers.demo_floor import FLOOR_FILE, demo_floor_text, write_demo_floor
+from controllers.demo_floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
 from controllers.demo_report import dollars, exact_dollars, progress_line, show_summary
 from controllers.demo_service import AuditReport, LedgerTotals, MeterShown
 from meters.wire.floor import parse_floor, read_floor
@@ -27,12 +27,12 @@ def test_floor_has_two_links_with_all_four_meters(tmp_path: Path) -> None:
     assert [link.name for link in floor.link] == ["One Dollar Jackpot", "Five Dollar Jackpot"]
     for link in floor.link:
         assert {meter.kind for meter in link.meter} == FOUR
-        assert len(link.table) == 6
+        assert len([table for table in link.table if table.id != PANEL_TABLE]) == 6
         for table in link.table:
             assert set(table.meters) == (FOUR if table.game == "three_card_poker" else set())
             assert table.paytables
     games = Counter(table.game for link in floor.link for table in link.table)
-    assert games == {"three_card_poker": 6, "three_card_prime": 3, "four_card_prime": 3}
+    assert games == {"three_card_poker": 7, "three_card_prime": 3, "four_card_prime": 3}
     assert floor.service.broker == floor.service.redis == "embedded"
 
 
@@ -49,7 +49,7 @@ def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
 
 def test_one_table_leaves_a_link_without_any(tmp_path: Path) -> None:
     _, floor = write_demo_floor(tmp_path, 1, 8080)
-    assert [len(link.table) for link in floor.link] == [1, 0]
+    assert [len(link.table) for link in floor.link] == [2, 0], "one is played by hand"
 
 
 @pytest.mark.parametrize("name", ['a "quoted" one', "back\\slash", "line\nfeed", "naïve ☃"])
@@ -69,8 +69,8 @@ def test_floorperson_comes_after_seconds_that_can_be_seen() -> None:
     def after(speed: float, *, auto_floor: bool = True) -> float | None:
         return DemoOptions(12, speed, 8080, Path(), None, auto_floor).auto_floor_after_s
 
-    assert after(1.0) == 6.0
-    assert after(3.0) == 2.0
+    assert after(1.0) == 20.0
+    assert after(4.0) == 5.0
     assert after(100.0) == 1.0
     assert after(1.0, auto_floor=False) is None
 

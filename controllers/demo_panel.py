@@ -1,0 +1,52 @@
+"""The panel of a demonstration: the one table that people play themselves."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bonus.errors import UserError
+from controllers.demo_books import BookedAgent, Books
+from controllers.demo_floor import PANEL_TABLE
+from controllers.demo_service import LOOPBACK
+from controllers.panel.access import panel_key
+from controllers.panel.app import serve_panel
+from controllers.station import broker_of, outbox_path, panel_key_path
+from meters.wire.floor import Floor
+
+
+@asynccontextmanager
+async def demo_panel(floor: Floor, port: int, books: Books) -> AsyncIterator[str]:
+    """Run the table that no bot deals at, and serve its panel.
+
+    Args:
+        floor: the demonstration's floor.
+        port: where the panel is served, on loopback.
+        books: where the table's wagers are written down.
+
+    Yields:
+        The address that opens the panel.
+
+    Raises:
+        UserError: the floor has no such table, or the port cannot be listened on.
+    """
+    found = floor.find_table(PANEL_TABLE)
+    if found is None:
+        raise UserError(f"the demonstration's floor has no table {PANEL_TABLE}")
+    key = panel_key(panel_key_path(floor, PANEL_TABLE))
+    path = outbox_path(floor, PANEL_TABLE)
+    ready = asyncio.Event()
+    async with BookedAgent(*found, broker_of(floor), path, books) as agent:
+        serving = asyncio.create_task(
+            serve_panel(agent, LOOPBACK, port, ready, key=key, demonstration=True)
+        )
+        waiting = asyncio.create_task(ready.wait())
+        try:
+            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if not serving.done():
+                yield f"http://{LOOPBACK}:{port}/?key={key}"
+            if serving.done():
+                serving.result()
+        finally:
+            for task in (serving, waiting):
+                task.cancel()
+            await asyncio.wait({serving, waiting})

@@ -1,0 +1,185 @@
+"""A pit as it is on the floor: broker, Redis, service, one table's panel, and people's screens."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
+
+from tests.processes import Pitlink
+from tests.servers import Mosquitto, RedisServer
+from tests.staff import PIN, hire
+from tests.waiting import free_port
+
+ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
+"""Where the screenshots of a journey are left, for whoever wants to see it."""
+
+TABLE: Final = "TCP-01"
+PEOPLE: Final = {"Flo": "floorperson", "Fred": "floorperson"}
+
+_FLOOR: Final = """
+[facility]
+name = "Keystone Casino"
+timezone = "America/New_York"
+tax_documents_above = 120_000
+
+[service]
+broker = "{broker}"
+redis = "{redis}"
+http = "127.0.0.1:{port}"
+data = "{data}"
+
+[[link]]
+id = "tcp-one"
+name = "One Dollar Jackpot"
+
+[[link.meter]]
+kind = "progressive"
+wager = 100
+paytable = "A"
+
+[[link.meter]]
+kind = "five_of_six_progressive"
+wager = 100
+
+[[link.table]]
+id = "TCP-01"
+asset = "104201"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive", "five_of_six_progressive"]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pit:
+    """Where everything is."""
+
+    config: Path
+    url: str
+    panel_url: str
+
+
+@asynccontextmanager
+async def open_pit(home: Path) -> AsyncIterator[Pit]:
+    """Start every part as a process, and have the people added; all end with the block."""
+    with ExitStack() as stack:
+        redis = stack.enter_context(RedisServer())
+        mosquitto = stack.enter_context(Mosquitto())
+        port, panel_port = free_port(), free_port()
+        config = home / "floor.toml"
+        config.write_text(
+            _FLOOR.format(broker=mosquitto.url, redis=redis.url, port=port, data=home / "data")
+        )
+        url = f"http://127.0.0.1:{port}"
+        service = stack.enter_context(Pitlink("serve", "--config", str(config)))
+        await asyncio.to_thread(service.until, lambda: _ready(url), within_s=30, what="the service")
+        for name, role in PEOPLE.items():
+            await asyncio.to_thread(hire, config, name, role)
+        table = stack.enter_context(
+            Pitlink("table", TABLE, "--config", str(config), "--panel", "--at",
+                    f"127.0.0.1:{panel_port}")
+        )  # fmt: skip
+        printed = await asyncio.to_thread(
+            table.until,
+            lambda: re.search(r"http://\S+\?key=\S+", table.output),
+            within_s=30,
+            what="the panel's address",
+        )
+        assert printed is not None
+        yield Pit(config, url, printed[0])
+        assert service.stop() == 0, service.errors
+        assert table.stop() == 0, table.errors
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+class Screens:
+    """The screens of a journey, each a browser of its own, and the pictures taken of them."""
+
+    def __init__(self, browser: Browser, pit: Pit, journey: str) -> None:
+        self._browser = browser
+        self._pit = pit
+        self._folder = ARTEFACTS / journey
+        self._taken = 0
+        self._errors: list[str] = []
+
+    async def _open(self, address: str, width: int, height: int) -> Page:
+        context = await self._browser.new_context(viewport=ViewportSize(width=width, height=height))
+        page = await context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: self._errors.append(str(error)))
+        await page.goto(address)
+        return page
+
+    async def wall(self) -> Page:
+        """The signage."""
+        page = await self._open(f"{self._pit.url}/signage/tcp-one", 1920, 1080)
+        await expect(page.locator(".pulse")).to_have_text("Live")
+        return page
+
+    async def panel(self) -> "Dealer":
+        """The dealer's panel."""
+        page = await self._open(self._pit.panel_url, 1280, 800)
+        await expect(page.locator("#standing")).to_contain_text("Link operable")
+        return Dealer(page)
+
+    async def floor(self, name: str, width: int, height: int) -> Page:
+        """The floor page of somebody who has signed in."""
+        page = await self._open(f"{self._pit.url}/floor", width, height)
+        await page.get_by_label("Name").fill(name)
+        await page.get_by_label("PIN", exact=True).fill(PIN)
+        await page.get_by_role("button", name="Sign in", exact=True).click()
+        await expect(page.locator(".who")).to_contain_text(name)
+        return page
+
+    async def take(self, page: Page, what: str) -> None:
+        """Keep a picture."""
+        self._taken += 1
+        self._folder.mkdir(parents=True, exist_ok=True)
+        await page.screenshot(path=self._folder / f"{self._taken:02}-{what}.png")
+
+    def check_no_errors(self) -> None:
+        """No page may have failed on the way."""
+        assert self._errors == []
+
+
+class Dealer:
+    """The dealer's hands on the panel."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def button(self, name: str) -> Locator:
+        """A button by its whole name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    async def touch(self, *names: str) -> None:
+        """Touch buttons, one after the other."""
+        for name in names:
+            await self.button(name).click()
+
+    async def take_wagers(self, *names: str) -> None:
+        """Place wagers, each of which must light up; then lock out and count their chips."""
+        for name in names:
+            await self.touch(name)
+            await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
+        await self.touch("Lock-out: no more bets")
+        await self.page.get_by_label("Chips counted").fill(str(len(names)))
+        await self.touch("Confirm count")
+
+    async def enter(self, title: str, cards: str) -> None:
+        """Enter a hand, once it is asked for."""
+        await expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        await self.page.get_by_label("Or type the cards").fill(cards)
+        await self.page.keyboard.press("Enter")
