@@ -107,7 +107,7 @@ def demo(
     ends it and prints a summary. Exit status 0 where the ledger balances.
     """
     # So that other commands start without it.
-    from controllers.demo import STACK_EVERY, STACK_OFTEN, DemoOptions, run_demo
+    from controllers.demo.run import STACK_EVERY, STACK_OFTEN, DemoOptions, run_demo
 
     options = DemoOptions(
         tables,

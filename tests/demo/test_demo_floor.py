@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from bonus.errors import UserError
-from controllers.demo import DemoOptions
-from controllers.demo_books import Books
-from controllers.demo_floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
-from controllers.demo_report import dollars, exact_dollars, progress_line, show_summary
-from controllers.demo_service import AuditReport, LedgerTotals, MeterShown
+from controllers.demo.books import Books
+from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
+from controllers.demo.report import dollars, exact_dollars, progress_line, show_summary
+from controllers.demo.run import DemoOptions
+from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
 from meters.wire.floor import parse_floor, read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}

@@ -20,10 +20,10 @@ from rich.live import Live
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
 from controllers.bots import ROUND_S, RoundPlayed, run_bot
-from controllers.demo_books import BookedAgent, Books
-from controllers.demo_floor import PANEL_TABLE, write_demo_floor
-from controllers.demo_panel import demo_panel
-from controllers.demo_report import (
+from controllers.demo.books import BookedAgent, Books
+from controllers.demo.floor import PANEL_TABLE, write_demo_floor
+from controllers.demo.panel import demo_panel
+from controllers.demo.report import (
     progress_line,
     progress_view,
     show_addresses,
@@ -31,8 +31,8 @@ from controllers.demo_report import (
     show_rounds,
     show_summary,
 )
-from controllers.demo_rounds import RoundFiles
-from controllers.demo_service import DemoService, MeterShown, audit, check_port, demo_service
+from controllers.demo.rounds import RoundFiles
+from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
 from controllers.station import broker_of, outbox_path
 from controllers.table import Phase
 from meters.wire.floor import Floor

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bonus.errors import UserError
-from controllers.demo_books import BookedAgent, Books
-from controllers.demo_floor import PANEL_TABLE
-from controllers.demo_service import LOOPBACK
+from controllers.demo.books import BookedAgent, Books
+from controllers.demo.floor import PANEL_TABLE
+from controllers.demo.service import LOOPBACK
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from controllers.station import broker_of, outbox_path, panel_key_path
