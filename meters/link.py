@@ -32,7 +32,7 @@ SERVICE: Final = "service"
 _AUDIT_AGAIN_S: Final = 1.0
 _NOT_AUDITED: Final = "the ledger is being compared with the books"
 _STARTING: Final = "the link has not been checked yet"
-_STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError)
+_STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 """What the store raises where it fails; a value that is none is what it should not hold."""
 
 
@@ -40,7 +40,8 @@ def _told(error: Exception) -> str:
     """A failure of the store as displays and logs give it."""
     if isinstance(error, TermsError):
         return str(error)
-    return f"{'the store is damaged' if isinstance(error, ValueError) else 'Redis failed'}: {error}"
+    damaged = isinstance(error, ValueError | KeyError)
+    return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
 
 
 class LinkService:

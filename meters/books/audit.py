@@ -66,6 +66,7 @@ class LinkAudit:
             )
         problems += replay.differences(snapshot.accounts)
         problems += replay.other_terms(snapshot.meters)
+        problems += replay.other_standing(snapshot.meters)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),

@@ -14,11 +14,22 @@ Verdict = Literal["confirm", "withdraw"]
 
 @dataclass(frozen=True, slots=True)
 class NewTerms:
-    """A meter's terms as they were when a change was proposed, and as they are to be."""
+    """A meter's terms as they are, and as they are to be.
+
+    Attributes:
+        before: the terms as they are.
+        after: as they are to be.
+        digest: of all terms of the link from then on.
+        seed_micros: what the meter must hold in its first cycle, since its wager changes; 0 where
+            that stays.
+        reseed_micros: the same for a later cycle.
+    """
 
     before: str
     after: str
     digest: str
+    seed_micros: int = 0
+    reseed_micros: int = 0
 
 
 class ChangeBook:
@@ -69,6 +80,7 @@ class ChangeBook:
         meter: str,
         terms: NewTerms | None = None,
         amount_cents: int = 0,
+        cycle: int = 0,
     ) -> None:
         """Carry out what was proposed, or withdraw it.
 
@@ -80,14 +92,16 @@ class ChangeBook:
             meter: the meter that it is about.
             terms: what the meter's terms are to be, where a parameter changes.
             amount_cents: what is added to the meter, or below zero taken off it.
+            cycle: the meter's cycle when that was proposed: once it is won, it is another.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
-                ``rounds_open``, ``stale``, ``meter_short`` or ``meter_full``.
+                ``rounds_open``, ``stale``, ``below_seed``, ``meter_short`` or ``meter_full``.
             TermsError: the link's terms changed.
         """
         store = self._store
         changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")
+        least = (terms.seed_micros, terms.reseed_micros) if terms else (0, 0)
         rows = await self._decide(
             keys=self._keys(proposal),
             args=[
@@ -100,6 +114,8 @@ class ChangeBook:
                 meter,
                 *changed,
                 amount_cents,
+                cycle,
+                *least,
             ],
         )
         _done(texts(rows))

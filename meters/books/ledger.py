@@ -38,9 +38,7 @@ class _NewTerms(msgspec.Struct, frozen=True):
 
 
 _NEW_TERMS: Final = msgspec.json.Decoder(_NewTerms)
-_BY_PEOPLE: Final = frozenset(
-    {b"validate", b"reject", b"pay", b"close", b"open", b"propose", b"withdraw", b"adjust"}
-)
+_BY_PEOPLE: Final = frozenset({b"validate", b"reject", b"pay", b"propose", b"withdraw", b"adjust"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
@@ -72,6 +70,7 @@ class Replay:
     problems: list[str] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
     _terms: dict[str, TermsText] = field(default_factory=dict)
+    _closed: bool = False
     _open: dict[str, Wagers] = field(default_factory=dict)
 
     def take(self, number: int, fields: Mapping[str, bytes]) -> None:
@@ -90,18 +89,25 @@ class Replay:
                     self._check_result(number, fields, transfers)
                 case b"void":
                     self._note_void(fields)
-                case b"seed":
-                    # A meter's first terms: what its wagers are held against from here on.
-                    self._terms[_seeded(transfers)] = read_terms(fields["event"])
-                case b"parameter":
-                    changed = _NEW_TERMS.decode(fields["event"])
-                    self._terms[changed.meter] = read_terms(changed.terms)
-                case kind if kind in _BY_PEOPLE:
-                    pass
-                case other:
-                    self._problem(f"entry {number} is of a kind {other!r} that there is not")
+                case kind:
+                    self._take_act(number, kind, fields["event"], transfers)
         except (msgspec.DecodeError, KeyError, ValueError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
+
+    def _take_act(
+        self, number: int, kind: bytes, event: bytes, transfers: tuple[Transfer, ...]
+    ) -> None:
+        """Replay what no table did: above all, under which terms the meters are from here on."""
+        match kind:
+            case b"seed":
+                self._terms[_seeded(transfers)] = read_terms(event)
+            case b"parameter":
+                changed = _NEW_TERMS.decode(event)
+                self._terms[changed.meter] = read_terms(changed.terms)
+            case b"close" | b"open":
+                self._closed = kind == b"close"
+            case _ if kind not in _BY_PEOPLE:
+                self._problem(f"entry {number} is of a kind {kind!r} that there is not")
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
         """Which meters' terms in the store are not those of the ledger, in words (duty D12).
@@ -115,6 +121,21 @@ class Replay:
             if (stored := meters.get(f"terms:{meter}")) is not None
             and stored != msgspec.json.encode(terms).decode()
         ]
+
+    def other_standing(self, meters: Mapping[str, str]) -> list[str]:
+        """Where the store says otherwise than the ledger how the link stands, in words.
+
+        Args:
+            meters: what the store holds of the link: ``closed`` and ``rounds`` among it.
+        """
+        found = []
+        if ("closed" in meters) != self._closed:
+            said = "closed" if self._closed else "open"
+            found.append(f"the ledger says that the link is {said}, the store that it is not")
+        rounds = int(meters.get("rounds", "0"))
+        if rounds != len(self._open):
+            found.append(f"the store counts {rounds} rounds in hand, the ledger {len(self._open)}")
+        return found
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
         """Where the store's balances are not the ledger's, by how much, in words."""

@@ -166,7 +166,7 @@ class LinkStore:
         Raises:
             TermsError: the link's terms changed.
             WrongStateError: the claim is not where this act needs it.
-            BooksError: ``same_person`` or ``books_full``.
+            BooksError: ``same_person``, ``books_differ`` or ``books_full``.
         """
         rows = await self._decide(
             keys=[*self.fixed_keys, self.keys.claim(claim)],
@@ -192,7 +192,7 @@ class LinkStore:
                 raise WrongStateError(state, who)
             case ["unknown_claim"]:
                 raise WrongStateError("", "")
-            case ["same_person" | "books_full" as status]:
+            case ["same_person" | "books_differ" | "books_full" as status]:
                 raise BooksError(status)
             case _:
                 raise TermsError(TERMS_CHANGED)

@@ -46,6 +46,8 @@ def _switched(event: str) -> Told:
 def _changed(event: str) -> Told:
     change = msgspec.json.decode(event, type=Change)
     words = f"{change.meter}: {change.before} → {change.after}"
+    if change.kind == "adjustment":
+        words = f"{change.meter}: {change.after}, held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
     return change.proposal, "; ".join(filter(None, (words, change.reason, proposed)))
 

@@ -24,6 +24,7 @@ log = structlog.get_logger()
 LISTED_MAX: Final = 1_000
 _REFUSED: Final = {
     "same_person": "you validated this win: another person pays it",
+    "books_differ": "the claim's account does not hold what the claim says: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
 }
 _FINAL: Final = frozenset({"validated", "paid", "rejected"})

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.store import TermsError
@@ -18,3 +19,5 @@ def told_as_inoperable() -> Iterator[None]:
         raise DeskError("link_inoperable", f"the store does not answer: {error}") from None
     except TermsError as error:
         raise DeskError("link_inoperable", str(error)) from None
+    except (KeyError, msgspec.DecodeError) as error:
+        raise DeskError("link_inoperable", f"the store is damaged: {error}") from None

@@ -82,7 +82,8 @@ class History:
             if passed is not None:
                 places = [place for place in places if place > passed]
             for fields in await store.claims([claim for _, claim in places]):
-                yield self._rows.row(fields)
+                if fields:
+                    yield self._rows.row(fields)
             if known_to < 0:
                 return
             before = known_to + 1
@@ -99,7 +100,7 @@ class _Wanted:
 
     def is_over(self, row: ClaimRow) -> bool:
         """Whether all that follows is older; a day is allowed for clocks that were set."""
-        return self._since is not None and _moment(row.at) < self._since - _CLOCKS_SET
+        return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
         """Whether the search is for this win."""

@@ -6,16 +6,18 @@ round is in hand (duty D12); a meter is corrected only by a recorded act (duty D
 
 import secrets
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 import msgspec
 import structlog
+from redis.exceptions import RedisError
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.acts import ActIndex
 from meters.books.changes import ChangeBook, NewTerms, Switch
-from meters.books.store import BooksError, LinkStore
+from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import LinkTerms, terms_text
 from meters.desk.acts import Switched, Withdrawn, act_row
 from meters.desk.failures import told_as_inoperable
@@ -30,10 +32,12 @@ log = structlog.get_logger()
 
 _REFUSED: Final = {
     "not_closed": "the link is open: a parameter changes only while it is closed",
-    "rounds_open": "rounds in hand at its tables: {detail}; they must be settled or void first",
+    "rounds_open": "a round is in hand, and must be settled or void first: {detail}",
     "same_person": "you proposed it: another person confirms",
     "unknown_proposal": "there is no such proposal",
-    "stale": "the meter's parameters changed since it was proposed: propose it anew",
+    "stale": "the meter was won or changed since it was proposed: propose it anew",
+    "below_seed": "the meter holds less than the seed that the chapter lays down for this wager:"
+    " adjust it first",
     "meter_short": "the meter holds less than is to be taken off it",
     "meter_full": "the meter cannot hold so much",
     "wrong_state": "it is {detail} already",
@@ -109,14 +113,17 @@ class LinksDesk:
         proposal = f"P-{secrets.token_hex(4)}"
         with told_as_inoperable():
             if isinstance(change, Adjustment):
-                held_micros = (await store.snapshot()).accounts.get(meter_account(change.meter), 0)
-                proposed = adjustment(proposal, actor, held_micros // MICROS_PER_CENT, change)
+                books = await store.snapshot()
+                held_cents = books.accounts.get(meter_account(change.meter), 0) // MICROS_PER_CENT
+                cycle = int(books.meters.get(f"cycle:{change.meter}", "0"))
+                proposed = adjustment(proposal, actor, held_cents, cycle, change)
             else:
                 proposed = parameter_change(proposal, actor, meter, change)
             await _carry(
+                store,
                 self._books[link].propose(
                     proposal, proposed.kind, actor, msgspec.json.encode(proposed)
-                )
+                ),
             )
         log.info("proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
         return await self._after(running, proposal)
@@ -137,6 +144,7 @@ class LinksDesk:
             if terms:
                 change = msgspec.structs.replace(change, terms=terms.after)
             await _carry(
+                running.store,
                 self._books[link].decide(
                     proposal,
                     "confirm",
@@ -145,7 +153,8 @@ class LinksDesk:
                     meter=change.meter,
                     terms=terms,
                     amount_cents=change.amount,
-                )
+                    cycle=change.cycle,
+                ),
             )
         log.info("confirmed", link=link, proposal=proposal, by=actor, change=change.after)
         return await self._after(running, proposal)
@@ -161,7 +170,8 @@ class LinksDesk:
             change = await self._proposed(link, proposal)
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
             await _carry(
-                self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter)
+                running.store,
+                self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter),
             )
         log.info("withdrawn", link=link, proposal=proposal, by=actor)
         return await self._after(running, proposal)
@@ -189,8 +199,8 @@ class LinksDesk:
                 by = f" by {error.detail}" if error.detail else ""
                 told = f"closed already{by}" if act == "close" else "open already"
                 raise DeskError("wrong_state", f"the link is {told}") from None
-            await running.look_again()
         log.info("link switched", link=link, act=act, by=actor, reason=reason)
+        await _tell_all(running)
         return await self._standing(link)
 
     async def _standing(self, link: str) -> LinkStanding:
@@ -209,8 +219,8 @@ class LinksDesk:
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
         """A proposal as it now is, when all displays have been told."""
         link = running.store.link.id
+        await _tell_all(running)
         with told_as_inoperable():
-            await running.look_again()
             return proposal_row(link, await self._books[link].find(proposal))
 
     async def _proposed(self, link: str, proposal: str) -> Change:
@@ -252,12 +262,39 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
     after = with_parameter(meter, change.parameter, change.value)
     meters = tuple(after if each is meter else each for each in link.meter)
     digest = LinkTerms(msgspec.structs.replace(link, meter=meters)).digest
-    return NewTerms(terms_text(meter), terms_text(after), digest)
+    new = NewTerms(terms_text(meter), terms_text(after), digest)
+    if after.wager == meter.wager:
+        return new
+    return replace(
+        new,
+        seed_micros=after.terms.seed_cents * MICROS_PER_CENT,
+        reseed_micros=after.terms.reseed_cents * MICROS_PER_CENT,
+    )
 
 
-async def _carry(act: Coroutine[None, None, None]) -> None:
+async def _tell_all(running: RunningLink) -> None:
+    """Have every display told of what was done; where that fails, it is done all the same."""
+    try:
+        await running.look_again()
+    except (RedisError, OSError, TermsError) as error:
+        log.warning("displays not told", link=running.store.link.id, reason=str(error))
+
+
+async def _carry(store: LinkStore, act: Coroutine[None, None, None]) -> None:
     try:
         await act
     except BooksError as error:
-        told = _REFUSED[error.status].format(detail=error.detail)
-        raise DeskError(error.status, told) from None
+        detail = error.detail
+        if error.status == "rounds_open":
+            detail = await _rounds_in_hand(store, int(detail))
+        raise DeskError(error.status, _REFUSED[error.status].format(detail=detail)) from None
+
+
+async def _rounds_in_hand(store: LinkStore, count: int) -> str:
+    """The tables with a round in hand, by name."""
+    tables = [table.id for table in store.link.table]
+    states = await store.table_states(tables)
+    found = [table for table, state in zip(tables, states, strict=True) if state.open_round]
+    if len(found) < count:
+        found.append("a table that has left the floor file: put it back and void its round")
+    return ", ".join(found)

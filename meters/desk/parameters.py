@@ -12,7 +12,7 @@ from bonus.law.meter_terms import meter_terms
 from bonus.wagers import MeterKind
 from meters.web.doors import DeskError
 from meters.web.rows import Parameter
-from meters.wire.floor import Meter
+from meters.wire.floor import WAGER_CENTS_MAX, Meter
 from meters.wire.pages.words import money
 
 _DRAWS: Final = frozenset({"magic_card_every", "lucky_every"})
@@ -38,6 +38,8 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
     elif isinstance(value, str):
         raise DeskError("bad_value", f"{parameter} is a whole number")
     elif parameter == "wager":
+        if not 1 <= value <= WAGER_CENTS_MAX:
+            raise DeskError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
         changed = msgspec.structs.replace(meter, wager=value)
     else:
         changed = _with_draw(meter, parameter, value)

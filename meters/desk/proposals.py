@@ -13,8 +13,11 @@ from meters.wire.pages.words import money
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of a meter; `before` and `after` in words, `amount` in cents.
+    """A change of a meter; `amount` in cents, `before` and `after` in words.
 
+    Of an adjustment these are what the meter held when it was proposed, and what is to move.
+
+    `cycle` is the meter's when an adjustment was proposed: once it is won, it is another meter.
     `terms` are the meter's terms from the confirmation of a parameter on, by which an audit goes.
     """
 
@@ -28,6 +31,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     value: int | str | None = None
     amount: int = 0
     reason: str | None = None
+    cycle: int = 0
     terms: str = ""
     confirmed_by: str | None = None
 
@@ -49,20 +53,20 @@ def parameter_change(proposal: str, by: str, meter: Meter, asked: ParameterChang
     )  # fmt: skip
 
 
-def adjustment(proposal: str, by: str, amount_cents: int, asked: Adjustment) -> Change:
-    """The correction of a meter that holds so many cents.
+def adjustment(proposal: str, by: str, held_cents: int, cycle: int, asked: Adjustment) -> Change:
+    """The correction of a meter that holds so many cents; it may go on rising until confirmed.
 
     Raises:
         DeskError: ``no_change`` where nothing is to move; ``meter_short``.
     """
     if asked.amount == 0:
         raise DeskError("no_change", "nothing is to be added or taken off")
-    after_cents = amount_cents + asked.amount
-    if after_cents < 0:
-        raise DeskError("meter_short", f"the meter holds {money(amount_cents)}, no more")
+    if held_cents + asked.amount < 0:
+        raise DeskError("meter_short", f"the meter holds {money(held_cents)}, no more")
+    moved = f"{'+' if asked.amount > 0 else '−'}{money(abs(asked.amount))}"  # noqa: RUF001
     return Change(
-        proposal, "adjustment", asked.meter, by, money(amount_cents), money(after_cents),
-        amount=asked.amount, reason=asked.reason,
+        proposal, "adjustment", asked.meter, by, money(held_cents), moved,
+        amount=asked.amount, reason=asked.reason, cycle=cycle,
     )  # fmt: skip
 
 

@@ -166,7 +166,8 @@ class ResultWriter:
         event, table = self._event, self._known.table
         hand = self._hands[line.position]
         return ClaimRecord(
-            claim=f"{table.id}-{event.seq}-{len(self.claims) + 1}",
+            # The link is in it: a table that moves to another link begins its numbers anew.
+            claim=f"{self._known.link}.{table.id}-{event.seq}-{len(self.claims) + 1}",
             link=self._known.link,
             meter=self._meter_id(line.item),
             table=table.id,

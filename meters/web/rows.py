@@ -8,7 +8,7 @@ ClaimState = Literal["pending", "validated", "paid", "rejected"]
 ProposalState = Literal["open", "confirmed", "withdrawn"]
 Parameter = Literal["wager", "paytable", "magic_card_every", "lucky_every"]
 
-Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"\S")]
 PAGE_MAX = 200
 """How many wins one page has at most."""
 

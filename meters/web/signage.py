@@ -131,7 +131,7 @@ class Signage:
         label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
         return METER.format(
             meter=escape(meter.meter_id), title=escape(meter.title),
-            wager=escape(wager_text(meter.wager)), state=shown, row=_row_attributes(row),
+            wager=escape(wager_text(row.wager if row else meter.wager)), state=shown, row=_row_attributes(row),
             known=escape(" ".join(hit.claim for hit in news if hit.news_ms)),
             label=escape(label), glyphs=_glyphs(amount),
             closed=escape(words.closed), unavailable=escape(words.unavailable),
@@ -169,7 +169,7 @@ def _row_attributes(row: MeterRow | None) -> str:
         return ""
     return (
         f'data-amount="{row.amount}" data-version="{row.version}" data-cycle="{row.cycle}" '
-        f'data-is="{row.state}"'
+        f'data-is="{row.state}" data-wager="{row.wager}"'
     )
 
 

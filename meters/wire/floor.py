@@ -62,6 +62,8 @@ class Service(_Config, frozen=True, kw_only=True):
     idle_minutes: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
 
 
+WAGER_CENTS_MAX: Final = 1_000_000
+
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",
     MeterKind.FIVE_CARD_PROGRESSIVE: "Five-Card Progressive",
@@ -74,7 +76,7 @@ class Meter(_Config, frozen=True, kw_only=True):
     """One meter: `wager` in cents; the draws in one round of so many on average, 0 for none."""
 
     kind: MeterKind
-    wager: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
     paytable: str | None = None
     id: Identifier | None = None
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] | None = None

@@ -103,7 +103,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await dealer.touch("Position 1 Progressive")
         await expect(meter(wall)).to_have_attribute("aria-label", SEED)
 
-        slip = await flo.request.get(f"{pit.url}/api/v1/claims/{TABLE}-2-1/slip.pdf")
+        slip = await flo.request.get(f"{pit.url}/api/v1/claims/tcp-one.{TABLE}-2-1/slip.pdf")
         pages = PdfReader(io.BytesIO(await slip.body())).pages
         assert len(pages) == 1
         text = pages[0].extract_text()

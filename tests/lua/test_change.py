@@ -1,5 +1,6 @@
 """What one person proposes and another confirms: every status, in its order, and what it moves."""
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -7,7 +8,20 @@ import pytest
 from meters.books.changes import ChangeBook, NewTerms, Verdict
 from meters.books.store import BooksError, TermsError
 from meters.books.terms import LinkTerms, terms_text
-from tests.lua.books import CENT, FLOOR, MAX, METER, SEED, Books, link_of, void, wagers
+from tests.lua.books import (
+    CENT,
+    FLOOR,
+    MAX,
+    METER,
+    SEED,
+    Books,
+    link_of,
+    result,
+    share,
+    take,
+    void,
+    wagers,
+)
 
 P: Final = "P-1"
 OTHER: Final = link_of(FLOOR.replace('paytable = "A"', 'paytable = "B"'))
@@ -31,11 +45,12 @@ class Hand:
 
     async def decide(
         self, verdict: Verdict = "confirm", by: str = "ben", *, cents: int = 0,
-        terms: NewTerms | None = None, proposal: str = P,
+        terms: NewTerms | None = None, proposal: str = P, cycle: int = 1,
     ) -> None:  # fmt: skip
         await self.change.decide(
-            proposal, verdict, by, b'{"what":"1"}', meter=METER, terms=terms, amount_cents=cents
-        )
+            proposal, verdict, by, b'{"what":"1"}', meter=METER, terms=terms, amount_cents=cents,
+            cycle=cycle,
+        )  # fmt: skip
 
     async def refused(self, **asked: object) -> tuple[str, str]:
         """What a confirmation is refused with; nothing may have changed."""
@@ -171,3 +186,29 @@ async def test_adjustment_needs_no_closed_link(hand: Hand) -> None:
     await hand.propose()
     await hand.decide(cents=1)
     assert (await hand.books.last_entry())["kind"] == "adjust"
+
+
+async def test_adjustment_is_of_the_meter_that_was_looked_at(hand: Hand) -> None:
+    """A meter that was won meanwhile is another one."""
+    await hand.propose()
+    await hand.books.accept(wagers(1), result(2, share(), takes=[take(100)], basis=1))
+    assert (await hand.refused(cents=-100))[0] == "stale"
+    await hand.decide("withdraw")
+
+
+@pytest.mark.parametrize("cycle", [1, 2])
+async def test_meter_of_a_higher_wager_must_hold_its_seed(hand: Hand, cycle: int) -> None:
+    """649a.12(e)(3): in its first cycle the seed, in a later one the reseed."""
+    if cycle == 2:
+        await hand.books.accept(wagers(1), result(2, share(), takes=[take(100)], basis=1))
+    await hand.close()
+    await hand.propose("parameter")
+    first = cycle == 1
+
+    def needing(micros: int) -> NewTerms:
+        seed, reseed = (micros, 1) if first else (1, micros)
+        return replace(NEW, seed_micros=seed, reseed_micros=reseed)
+
+    assert (await hand.refused(terms=needing(SEED + 1)))[0] == "below_seed"
+    await hand.decide(terms=needing(SEED))
+    assert (await hand.books.last_entry())["kind"] == "parameter"

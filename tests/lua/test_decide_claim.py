@@ -273,3 +273,18 @@ async def test_wins_are_indexed_by_meter_and_once_more_as_meter_awards(books: Bo
     assert await index.page(METER, order, 10, meter_awards=False) == []
     assert await index.page(METER, order + 1, 1, meter_awards=False) == every[:1]
     assert await index.page(BONUS, None, 10, meter_awards=False) == []
+
+
+@pytest.mark.parametrize("field", ["amount", "state"])
+async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
+    books: Books, field: str
+) -> None:
+    """An altered amount is not paid out, nor is a paid claim made to wait again paid twice."""
+    await _win(books)
+    await _bring_to(books, "validated" if field == "amount" else "paid")
+    altered = {"amount": "9999999", "state": "validated"}[field]
+    await books.redis.hset(books.keys.claim(CLAIM), field, altered)
+    before = await books.keyspace()
+    with pytest.raises(BooksError, match="books_differ"):
+        await books.decide(CLAIM, "pay")
+    assert await books.keyspace() == before

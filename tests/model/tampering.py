@@ -22,9 +22,9 @@ async def play_a_while(pit: Pit) -> None:
     await pit.wagers({1: PROGRESSIVE}, table="T-2")
     await pit.void(table="T-2")
     await pit.round({2: f"{PROGRESSIVE} {FIVE_CARD}"}, {2: RAGS}, table="T-2", round_id="R2")
-    await pit.decide("T-1-2-2", "validate")
-    await pit.decide("T-1-2-2", "pay")
-    await pit.decide("T-1-2-3", "reject")
+    await pit.decide("pit.T-1-2-2", "validate")
+    await pit.decide("pit.T-1-2-2", "pay")
+    await pit.decide("pit.T-1-2-3", "reject")
     await pit.wagers({2: PROGRESSIVE}, table="T-2", round_id="R3")
     assert (await pit.audit()).balanced
 

@@ -113,6 +113,10 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         await link.comes_up()
         await pit.links_desk.close(LINK, "sue", "five-dollar felt")
         change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
+        with pytest.raises(DeskError, match="less than the seed"):
+            await _change(pit, change)
+        up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
+        assert await _change(pit, up) == "confirmed"
         assert await _change(pit, change) == "confirmed"
         await pit.links_desk.open(LINK, "sue")
         await link.service.look_again()
@@ -120,7 +124,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
             await pit.wagers({1: PROGRESSIVE}, table="T-2")
         await pit.adopt()
         assert (await pit.wagers({1: PROGRESSIVE}, round_id="R2")).status == "accepted"
-    assert await pit.meter(PROGRESSIVE) == before + 70 * CENT
+    assert await pit.meter(PROGRESSIVE) == before + (400_000 + 70) * CENT
     assert (await pit.audit()).balanced
 
 
@@ -128,6 +132,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     ("meter", "parameter", "value", "code", "said"),
     [
         (PROGRESSIVE, "wager", 250, "bad_value", "250"),
+        (BONUS, "wager", 10**25, "bad_value", "1 to 1000000 cents"),
         (PROGRESSIVE, "wager", "500", "bad_value", "whole number"),
         (PROGRESSIVE, "paytable", "C", "bad_value", "C"),
         (PROGRESSIVE, "paytable", 1, "bad_value", "a letter"),
@@ -266,3 +271,37 @@ async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: P
     async with running(again, tmp_path) as link:
         await link.goes_down("other terms in the store than in the ledger")
     assert not (await again.audit()).balanced
+
+
+async def test_rounds_in_hand_are_named_by_their_tables(pit: Pit) -> None:
+    await pit.wagers({1: PROGRESSIVE}, table="T-2")
+    await pit.links_desk.close(LINK, "sue", "new paytables")
+    assert (await _refused(pit, _paytable()))[1].endswith("first: T-2")
+    await pit.redis.hset(pit.store.keys.meters, "rounds", "2")
+    assert "a table that has left the floor file" in (await _refused(pit, _paytable()))[1]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("closed", "nobody closed it", "the ledger says that the link is open"),
+        ("rounds", "0", "the store counts 0 rounds in hand, the ledger 1"),
+    ],
+)
+async def test_audit_finds_a_link_that_stands_otherwise_than_its_ledger(
+    pit: Pit, field: str, value: str, *, said: str
+) -> None:
+    await pit.wagers({1: PROGRESSIVE})
+    assert (await pit.audit()).balanced
+    await pit.redis.hset(pit.store.keys.meters, field, value)
+    assert said in " ".join((await pit.audit()).problems)
+
+
+async def test_act_that_was_done_is_told_as_done_though_displays_are_not(
+    pit: Pit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: str) -> None:
+        raise TermsError("another floor file")
+
+    monkeypatch.setattr(pit.store, "open", fail)
+    assert (await pit.links_desk.close(LINK, "sue", "shift")).state == "closed"

@@ -147,11 +147,11 @@ async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
     with pytest.raises(DeskError) as refused:
-        await pit.decide("T-1-2-4", "validate")
+        await pit.decide("pit.T-1-2-4", "validate")
     assert refused.value.code == "link_inoperable"
     assert await keyspace(pit.redis) == before
     await pit.redis.config_set("maxmemory", "0")
-    assert (await pit.decide("T-1-2-4", "validate")).state == "validated"
+    assert (await pit.decide("pit.T-1-2-4", "validate")).state == "validated"
 
 
 async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: Running) -> None:

@@ -144,7 +144,7 @@ async def test_reading_validation_percentage_leaves_the_meter_at_once_and_play_g
     """Another table wins from the reseeded meter while the first win waits (duty D8)."""
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     assert await pit.meter(PROGRESSIVE) == 100_000 * CENT
-    assert (await pit.accounts())["claim:T-1-2-1"] == 100_014 * CENT
+    assert (await pit.accounts())["claim:pit.T-1-2-1"] == 100_014 * CENT
     reply = await pit.round({2: PROGRESSIVE}, {2: ROYAL}, table="T-2")
     assert paid_of(reply, PROGRESSIVE) == [(2, 100_014)]
     assert [row.table for row in await pit.desk.waiting()] == ["T-1", "T-2"]
@@ -155,10 +155,10 @@ async def test_reading_validation_rejected_percentage_goes_back_as_a_new_entry(p
     await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community=JACK_TEN, dealer=PLAIN)
     before = await pit.entries()
     held = await pit.meter(FIVE_CARD)
-    row = await pit.decide("T-1-2-1", "reject", by="fp-7")
+    row = await pit.decide("pit.T-1-2-1", "reject", by="fp-7")
     assert (row.state, row.decided_by) == ("rejected", "fp-7")
     assert await pit.meter(FIVE_CARD) == held + 100_002 * CENT
-    assert "claim:T-1-2-1" not in await pit.accounts()
+    assert "claim:pit.T-1-2-1" not in await pit.accounts()
     entries = await pit.entries()
     assert entries[:-1] == before, "what was written stays as it was"
     assert (entries[-1]["kind"], entries[-1]["by"]) == ("reject", "fp-7")
@@ -172,7 +172,7 @@ async def test_reading_validation_rejected_odds_go_back_to_the_house(pit: Pit) -
     house = (await pit.accounts())["house"]
     await pit.round({1: PROGRESSIVE}, {1: "4h 5s 6d"})
     held = await pit.meter(PROGRESSIVE)
-    await pit.decide("T-1-2-1", "reject")
+    await pit.decide("pit.T-1-2-1", "reject")
     assert (await pit.accounts())["house"] == house
     assert await pit.meter(PROGRESSIVE) == held
 
@@ -183,10 +183,10 @@ async def test_reading_validation_whoever_comes_second_is_told_who_was_first(
     pit: Pit, act: Act
 ) -> None:
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
-    await pit.decide("T-1-2-1", "reject", by="fp-1")
+    await pit.decide("pit.T-1-2-1", "reject", by="fp-1")
     before = await pit.accounts()
     with pytest.raises(DeskError, match="already rejected by fp-1") as refused:
-        await pit.decide("T-1-2-1", act, by="fp-2")
+        await pit.decide("pit.T-1-2-1", act, by="fp-2")
     assert refused.value.code == "wrong_state"
     assert await pit.accounts() == before
 
@@ -197,5 +197,5 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
     pit.problem = "the books do not hold"
     before = await pit.accounts()
     with pytest.raises(DeskError, match="do not hold"):
-        await pit.decide("T-1-2-1", "validate")
+        await pit.decide("pit.T-1-2-1", "validate")
     assert await pit.accounts() == before

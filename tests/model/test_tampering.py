@@ -43,7 +43,7 @@ async def test_books_that_were_left_alone_balance(played: Pit) -> None:
 @pytest.mark.parametrize(
     "account",
     ["meter:progressive", "reserve:five_card_hand_bonus", "house", "paid", "table:T-1",
-     "claim:T-1-2-4", "overflow:progressive"],
+     "claim:pit.T-1-2-4", "overflow:progressive"],
 )  # fmt: skip
 async def test_balance_that_was_changed_is_found_by_how_much(
     played: Pit, account: str, micros: int

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 
+import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
@@ -18,7 +19,7 @@ from tests.web.signage_page import (
     shows,
     was_not_reloaded,
 )
-from tests.web.stand import Stand, jackpot
+from tests.web.stand import Stand, jackpot, row
 
 
 async def test_the_number_moves_without_a_reload(page: Page, stand: Stand) -> None:
@@ -308,3 +309,13 @@ async def test_the_page_asks_nobody_else(page: Page, stand: Stand) -> None:
     assert asked
     assert all(url.startswith(stand.url) for url in asked)
     assert refused == []
+
+
+async def test_a_meter_that_goes_on_at_another_wager_says_so(page: Page, stand: Stand) -> None:
+    """The wager is a parameter, which people may change while the link is closed (duty D3)."""
+    stand.put(112_362, 1)
+    await page.goto(f"{stand.url}/signage")
+    await expect(page.locator(f"{MAIN} .wager")).to_have_text("$1 wager")
+    changed = msgspec.structs.replace(row(600_000, 2, floor=stand.floor), wager=500)
+    stand.board.put_meter(changed)
+    await expect(page.locator(f"{MAIN} .wager")).to_have_text("$5 wager")

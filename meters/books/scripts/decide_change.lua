@@ -8,6 +8,9 @@
 --       8 the meter's terms as they are, empty where no parameter changes
 --       9 its terms from now on   10 the digest of all terms from now on
 --       11 cents that are added to the meter, below 0 taken off it; 0 where nothing is
+--       12 the meter's cycle when it was proposed
+--       13 the seed of the terms from now on in micros, 0 where the wager stays the same
+--       14 their reseed in micros
 -- Output, in order of precedence
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
@@ -15,7 +18,8 @@
 --   { 'same_person' }                who proposed it may not confirm it
 --   { 'not_closed' }                 a parameter changes only while the link is closed
 --   { 'rounds_open', number }
---   { 'stale' }                      the meter's terms changed since
+--   { 'stale' }                      the meter's terms changed since, or it was won
+--   { 'below_seed' }                 the meter holds less than the new wager's seed or reseed
 --   { 'meter_short' }                the meter holds less than is to be taken off it
 --   { 'meter_full' }                 it cannot hold what is to be added
 --   { 'done', state, entry }
@@ -40,7 +44,13 @@ if act == 'confirm' then
   if parameter then
     if not meters['closed'] then return { 'not_closed' } end
     if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end
-    if meters['terms:' .. meter] ~= ARGV[8] then return { 'stale' } end
+  end
+  local as_proposed = cycle_of(meter) == tonumber(ARGV[12])
+  if parameter then as_proposed = meters['terms:' .. meter] == ARGV[8] end
+  if not as_proposed then return { 'stale' } end
+  if parameter then
+    local least = cycle_of(meter) == 1 and ARGV[13] or ARGV[14]
+    if ARGV[13] ~= '0' and balance('meter:' .. meter) < tonumber(least) then return { 'below_seed' } end
   else
     local account, cents = 'meter:' .. meter, tonumber(ARGV[11])
     local from, to, micros = 'house', account, cents * MICROS_PER_CENT

@@ -11,6 +11,7 @@
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, who }     decided before: by whom
 --   { 'same_person' }                 who validated it may not pay it (duty D4)
+--   { 'books_differ' }                the claim's account does not hold its amount
 --   { 'books_full' }                  an account cannot hold what would move there
 --   { 'done', state, amount in cents, meter cents after, entry }
 
@@ -33,6 +34,7 @@ if act == 'pay' and claim['validate_by'] == by then return { 'same_person' } end
 
 local transfers, account = {}, 'claim:' .. id
 local held, cycle = balance(account), cycle_of(meter)
+if held ~= tonumber(claim['amount']) * MICROS_PER_CENT then return { 'books_differ' } end
 local back = act == 'reject' and (percent and 'meter:' .. meter or 'house') or 'paid'
 local envy = tonumber(ARGV[12]) * MICROS_PER_CENT
 if not transfer_fits(account, back, held + envy) or not leaves('paid', envy) then return { 'books_full' } end

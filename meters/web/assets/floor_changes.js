@@ -2,6 +2,8 @@
 /* What is done with a link and its meters: opened and closed by one person, changed by two. */
 const changes = (() => {
   const { make, money } = house;
+  /* What the tables read in their floor file as well. */
+  const OF_TABLES = ["wager", "paytable"];
   const PARAMETERS = {
     wager: "Wager",
     paytable: "Paytable",
@@ -151,10 +153,12 @@ const changes = (() => {
   /* A proposal in words: what, from what to what. */
   const told = (link, proposal) => {
     const meter = link.meters.find((each) => each.meter === proposal.meter);
-    const what = proposal.kind === "adjustment"
-      ? `adjusted by ${proposal.amount > 0 ? "+" : ""}${money(proposal.amount)}`
-      : PARAMETERS[proposal.parameter].split(":")[0].toLowerCase();
-    return `${meter?.name ?? proposal.meter}, ${what}: ${proposal.before} → ${proposal.after}`;
+    const name = meter?.name ?? proposal.meter;
+    if (proposal.kind === "adjustment") {
+      return `${name}, adjusted by ${proposal.after}; it held ${proposal.before} when proposed`;
+    }
+    const what = PARAMETERS[proposal.parameter].split(":")[0].toLowerCase();
+    return `${name}, ${what}: ${proposal.before} → ${proposal.after}`;
   };
 
   const settle = (act, title, confirm, kind) => (link, proposal, done) => dialogs.open({
@@ -162,6 +166,10 @@ const changes = (() => {
     content: [
       make("p.strong", {}, told(link, proposal)),
       proposal.reason ? make("p", {}, `Reason: ${words.sentence(proposal.reason)}`) : null,
+      OF_TABLES.includes(proposal.parameter)
+        ? make("p", {}, "Then set it in the floor file of the tables too, and start their agents anew: "
+          + "until then their wagers are refused at lock-out.")
+        : null,
       make("p", {}, `Proposed by ${proposal.by}, ${words.moment(proposal.at)}.`),
     ],
     confirm,

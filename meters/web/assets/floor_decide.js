@@ -55,7 +55,10 @@ const decide = (() => {
         again(claim), reasons, own, ...owed,
         make("p", {}, claim.percent === null
           ? "Nothing is paid for it."
-          : "Nothing is paid for it; the amount goes back to the meter."),
+          : "Nothing is paid for it; the amount goes back to the meter."
+          + (claim.percent === 100
+            ? " What the house reseeded it with stays there, until two supervisors adjust it."
+            : "")),
       ],
       confirm: `Reject ${money(claim.amount)}`,
       kind: "stop",

@@ -68,7 +68,8 @@ class Meter {
     this.hits = new Map();
     this.row = null;
     this.behindSince = null;
-    const { amount, version, cycle, is, known: claims } = element.dataset;
+    const { amount, version, cycle, is, wager, known: claims } = element.dataset;
+    if (wager !== undefined) this.wager = Number(wager);
     for (const claim of (claims ?? "").split(" ")) isNew(claim);
     if (version !== undefined) {
       this.row = {
@@ -87,6 +88,9 @@ class Meter {
     }
     this.behindSince = null;
     this.row = row;
+    /* A meter that goes on at another wager: the page says which, as the server now does. */
+    if (this.wager !== undefined && row.wager !== this.wager) renew();
+    this.wager = row.wager;
   }
 
   hear(hit) {
