@@ -22,7 +22,7 @@ from meters.mqtt.connection import BrokerConnection
 from meters.service import open_redis
 from meters.web.dress import read_logo
 from meters.wire.address import parse_broker_url
-from meters.wire.floor import Floor, read_floor
+from meters.wire.floor import Floor, fewest_positions, read_floor
 
 _WITHIN_S: Final = 5.0
 
@@ -87,15 +87,11 @@ def _check_returns(floor: Floor) -> list[Check]:
         for meter in link.meter:
             if not (meter.magic_card_every or meter.lucky_every):
                 continue
-            fewest = min(
-                (table.positions for table in link.table if meter.meter_id in table.meters),
-                default=1,
-            )
             back = hand_bonus_return(
                 meter.terms,
                 magic_card_every=meter.magic_card_every,
                 lucky_every=meter.lucky_every,
-                positions=fewest,
+                positions=fewest_positions(link, meter),
             )
             tenths = back * 1000 // 1
             found.append(

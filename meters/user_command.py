@@ -2,6 +2,8 @@
 
 import asyncio
 import getpass
+import os
+import pwd
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -122,11 +124,14 @@ def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _F
 
 
 def _us() -> Doer:
-    """Who changes something by command: no user of ours, so the name that the system has."""
+    """Who changes something by command: no user of ours, so the name that the system has.
+
+    The environment is not asked: there everybody may write any name.
+    """
     try:
-        who = getpass.getuser()
-    except (KeyError, OSError):
-        who = "unknown"
+        who = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        who = f"user id {os.getuid()}"
     return Doer(f"command line ({who})")
 
 

@@ -50,6 +50,11 @@ class LinkKeys:
         return self._key("wins")
 
     @cached_property
+    def slips(self) -> str:
+        """Hash: the number of each payout slip, folded, to the claim that was paid with it."""
+        return self._key("slips")
+
+    @cached_property
     def acts(self) -> str:
         """Sorted set: the entries of what people did, or the service by itself, by their number."""
         return self._key("acts")

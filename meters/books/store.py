@@ -160,16 +160,18 @@ class LinkStore:
         percent: bool,
         hand_pay: bool,
         envy_back_cents: int = 0,
+        slip: str = "",
     ) -> Decided:
         """Carry one decision on a claim, once.
 
         Raises:
             TermsError: the link's terms changed.
             WrongStateError: the claim is not where this act needs it.
-            BooksError: ``same_person``, ``books_differ`` or ``books_full``.
+            BooksError: ``same_person``, ``slip_used`` with the claim, ``books_differ`` or
+                ``books_full``.
         """
         rows = await self._decide(
-            keys=[*self.fixed_keys, self.keys.claim(claim)],
+            keys=[*self.fixed_keys, self.keys.claim(claim), self.keys.slips],
             args=[
                 now_text(),
                 self.terms.digest,
@@ -183,6 +185,7 @@ class LinkStore:
                 "1" if hand_pay else "",
                 event,
                 envy_back_cents,
+                " ".join(slip.casefold().split()),
             ],
         )
         match texts(rows):
@@ -192,8 +195,8 @@ class LinkStore:
                 raise WrongStateError(state, who)
             case ["unknown_claim"]:
                 raise WrongStateError("", "")
-            case ["same_person" | "books_differ" | "books_full" as status]:
-                raise BooksError(status)
+            case ["same_person" | "slip_used" | "books_differ" | "books_full" as status, *detail]:
+                raise BooksError(status, "".join(detail))
             case _:
                 raise TermsError(TERMS_CHANGED)
 

@@ -5,10 +5,11 @@ from typing import Final
 
 import msgspec
 
+from meters.books.terms import read_terms
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
 from meters.web.rows import ActRow
-from meters.wire.pages.words import money
+from meters.wire.pages.words import item_words, money
 
 
 class Switched(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,9 +46,9 @@ def _switched(event: str) -> Told:
 
 def _changed(event: str) -> Told:
     change = msgspec.json.decode(event, type=Change)
-    words = f"{change.meter}: {change.before} → {change.after}"
+    words = f"{item_words(change.meter)}: {change.before} → {change.after}"
     if change.kind == "adjustment":
-        words = f"{change.meter}: {change.after}, held {change.before} when proposed"
+        words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
     return change.proposal, "; ".join(filter(None, (words, change.reason, proposed)))
 
@@ -58,7 +59,8 @@ def _withdrawn(event: str) -> Told:
 
 
 def _seeded(event: str) -> Told:
-    return "meter", event
+    terms = read_terms(event)
+    return "meter", f"{item_words(terms.kind)} seeded with {money(terms.seed_cents)}"
 
 
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {

@@ -24,6 +24,7 @@ log = structlog.get_logger()
 LISTED_MAX: Final = 1_000
 _REFUSED: Final = {
     "same_person": "you validated this win: another person pays it",
+    "slip_used": "that slip's number stands for the payment of {detail} already",
     "books_differ": "the claim's account does not hold what the claim says: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
 }
@@ -146,11 +147,13 @@ class ClaimsDesk:
                 percent=record.percent is not None,
                 hand_pay=record.paid_from == "hand_pay",
                 envy_back_cents=decision.envy_back,
+                slip=decision.slip or "",
             )
         except WrongStateError as error:
             raise DeskError("wrong_state", _why_not(record, decision.act, error)) from None
         except BooksError as error:
-            raise DeskError(error.status, _REFUSED[error.status]) from None
+            told = _REFUSED[error.status].format(detail=error.detail)
+            raise DeskError(error.status, told) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
         """Tell once more what became of claims, to a table that may have missed it.

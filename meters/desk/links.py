@@ -26,7 +26,7 @@ from meters.desk.proposals import Change, adjustment, change_of, parameter_chang
 from meters.desk.standings import link_standing
 from meters.web.doors import DeskError
 from meters.web.rows import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
-from meters.wire.floor import Link, Meter
+from meters.wire.floor import Link, Meter, fewest_positions
 
 log = structlog.get_logger()
 
@@ -118,7 +118,8 @@ class LinksDesk:
                 cycle = int(books.meters.get(f"cycle:{change.meter}", "0"))
                 proposed = adjustment(proposal, actor, held_cents, cycle, change)
             else:
-                proposed = parameter_change(proposal, actor, meter, change)
+                positions = fewest_positions(store.link, meter)
+                proposed = parameter_change(proposal, actor, meter, positions, change)
             await _carry(
                 store,
                 self._books[link].propose(

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from bonus.law.meter_terms import meter_terms
+from bonus.returns import hand_bonus_return
 from bonus.wagers import MeterKind
 from meters.web.doors import DeskError
 from meters.web.rows import Parameter
@@ -60,6 +61,25 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
         return f"paytable {meter.paytable}"
     every = meter.magic_card_every if parameter == "magic_card_every" else meter.lucky_every
     return f"one round in {every:,}" if every else "never"
+
+
+def return_warning(meter: Meter, positions: int) -> str:
+    """What is wrong with a meter's draws, for who confirms them (reading T19); empty where nothing.
+
+    Args:
+        meter: the meter as it is to be.
+        positions: how many positions the smallest of its tables has.
+    """
+    if not (meter.magic_card_every or meter.lucky_every):
+        return ""
+    back = hand_bonus_return(
+        meter.terms,
+        magic_card_every=meter.magic_card_every,
+        lucky_every=meter.lucky_every,
+        positions=positions,
+    )
+    tenths = back * 1000 // 1
+    return "" if back <= 1 else f", which gives back {tenths // 10}.{tenths % 10}%: the house loses"
 
 
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:

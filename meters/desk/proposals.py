@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from meters.desk.parameters import with_parameter, words_of
+from meters.desk.parameters import return_warning, with_parameter, words_of
 from meters.web.doors import DeskError
 from meters.web.rows import Adjustment, Parameter, ParameterChange, ProposalRow, ProposalState
 from meters.wire.floor import Meter
@@ -39,8 +39,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 _CHANGE: Final = msgspec.json.Decoder(Change)
 
 
-def parameter_change(proposal: str, by: str, meter: Meter, asked: ParameterChange) -> Change:
-    """The change of a parameter.
+def parameter_change(
+    proposal: str, by: str, meter: Meter, positions: int, asked: ParameterChange
+) -> Change:
+    """The change of a parameter of a meter whose tables have so many positions at least.
 
     Raises:
         DeskError: ``bad_value`` or ``no_change``.
@@ -48,7 +50,8 @@ def parameter_change(proposal: str, by: str, meter: Meter, asked: ParameterChang
     after = with_parameter(meter, asked.parameter, asked.value)
     return Change(
         proposal, "parameter", meter.meter_id, by,
-        words_of(meter, asked.parameter), words_of(after, asked.parameter),
+        words_of(meter, asked.parameter),
+        f"{words_of(after, asked.parameter)}{return_warning(after, positions)}",
         parameter=asked.parameter, value=asked.value,
     )  # fmt: skip
 

@@ -90,7 +90,9 @@ class ResultWriter:
     ) -> None:
         self._known = known
         self._settled = settled
-        self._turns = sum(1 for due in settled if self._pays(due) and self._waits(due))
+        waiting = [due.line for due in settled if self._pays(due) and self._waits(due)]
+        self._turns = len(waiting)
+        self._claimed = {(line.position, METER_OF_ITEM[line.item]) for line in waiting}
         self._wagers = tuple(
             AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in opened.wagers.positions
         )
@@ -192,10 +194,20 @@ class ResultWriter:
                     due.line.position, self._patron(due.line.position), due.line.item, due.line.paid
                 )
                 for due in self._settled
-                if due.line.envy_of == line.position
-                and METER_OF_ITEM[due.line.item] is METER_OF_ITEM[line.item]
+                if due.line.envy_of == line.position and self._hangs_on(due.line, line)
             ),
         )
+
+    def _hangs_on(self, envy: Line, win: Line) -> bool:
+        """Whether a floorperson who looks at a win decides on an Envy Bonus for its hand as well.
+
+        The holder of a hand need not have wagered on its meter (reading T10): an Envy Bonus that no
+        win of the same meter brings hangs on the first win of the hand that waits.
+        """
+        kind = METER_OF_ITEM[envy.item]
+        if (win.position, kind) in self._claimed:
+            return METER_OF_ITEM[win.item] is kind
+        return all(opened.record.position != win.position for opened in self.claims)
 
     def _patron(self, position: int) -> str | None:
         return self._patrons.get(position) or self._hands[position].patron

@@ -10,9 +10,9 @@ class PeopleError(Exception):
     """Something that was not done; nothing changed.
 
     Attributes:
-        code: ``wrong_name_or_pin``, ``locked_out``, ``busy``, ``store_failed``, ``bad_name``,
-            ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``, ``yourself`` or
-            ``last_administrator``.
+        code: ``wrong_name_or_pin``, ``wrong_pin``, ``locked_out``, ``busy``, ``store_failed``,
+            ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
+            ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``.
         message: the reason, plainly.
         wait_ms: for how long it is of no use to try again, in milliseconds, where that is known.
     """

@@ -34,9 +34,21 @@ class PeopleKeys:
         """Sorted set: the failures to sign in as a name or from an address, by their moment."""
         return f"{_PREFIX}tries:{_digest(of)}"
 
+    def undecided(self, of: str) -> str:
+        """Sorted set: the tries whose PIN is being looked at, by the moment they began."""
+        return f"{_PREFIX}undecided:{_digest(of)}"
+
     def lock(self, of: str) -> str:
         """String: there while nobody may sign in as a name or from an address."""
         return f"{_PREFIX}lock:{_digest(of)}"
+
+    def lock_out(self, of: str) -> list[str]:
+        """All that the lock-out knows of a name or an address, as the scripts take it."""
+        return [self.tries(of), self.lock(of), self.undecided(of)]
+
+    def name_lock_out(self, folded: str) -> list[str]:
+        """All that the lock-out knows of a user's name."""
+        return self.lock_out(f"name:{folded}")
 
 
 def _digest(of: str) -> str:

@@ -9,7 +9,7 @@ from meters.people.store import PeopleStore
 
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
-    "user_added", "user_disabled", "user_enabled", "pin_set",
+    "user_added", "user_disabled", "user_enabled", "pin_set", "pin_chosen", "pin_refused",
 ]  # fmt: skip
 
 

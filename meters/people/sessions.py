@@ -1,28 +1,23 @@
 """Signing in and out, and the sessions between, shared by all workers."""
 
 import hashlib
-import ipaddress
 import secrets
 from dataclasses import dataclass
 from typing import Final
 
 from meters.people.errors import PeopleError
 from meters.people.names import fold_name
-from meters.people.pins import PinHashing
+from meters.people.pins import PinHashing, check_pin
 from meters.people.roles import RIGHTS, Right, Role
 from meters.people.store import PeopleStore
+from meters.people.tries import Tries
 from meters.wire.clock import now_text
 
-TRIES_BY_NAME: Final = 5
-TRIES_BY_CLIENT: Final = 20
-TRIES_WITHIN_MS: Final = 15 * 60_000
-LOCKED_OUT_MS: Final = 15 * 60_000
 LONGEST_MS: Final = 12 * 3_600_000
 """How long a session lasts, however busy its person is."""
 
 TOUCHED_EVERY_MS: Final = 15_000
 _TOKEN_BYTES: Final = 32
-_IPV6_SITE_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +54,7 @@ class Sessions:
         self._store = store
         self._pins = pins
         self._idle_ms = idle_ms
+        self._tries = Tries(store)
 
     async def sign_in(self, name: str, pin: str, client: str, old_token: str | None) -> Opened:
         """Begin a session, and end the one that the browser had.
@@ -75,40 +71,68 @@ class Sessions:
         Raises:
             PeopleError: ``wrong_name_or_pin``, ``locked_out``, ``busy``, ``store_failed``.
         """
-        store, keys = self._store, self._store.keys
-        folded, one_try = fold_name(name), secrets.token_hex(8)
-        by_name, by_client = f"name:{folded}", f"client:{_site(client)}"
-        tries = [
-            keys.tries(by_name), keys.lock(by_name), keys.tries(by_client), keys.lock(by_client),
-        ]  # fmt: skip
-        wait_ms = await store.call(
-            "begin_try", tries, [one_try, TRIES_WITHIN_MS, TRIES_BY_NAME, TRIES_BY_CLIENT]
-        )
-        if wait_ms:
-            raise _locked_out(wait_ms)
-        user = await store.fields(keys.user(folded))
-        right = await self._pins.matches(pin, user.get("pin"))
-        if right:
-            token, csrf = secrets.token_urlsafe(_TOKEN_BYTES), secrets.token_urlsafe(_TOKEN_BYTES)
-            opened = await store.call(
-                "sign_in",
-                [keys.user(folded), *tries, self._key(token), self._key(old_token or ""), keys.log],
-                [one_try, user["generation"], folded, csrf, self._idle_ms, now_text(), client],
-            )
-            if isinstance(opened, list):
-                return Opened(token, SignedIn(opened[0], Role(opened[1]), csrf))
-        wait_ms = await store.call(
-            "refuse_try",
-            [*tries, keys.log],
-            [
-                LOCKED_OUT_MS, TRIES_BY_NAME, TRIES_BY_CLIENT,
-                # A name that nobody has may be a PIN typed into the wrong field.
-                now_text(), user.get("name", ""), client,
-            ],
-        )  # fmt: skip
-        if wait_ms:
-            raise _locked_out(wait_ms)
-        raise PeopleError("wrong_name_or_pin", "the name or the PIN is wrong")
+        store, keys, folded = self._store, self._store.keys, fold_name(name)
+        async with self._tries.begin(folded, client) as begun:
+            user = await store.fields(keys.user(folded))
+            if await self._pins.matches(pin, user.get("pin")):
+                token, csrf = _secret(), _secret()
+                opened = await store.call(
+                    "sign_in",
+                    [
+                        keys.user(folded), *begun.keys, self._key(token),
+                        self._key(old_token or ""), keys.log,
+                    ],
+                    [
+                        begun.number, user["generation"], folded, csrf, self._idle_ms, now_text(),
+                        client,
+                    ],
+                )  # fmt: skip
+                if isinstance(opened, list):
+                    return Opened(token, SignedIn(opened[0], Role(opened[1]), csrf))
+            # A name that nobody has may be a PIN typed into the wrong field.
+            await self._tries.refuse(begun, "sign_in_refused", user.get("name", ""))
+            raise PeopleError("wrong_name_or_pin", "the name or the PIN is wrong")
+
+    async def choose_pin(
+        self, token: str | None, person: SignedIn, old: str, new: str, client: str
+    ) -> None:
+        """Give somebody who has signed in the PIN that he chooses, and end his other sessions.
+
+        The old PIN is guessed here no longer than at the sign-in.
+
+        Args:
+            token: of his session, which goes on.
+            person: who he is.
+            old: the PIN that he has, as it was typed.
+            new: the PIN that he shall have; another one, since whoever set the old one knows it.
+            client: the network address.
+
+        Raises:
+            PeopleError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
+                ``store_failed``; his PIN is as it was.
+        """
+        check_pin(new)
+        store, keys, folded = self._store, self._store.keys, fold_name(person.name)
+        async with self._tries.begin(folded, client) as begun:
+            user = await store.fields(keys.user(folded))
+            if not await self._pins.matches(old, user.get("pin")):
+                await self._tries.refuse(begun, "pin_refused", person.name, person.name)
+                raise PeopleError(
+                    "wrong_pin", "the PIN that you typed is not the one that you have"
+                )
+            if new == old:
+                await self._tries.drop(begun)
+                raise PeopleError("bad_pin", "this is the PIN that you have: choose another")
+            status = await store.call(
+                "choose_pin",
+                [keys.user(folded), *begun.keys, self._key(token or ""), keys.log],
+                [
+                    begun.number, user["generation"], await self._pins.hash(new), now_text(),
+                    client,
+                ],
+            )  # fmt: skip
+            if status != "ok":
+                raise PeopleError("session_ended", "your session has ended: sign in again")
 
     async def find(self, token: str | None, *, keep_alive: bool) -> SignedIn | None:
         """Whose session a token is of, or None where it is of none that still holds.
@@ -150,23 +174,5 @@ class Sessions:
         return self._store.keys.session(hashlib.sha256(token.encode()).hexdigest())
 
 
-def _site(client: str) -> str:
-    """What of a client's address is his: of IPv6 he has a whole network to choose from."""
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if address.version == 4:
-        return client
-    return str(ipaddress.ip_network((address.packed, _IPV6_SITE_BITS), strict=False))
-
-
-def _locked_out(wait_ms: object) -> PeopleError:
-    wait = int(str(wait_ms))
-    minutes = -(-wait // 60_000)
-    return PeopleError(
-        "locked_out",
-        "too many wrong names or PINs: nobody can sign in so for "
-        f"{minutes} minute{'s' if minutes != 1 else ''} more",
-        wait_ms=wait,
-    )
+def _secret() -> str:
+    return secrets.token_urlsafe(_TOKEN_BYTES)

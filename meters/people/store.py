@@ -10,7 +10,8 @@ from meters.people.errors import told_as_store_failure
 from meters.people.keys import PeopleKeys
 
 _NAMES: Final = (
-    "begin_try", "refuse_try", "sign_in", "find_session", "sign_out", "add_user", "change_user",
+    "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
+    "add_user", "change_user", "choose_pin",
 )  # fmt: skip
 
 Answer = int | str | list[str] | None

@@ -29,6 +29,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         role: what he may do.
         enabled: whether he can sign in.
         added_at: since when he is a user, RFC 3339 in UTC; `added_by` added him.
+        pin_by: who set his PIN and so knows it, he himself or another.
         signed_in_at: when he last signed in.
     """
 
@@ -37,6 +38,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     enabled: bool
     added_at: str
     added_by: str
+    pin_by: str
     signed_in_at: str | None = None
 
 
@@ -91,7 +93,7 @@ class Users:
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Doer) -> UserRow:
-        """Let a disabled user sign in again.
+        """Let a disabled user sign in again; a lock-out of his name ends.
 
         Raises:
             PeopleError: ``unknown_user``, ``wrong_state``, ``store_failed``.
@@ -99,12 +101,44 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def set_pin(self, name: str, pin: str, doer: Doer) -> UserRow:
-        """Give a user another PIN, and end his sessions at once.
+        """Give a user another PIN, and end his sessions and a lock-out of his name at once.
 
         Raises:
             PeopleError: ``bad_pin``, ``unknown_user``, ``busy``, ``store_failed``.
         """
         return await self._change(name, "pin", await self._pins.hash(pin), doer)
+
+    async def check_two_people(self, first: str, second: str) -> None:
+        """Refuse a second person who may be the first under another name (duty D4).
+
+        Whoever set a PIN can sign in with it. So neither of the two may have set the other's, and
+        no third user both. Who sets PINs by command is no user, and hinders nobody.
+
+        Args:
+            first: who did the first half.
+            second: who would do the second.
+
+        Raises:
+            PeopleError: ``same_person``, ``store_failed``.
+        """
+        if first == second:
+            return
+        first_by, second_by = await self._pin_by(first), await self._pin_by(second)
+        if second_by == first:
+            told = f"{first} set your PIN: choose one of your own first"
+        elif first_by == second:
+            told = f"you set the PIN of {first}: a third person must do this"
+        elif first_by == second_by and first_by is not None:
+            told = f"{first_by} set your PIN and that of {first}: choose one of your own first"
+        else:
+            return
+        raise PeopleError("same_person", told)
+
+    async def _pin_by(self, name: str) -> str | None:
+        """Which user set somebody's PIN, if any did."""
+        keys = self._store.keys
+        by = _pin_by(await self._store.fields(keys.user(fold_name(name))))
+        return by if await self._store.fields(keys.user(fold_name(by))) else None
 
     async def _change(
         self, name: str, act: Literal["disable", "enable", "pin"], kept: str, doer: Doer
@@ -112,9 +146,12 @@ class Users:
         keys, folded = self._store.keys, fold_name(name)
         status = await self._store.call(
             "change_user",
-            [keys.user(folded), keys.administrators, keys.log],
+            [
+                keys.user(folded), keys.administrators, keys.log,
+                *keys.name_lock_out(folded),
+            ],
             [folded, act, kept, now_text(), doer.name, doer.client],
-        )
+        )  # fmt: skip
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     async def _done(self, status: object, name: str, state: str = "") -> UserRow:
@@ -131,5 +168,11 @@ def _row(fields: dict[str, str]) -> UserRow:
         enabled=fields["enabled"] == "1",
         added_at=fields["added_at"],
         added_by=fields["added_by"],
+        pin_by=_pin_by(fields),
         signed_in_at=fields.get("signed_in_at"),
     )
+
+
+def _pin_by(fields: dict[str, str]) -> str:
+    # A user kept by an earlier release has no more than who added him.
+    return fields.get("pin_by", fields.get("added_by", ""))

@@ -78,7 +78,7 @@ def create_app(
             Router("/", route_handlers=pages, opt=for_anybody()),
             *meter_routes(floor, board, assets.version),
             *claim_routes(floor, claims_desk, people),
-            *link_routes(links_desk),
+            *link_routes(links_desk, people),
             *user_routes(people),
             *signing_routes(floor, people),
             *change_routes(changes, people, board),

@@ -23,23 +23,25 @@ StaffRequest = Request[SignedIn, object, State]
 
 _CONFLICTS: Final = frozenset({
     "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
-    "meter_full", "stale",
+    "meter_full", "stale", "below_seed", "slip_used", "books_differ", "books_full",
 })  # fmt: skip
 _DESK_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
 _PEOPLE_STATUS: Final[Mapping[str, int]] = {
-    "wrong_name_or_pin": 401, "locked_out": 429, "busy": 503, "store_failed": 503,
+    "wrong_name_or_pin": 401, "session_ended": 401, "wrong_pin": 403,
+    "locked_out": 429, "busy": 503, "store_failed": 503,
     "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
     "name_taken": 409, "wrong_state": 409, "yourself": 409, "last_administrator": 409,
+    "same_person": 409,
 }  # fmt: skip
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "What was sent cannot be used.",
     401: "Nobody has signed in, or with a wrong name or PIN.",
-    403: "The role does not allow it, or it did not come from one of our pages.",
+    403: "The role does not allow it, it did not come from one of our pages, or the PIN is wrong.",
     404: "There is no such thing.",
     409: "It is in another state, or the same person would do both halves.",
     415: "What was sent is not JSON.",
     429: "Signing in is locked out for a while.",
-    503: "The store or the link cannot serve.",
+    503: "The store or the link cannot serve, or too many sign in at once.",
 }
 _log = structlog.get_logger(__name__)
 

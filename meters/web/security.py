@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Final, Protocol
 
-from litestar.connection import ASGIConnection
+from litestar.connection import ASGIConnection, Request
 from litestar.datastructures import Address, Headers, State
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
@@ -33,6 +33,9 @@ ACCESS: Final = "access"
 """Under what name a route says who may use it."""
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_PROXY_SAYS_SO: Final = (
+    "A proxy on the service's machine that ends HTTPS says so in X-Forwarded-Proto"
+)
 
 
 class Asking(Protocol):
@@ -85,7 +88,8 @@ def gate(people: People) -> Guard:
     """The guard of all routes, which reads of each who may use it (duty D20).
 
     What changes something is taken from our own pages alone: by its origin, as JSON, and, with a
-    session, with the session's token.
+    session, with the session's token. Who acts is looked up once more when the body is there: a
+    request can be held back for as long as its sender likes, and its session may end meanwhile.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -99,20 +103,28 @@ def gate(people: People) -> Guard:
             _check_content(connection)
         if access is Access.ANYBODY:
             return
-        person = await person_of(connection, people)
-        if person is None:
-            raise RefusedError(401, "sign_in", "sign in first")
-        if acts:
-            _check_csrf(connection, person)
-        if isinstance(access, Right) and not person.may(access):
-            raise RefusedError(
-                403,
-                "not_allowed",
-                f"this needs {roles_in_words(access)}: {person.name} is {in_words(person.role)}",
-            )
+        person = await _admit(connection, people, access)
+        if acts and isinstance(connection, Request):
+            await connection.body()
+            person = await _admit(connection, people, access)
         scope["user"] = person
 
     return check
+
+
+async def _admit(connection: Asking, people: People, access: object) -> SignedIn:
+    person = await person_of(connection, people)
+    if person is None:
+        raise RefusedError(401, "sign_in", "sign in first")
+    if connection.scope.get("method") not in _SAFE:
+        _check_csrf(connection, person)
+    if isinstance(access, Right) and not person.may(access):
+        raise RefusedError(
+            403,
+            "not_allowed",
+            f"this needs {roles_in_words(access)}: {person.name} is {in_words(person.role)}",
+        )
+    return person
 
 
 async def person_of(connection: Asking, people: People) -> SignedIn | None:
@@ -147,8 +159,7 @@ def check_secrecy(connection: Asking) -> None:
         raise RefusedError(
             403,
             "https_needed",
-            "sign in over HTTPS: this connection can be listened to. A proxy on the service's"
-            " machine that ends HTTPS says so in X-Forwarded-Proto",
+            f"sign in over HTTPS: this connection can be listened to. {_PROXY_SAYS_SO}",
         )
 
 
@@ -164,9 +175,11 @@ def _check_origin(connection: Asking) -> None:
     site = connection.headers.get("sec-fetch-site")
     ours = f"{connection.scope['scheme']}://{connection.headers.get('host', '')}"
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
-        raise RefusedError(
-            403, "foreign_origin", f"only the pages of {ours} may do this: it came from elsewhere"
-        )
+        told = f"only the pages of {ours} may do this: it came from elsewhere"
+        if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
+            # Not a stranger, most likely, but a proxy that does not say how it was asked.
+            told = f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
+        raise RefusedError(403, "foreign_origin", told)
 
 
 def _check_content(connection: Asking) -> None:

@@ -131,7 +131,8 @@ class Signage:
         label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
         return METER.format(
             meter=escape(meter.meter_id), title=escape(meter.title),
-            wager=escape(wager_text(row.wager if row else meter.wager)), state=shown, row=_row_attributes(row),
+            wager=escape(wager_text(row.wager if row else meter.wager)), state=shown,
+            row=_row_attributes(row),
             known=escape(" ".join(hit.claim for hit in news if hit.news_ms)),
             label=escape(label), glyphs=_glyphs(amount),
             closed=escape(words.closed), unavailable=escape(words.unavailable),

@@ -16,7 +16,7 @@ from meters.wire.floor import Floor
 from meters.wire.pages.words import card_words, hand_words, item_words, money
 
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
-_DEMONSTRATION: Final = MARK
+_MARKS: Final = {"rejected": "REJECTED", "pending": "NOT YET VALIDATED", "paid": "PAID"}
 _TAX_NOTICE: Final = "Tax documents are needed before this is paid"
 _SIGNING_HEIGHT: Final = 118.0
 _SMALLEST: Final = 0.4
@@ -54,7 +54,7 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
     _sign(sheet)
     zone = ZoneInfo(floor.facility.timezone)
     printed = f"Printed by {printed_by}, {moment_words(at, zone)} · claim {row.claim}"
-    sheet.foot(f"{printed} · paid under {row.rule}" if row.rule else printed, MARGIN - 16)
+    sheet.foot(f"{printed} · rule {row.rule}" if row.rule else printed, MARGIN - 16)
     return sheet.finished()
 
 
@@ -76,7 +76,7 @@ class _Slip:
         self._sheet = sheet
 
     def write(self) -> None:
-        mark = {"rejected": "REJECTED", "pending": "NOT YET VALIDATED"}.get(self._row.state)
+        mark = _MARKS.get(self._row.state)
         if mark:
             self._sheet.across(mark)
         self._head()
@@ -89,7 +89,7 @@ class _Slip:
     def _head(self) -> None:
         sheet = self._sheet
         if self._facility.demonstration:
-            sheet.line(_DEMONSTRATION, 11, bold=True, align="center")
+            sheet.line(MARK, 11, bold=True, align="center")
         sheet.line(self._facility.name, 17, bold=True)
         sheet.line("Progressive payout slip", 11, gray=HUSH)
         sheet.rule(0)
@@ -97,7 +97,7 @@ class _Slip:
     def _amount(self) -> None:
         row, sheet = self._row, self._sheet
         sheet.down(4)
-        if row.tax_documents:
+        if row.tax_documents and row.state in {"pending", "validated"}:
             top = sheet.y
             sheet.down(3)
             sheet.line(_TAX_NOTICE, 12, bold=True, align="center")
@@ -158,6 +158,8 @@ class _Slip:
         if row.rule:
             yield "Rule", row.rule
         yield "State", row.state
+        if row.tax_documents:
+            yield "Tax documents", "needed"
 
     def _cards(self) -> None:
         groups = [
@@ -221,6 +223,8 @@ class _Slip:
             yield "Paid", self._by(row.paid_by, row.paid_at)
         if row.slip:
             yield "Slip number", row.slip
+        elif row.state != "rejected" and row.paid_from == "hand_pay":
+            yield "Slip number", "_" * 24
         if row.state == "rejected":
             yield "Rejected", self._by(row.decided_by or "", row.decided_at)
             yield "Reason", row.reason or "none given"

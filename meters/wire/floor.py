@@ -123,6 +123,13 @@ class Link(_Config, frozen=True, kw_only=True):
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
 
 
+def fewest_positions(link: Link, meter: Meter) -> int:
+    """How many positions the smallest table that feeds a meter has; 1 where none feeds it."""
+    return min(
+        (table.positions for table in link.table if meter.meter_id in table.meters), default=1
+    )
+
+
 class Floor(_Config, frozen=True, kw_only=True):
     """A facility's whole floor."""
 

@@ -84,7 +84,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
         assert call in {
             "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
-            "PROPOSALS", "PROPOSAL",
+            "PROPOSALS", "PROPOSAL", "SLIPS",
         }  # fmt: skip
 
 

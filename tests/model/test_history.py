@@ -166,3 +166,26 @@ async def test_search_that_cannot_be_is_refused(pit: Pit, asked: dict[str, str],
     assert refused.value.code == code
     with pytest.raises(DeskError, match="no claim"):
         await pit.desk.find("T-9-9-9")
+
+
+@pytest.mark.reading("T10")
+async def test_envy_of_a_meter_that_the_holder_did_not_wager_on_hangs_on_his_first_win(
+    pit: Pit,
+) -> None:
+    """His hand brings it all the same: who rejects the hand must be asked about it."""
+    await pit.round({1: PROGRESSIVE, 3: FIVE_CARD}, {1: RAGS, 3: ROYAL}, community="Js Ts")
+    (row,) = await pit.desk.waiting()
+    assert row.item == FIVE_CARD
+    assert row.envy == (EnvyOwed(position=1, patron=None, item="progressive_envy", amount=10_000),)
+
+
+async def test_slip_number_pays_one_win(pit: Pit) -> None:
+    await pit.round({3: f"{PROGRESSIVE} {FIVE_CARD}"}, {3: ROYAL}, community="Js Ts")
+    first, second = await pit.desk.waiting()
+    for row in (first, second):
+        await pit.desk.decide(row.claim, "validate", "amy")
+    await pit.desk.decide(first.claim, "pay", "ben", slip="HP-7")
+    with pytest.raises(DeskError, match=f"payment of {first.claim} already") as refused:
+        await pit.desk.decide(second.claim, "pay", "ben", slip=" hp-7 ")
+    assert refused.value.code == "slip_used"
+    assert (await pit.desk.decide(second.claim, "pay", "ben", slip="HP-8")).state == "paid"

@@ -210,7 +210,7 @@ async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
     assert [(act.what, act.by) for act in acts[:4]] == [
         ("open", "tim"), ("parameter", "tim"), ("propose", "sue"), ("close", "sue"),
     ]  # fmt: skip
-    assert acts[1].told == "progressive: paytable A → paytable B; proposed by sue"
+    assert acts[1].told == "Progressive: paytable A → paytable B; proposed by sue"
     assert acts[3].told == "new paytables"
     assert [act.what for act in acts[4:]] == ["seed"] * 4
     assert await pit.links_desk.acts(LINK, acts[3].entry, 1) == [acts[4]]
@@ -305,3 +305,14 @@ async def test_act_that_was_done_is_told_as_done_though_displays_are_not(
 
     monkeypatch.setattr(pit.store, "open", fail)
     assert (await pit.links_desk.close(LINK, "sue", "shift")).state == "closed"
+
+
+@pytest.mark.reading("T19")
+async def test_draws_that_give_back_more_than_is_wagered_are_told_to_who_confirms(pit: Pit) -> None:
+    await pit.links_desk.close(LINK, "sue", "more draws")
+    change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
+    proposed = await pit.links_desk.propose(LINK, "sue", change)
+    assert proposed.after.startswith("one round in 1, which gives back 2")
+    assert proposed.after.endswith("%: the house loses")
+    seldom = ParameterChange(meter=BONUS, parameter="magic_card_every", value=100)
+    assert (await pit.links_desk.propose(LINK, "sue", seldom)).after == "one round in 100"

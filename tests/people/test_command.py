@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pty
+import pwd
 import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -121,6 +122,17 @@ def test_what_cannot_be_is_told_in_a_line_and_changes_nothing(
     if pin:
         assert pin not in done.stderr
     assert [row.name for row in with_people(floor, lambda people: people.users.rows())] == ["Ada"]
+
+
+def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(
+    floor: Path,
+) -> None:
+    boss = dict(os.environ) | dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "Boss")
+    words = ("user", "add", "Ada", "--role", "administrator", "--config", str(floor))
+    assert run_pitlink(*words, stdin=f"{PIN}\n", env=boss).returncode == 0
+    (row,) = json.loads(user(floor, "list", "--json").stdout)
+    us = f"command line ({pwd.getpwuid(os.getuid()).pw_name})"
+    assert (row["added_by"], row["pin_by"]) == (us, us)
 
 
 def test_a_store_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from meters.people.errors import PeopleError
 from meters.people.people import People
 from meters.people.pins import PinHashing
 from meters.people.roles import Role
-from meters.people.sessions import LOCKED_OUT_MS, LONGEST_MS, TRIES_WITHIN_MS, _site
+from meters.people.sessions import LONGEST_MS
+from meters.people.tries import LOCKED_OUT_MS, TRIES_WITHIN_MS, UNDECIDED_MS, site
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 from tests.servers import RedisServer
 
@@ -200,12 +201,110 @@ async def test_many_guesses_at_once_are_no_way_round_the_count(
     codes = await asyncio.gather(*guesses)
     assert looked_at == 5
     assert codes.count("wrong_name_or_pin") == 4
+    assert codes.count("locked_out") >= 1
+    assert set(codes) <= {"wrong_name_or_pin", "locked_out", "busy"}
 
 
-async def test_an_ipv6_site_is_one_address() -> None:
-    assert _site("2001:db8::1") == _site("2001:db8::ffff:1:2:3") != _site("2001:db8:0:1::1")
-    assert _site("192.0.2.7") != _site("192.0.2.8")
-    assert _site("") == ""
+async def test_many_who_are_right_at_once_are_never_locked_out(register: Register) -> None:
+    names = [f"Flo {at}" for at in range(30)]
+    for name in names:
+        await register.add(name)
+
+    async def code(name: str) -> str:
+        try:
+            return (await register.sign_in(name)).person.name
+        except PeopleError as error:
+            return error.code if error.wait_ms else "told no time"
+
+    told = await asyncio.gather(*(code(name) for name in names))
+    assert set(told) <= {*names, "busy"}
+    assert len(set(told) - {"busy"}) >= 20
+    later = [await code(name) for name in names]
+    assert later == names
+    assert "sign_in_refused" not in [what for what, _, _ in await register.told()]
+
+
+async def test_who_is_turned_away_before_his_pin_was_looked_at_has_not_failed(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def busy(*_: object) -> bool:
+        raise PeopleError("busy", "too many", wait_ms=2_000)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PinHashing, "matches", busy)
+        for _ in range(6):
+            assert await staffed.refused("Flo", PIN) == "busy"
+    assert await staffed.sign_in()
+
+
+async def test_a_try_that_is_never_decided_is_in_nobodys_way_for_long(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def dies(*_: object) -> bool:
+        raise RuntimeError("the worker died")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PinHashing, "matches", dies)
+        for _ in range(5):
+            with pytest.raises(RuntimeError):
+                await staffed.sign_in()
+    assert await staffed.refused("Flo", PIN) == "busy"
+    undecided = staffed.keys.undecided("name:flo")
+    for member in cast("list[bytes]", await staffed.redis.zrange(undecided, 0, -1)):
+        await staffed.redis.zincrby(undecided, -UNDECIDED_MS, member)
+    assert await staffed.sign_in()
+
+
+@pytest.mark.parametrize("act", ["pin", "enable"])
+async def test_a_lock_out_of_a_name_ends_when_an_administrator_lets_him_in_again(
+    staffed: Register, act: str
+) -> None:
+    users = staffed.people.users
+    for _ in range(5):
+        await staffed.refused()
+    assert await staffed.refused("Flo", PIN) == "locked_out"
+    if act == "pin":
+        await users.set_pin("FLO", PIN, BY_COMMAND)
+    else:
+        await users.disable("flo", BY_COMMAND)
+        assert await staffed.refused("Flo", PIN) == "locked_out"
+        await users.enable("flo", BY_COMMAND)
+    for _ in range(4):
+        assert await staffed.refused() == "wrong_name_or_pin"
+    assert await staffed.sign_in()
+
+
+@pytest.mark.parametrize("act", ["pin", "enable"])
+async def test_failures_before_a_new_pin_do_not_count(staffed: Register, act: str) -> None:
+    for _ in range(4):
+        await staffed.refused()
+    if act == "pin":
+        await staffed.people.users.set_pin("Flo", PIN, BY_COMMAND)
+    else:
+        await staffed.people.users.disable("Flo", BY_COMMAND)
+        await staffed.people.users.enable("Flo", BY_COMMAND)
+    assert await staffed.refused() == "wrong_name_or_pin"
+    assert await staffed.sign_in()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1:2:3", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fd00:1:2:3::7", "fd00:1:2:3::8", False),
+        ("fc00::7", "fc00::8", False),
+        ("fe80::7", "fe80::8", False),
+        ("fe80::7%eth0", "fe80::8%eth0", False),
+        ("::1", "::2", False),
+        ("::ffff:192.0.2.7", "192.0.2.7", True),
+        ("::ffff:192.0.2.7", "::ffff:192.0.2.8", False),
+        ("192.0.2.7", "192.0.2.8", False),
+        ("", "192.0.2.8", False),
+    ],
+)
+def test_of_global_ipv6_a_whole_site_is_one_address(one: str, other: str, *, alike: bool) -> None:
+    assert (site(one) == site(other)) == alike
 
 
 @pytest.mark.parametrize("what", ["disabled", "another PIN", "locked out"])

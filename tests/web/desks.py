@@ -195,7 +195,8 @@ class LinksInMemory:
             raise DeskError("unknown_meter", f"the link has no meter {change.meter}")
         number = next(self._numbers)
         if isinstance(change, Adjustment):
-            before, after = money(meter.amount), money(meter.amount + change.amount)
+            sign = "+" if change.amount > 0 else "\N{MINUS SIGN}"
+            before, after = money(meter.amount), f"{sign}{money(abs(change.amount))}"
             parameter, amount, reason = None, change.amount, change.reason
         else:
             if standing.state != "closed":

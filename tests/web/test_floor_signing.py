@@ -125,6 +125,28 @@ async def test_who_does_nothing_is_warned_and_signed_out(room: FloorRoom) -> Non
     await check_dark(page, room)
 
 
+async def test_the_warning_can_be_heeded_while_a_dialog_is_open(room: FloorRoom) -> None:
+    """All but the dialog is out of reach then, so the warning stands in it."""
+    page = await room.page()
+    await page.clock.install()
+    await room.sign_in(page, "Flo")
+    await press(claim_card(page, CLAIM), "Reject")
+    await page.clock.fast_forward("04:35")
+    await press(page.locator("dialog[open]"), "Stay signed in")
+    await expect(page.locator(".stay")).to_be_hidden()
+    await expect(page.locator("dialog[open]")).to_be_visible()
+
+
+async def test_going_back_leaves_no_dialog_over_another_view(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await go(page, "Wins")
+    await page.locator(".wins button").first.click()
+    await expect(page.locator("dialog[open]")).to_be_visible()
+    await page.go_back()
+    await expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    await expect(page.locator("dialog[open]")).to_have_count(0)
+
+
 async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")

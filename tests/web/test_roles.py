@@ -117,6 +117,9 @@ CASES: Final = {
         Right.PEOPLE, "/api/v1/users/Spare/pin", {"pin": "271828"}
     ),
     "GET /api/v1/me": Case(Access.SIGNED_IN, "/api/v1/me"),
+    "POST /api/v1/me/pin": Case(
+        Access.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "161803"}, status=204
+    ),
     "POST /api/v1/sign-out": Case(Access.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
     "POST /api/v1/sign-in": Case(Access.ANYBODY, "/api/v1/sign-in", {"name": "Finn", "pin": PIN}),
 }  # fmt: skip

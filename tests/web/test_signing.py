@@ -152,6 +152,17 @@ async def test_only_our_own_pages_may_act(
         assert stand.claims.acts == []
 
 
+async def test_a_proxy_that_does_not_say_that_it_ends_https_is_told_how(stand: Stand) -> None:
+    proxied = {"Host": "pit.example", "Origin": "https://pit.example"}
+    answer = await try_to_sign_in(stand, **proxied)
+    assert (answer.status_code, error_of(answer)) == (403, "foreign_origin")
+    assert "X-Forwarded-Proto" in answer.text
+    said = await try_to_sign_in(stand, **proxied, X_Forwarded_Proto="https")
+    assert said.status_code == 200
+    stranger = await try_to_sign_in(stand, Host="pit.example", Origin="https://evil.example")
+    assert "X-Forwarded-Proto" not in stranger.text
+
+
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
 @pytest.mark.parametrize("path", [SIGN_IN, VALIDATE])
 async def test_what_a_foreign_form_could_send_is_refused(

@@ -59,7 +59,7 @@ def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
         "Position 5 (p5): 5 of 6 Envy Bonus $1,000.00", "Position 2: 5 of 6 Envy Bonus $1,000.00",
         "Five Card Hand Bonus (dealer) $5.00",
         "by Flo, Thu, Nov 19, 2026, 21:16:00 EST", "by Finn, Thu, Nov 19, 2026, 21:26:00 EST",
-        "PS-00412", "Tax documents are needed", "Printed by Sue, Thu, Nov 19, 2026, 21:30:00 EST",
+        "PS-00412", "Tax documents needed", "Printed by Sue, Thu, Nov 19, 2026, 21:30:00 EST",
         "Dealer: name, signature", "Floorperson: name, signature",
         "Cashier or second person: name, signature", "Patron: name, signature",
     ):  # fmt: skip

@@ -1,6 +1,7 @@
 -- Disables or enables a user, or sets his PIN. Whichever it is, his sessions end: they are of an
--- earlier generation.
--- KEYS: the user, the administrators, the log.
+-- earlier generation. Whoever is enabled or has another PIN can sign in at once: his name is locked
+-- out no more.
+-- KEYS: the user, the administrators, the log; tries, lock and undecided tries of his name.
 -- ARGV: the folded name, 'disable', 'enable' or 'pin', the PIN's hash or ''; at, by, client.
 -- Gives a status.
 
@@ -11,7 +12,7 @@ end
 local act = ARGV[2]
 local what = 'pin_set'
 if act == 'pin' then
-  redis.call('HSET', KEYS[1], 'pin', ARGV[3])
+  redis.call('HSET', KEYS[1], 'pin', ARGV[3], 'pin_by', ARGV[5])
 else
   local enabled = act == 'enable' and '1' or '0'
   if user[3] == enabled then
@@ -30,5 +31,8 @@ else
   what = act == 'enable' and 'user_enabled' or 'user_disabled'
 end
 redis.call('HINCRBY', KEYS[1], 'generation', 1)
+if act ~= 'disable' then
+  redis.call('DEL', KEYS[4], KEYS[5], KEYS[6])
+end
 note(KEYS[3], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6]})
 return 'ok'

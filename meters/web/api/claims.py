@@ -45,7 +45,7 @@ class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 def claim_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     """Everything about claims and wins."""
-    return [*_reading_routes(floor, desk, people), *_deciding_routes(desk)]
+    return [*_reading_routes(floor, desk, people), *_deciding_routes(desk, people)]
 
 
 def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
@@ -103,7 +103,7 @@ def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPR
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
+def _deciding_routes(desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/validate",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -136,7 +136,13 @@ def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
     async def pay_claim(
         claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
     ) -> ClaimRow:
-        """Record that a validated win was paid, with the payout slip, by another person."""
+        """Record that a validated win was paid, with the payout slip, by another person.
+
+        It is not another person where one knows the PIN of both (duty D4).
+        """
+        row = await desk.find(claim)
+        if row.state == "validated" and row.validated_by is not None:
+            await people.users.check_two_people(row.validated_by, request.user.name)
         return await desk.decide(claim, "pay", request.user.name, slip=data.slip)
 
     return [validate_claim, reject_claim, pay_claim]

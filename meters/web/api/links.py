@@ -8,6 +8,7 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from meters.people.people import People
 from meters.people.roles import Right
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.doors import LinkDesk
@@ -33,9 +34,9 @@ class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     reason: Words
 
 
-def link_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def link_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
     """Everything about links."""
-    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk)]
+    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk, people)]
 
 
 def _reading_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
@@ -82,7 +83,7 @@ def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
     return [close_link, open_link]
 
 
-def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/proposals",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,
@@ -105,7 +106,12 @@ def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Confirm what another person has proposed, and carry it out (duty D4)."""
+        """Confirm what another person has proposed, and carry it out (duty D4).
+
+        It is not another person where one knows the PIN of both.
+        """
+        for proposer in await _proposers(desk, link, proposal):
+            await people.users.check_two_people(proposer, request.user.name)
         return await desk.confirm(link, proposal, request.user.name)
 
     @post(
@@ -122,3 +128,14 @@ def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
         return await desk.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]
+
+
+async def _proposers(desk: LinkDesk, link: str, proposal: str) -> Sequence[str]:
+    """Who proposed an open proposal; nobody where there is none, which the desk tells."""
+    return [
+        row.by
+        for standing in await desk.links()
+        if standing.link == link
+        for row in standing.proposals
+        if row.proposal == proposal
+    ]

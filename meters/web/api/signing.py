@@ -37,6 +37,13 @@ class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     pin: Typed
 
 
+class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The PIN that somebody has, and the one that he chooses."""
+
+    pin: Typed
+    new_pin: Typed
+
+
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Who has signed in, what he may do, and what his page needs to know.
 
@@ -108,4 +115,18 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
         """Who has signed in."""
         return me(request.user)
 
-    return [sign_in, sign_out, show_me]
+    @post(
+        "/api/v1/me/pin",
+        opt=for_whoever_signed_in(), security=SESSION,
+        responses=refusals(400, 401, 403, 415, 429, 503), status_code=204,
+    )  # fmt: skip
+    async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
+        """Choose a PIN of one's own, which nobody else knows; one's other sessions end.
+
+        A wrong `pin` counts as a failure to sign in.
+        """
+        await people.sessions.choose_pin(
+            token_of(request), request.user, data.pin, data.new_pin, client_of(request)
+        )
+
+    return [sign_in, sign_out, show_me, choose_pin]

@@ -10,9 +10,11 @@
   const nav = make("nav", { "aria-label": "Views" });
   const who = make("p.who", {});
   const line = make("p.line", { role: "status", hidden: true });
+  const own = make("button", { type: "button", onclick: () => people.choosePin() }, "My PIN");
   const out = make("button", { type: "button", onclick: () => session.signOut() }, "Sign out");
+  const presses = make("div.bar.presses", {}, sound.button, own, out);
   const head = make("section.top", { "aria-label": "Signed in" },
-    make("div.bar", {}, who, sound.button, out), nav);
+    make("div.bar", {}, who, presses), nav);
 
   let me = null;
   let shown = null;
@@ -54,6 +56,7 @@
     const [name, view] = allowed().find(([each]) => each === asked) ?? allowed()[0];
     if (shown === view) return;
     const moved = shown !== null;
+    dialogs.closeAll();
     shown?.hide();
     shown = view;
     main.replaceChildren();

@@ -95,6 +95,8 @@ const dialogs = (() => {
   /* What is wrong with what was typed. */
   const wrong = (message, field) => {
     field?.focus();
+    /* Once the notice stands above it: the whole question must be in sight, not one answer. */
+    requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
     return new service.Refused(message, { status: 422 });
   };
 

@@ -90,6 +90,11 @@ const links = (() => {
 
     proposal(link, one, may, done) {
       const own = one.by === me.name;
+      const why = own
+        ? "You proposed it: another person confirms."
+        : one.kind === "parameter" && link.state !== "closed"
+          ? "The link is open: a parameter is confirmed while it is closed."
+          : "";
       return make("li", { "data-proposal": one.proposal },
         make("p.strong", {}, changes.told(link, one)),
         one.reason ? make("p", {}, `Reason: ${words.sentence(one.reason)}`) : null,
@@ -97,9 +102,9 @@ const links = (() => {
         may
           ? make("div.acts", {},
             action("Confirm", one.proposal, () => changes.confirm(link, one, done),
-              { kind: "go", off: own ? "own" : "" }),
+              { kind: "go", off: why }),
             action("Withdraw", one.proposal, () => changes.withdraw(link, one, done)),
-            own ? make("p.why", {}, "You proposed it: another person confirms.") : null)
+            why ? make("p.why", {}, why) : null)
           : null);
     }
 
@@ -120,7 +125,7 @@ const links = (() => {
           ["Magic Card", every(meter.magic_card_every)],
           ["Lucky Bonus", every(meter.lucky_every)],
           ["Cycle", String(meter.cycle)],
-          ["Wins pending", String(meter.pending)],
+          ["Wins off the meter pending", String(meter.pending)],
         ]),
         may && link.state !== "inoperable"
           ? make("div.acts", {},

@@ -8,6 +8,7 @@ const people = (() => {
     sign_in: "Signed in", sign_in_refused: "Sign-in refused", locked_out: "Locked out",
     sign_out: "Signed out", user_added: "User added", user_disabled: "User disabled",
     user_enabled: "User enabled", pin_set: "New PIN",
+    pin_chosen: "Chose a PIN", pin_refused: "Wrong PIN when choosing one",
   };
   let view = null;
   let me = null;
@@ -18,7 +19,7 @@ const people = (() => {
     });
 
   /* Two fields for a PIN that is typed unseen. */
-  const newPin = () => {
+  const newPin = (label = "PIN", again = "The PIN again") => {
     const first = pinField("pin");
     const second = pinField("again");
     const value = () => {
@@ -27,8 +28,8 @@ const people = (() => {
       return first.value;
     };
     const nodes = [
-      dialogs.field("PIN", first, "6 to 12 digits; not one digit repeated, not a run up or down"),
-      dialogs.field("The PIN again", second),
+      dialogs.field(label, first, "6 to 12 digits; not one digit repeated, not a run up or down"),
+      dialogs.field(again, second),
     ];
     return { nodes, value };
   };
@@ -81,6 +82,26 @@ const people = (() => {
       confirm: "Set the PIN",
       act: () => service.post(path(user, "pin"), { pin: pin.value() }),
       done,
+    });
+  };
+
+  /* One's own, which nobody else knows: whoever set the one before could sign in with it. */
+  const choosePin = () => {
+    const old = pinField("old");
+    old.autocomplete = "current-password";
+    const pin = newPin("New PIN", "New PIN again");
+    dialogs.open({
+      title: "My PIN",
+      content: [
+        make("p", {}, "Choose a PIN that only you know. Wherever else you are signed in, you are signed out."),
+        dialogs.field("PIN you have", old), pin.nodes,
+      ],
+      confirm: "Change my PIN",
+      act: () => {
+        if (!old.value) throw dialogs.wrong("The PIN that you have is needed.", old);
+        return service.post("/api/v1/me/pin", { pin: old.value, new_pin: pin.value() });
+      },
+      done: () => view?.readLog(),
     });
   };
 
@@ -147,6 +168,7 @@ const people = (() => {
           make("p.of", {}, [
             words.capital(user.role),
             user.signed_in_at ? `last signed in ${words.moment(user.signed_in_at)}` : "never signed in",
+            user.pin_by === user.name ? "chose his PIN" : `PIN set by ${user.pin_by}`,
           ].join(" · "))),
         make("span.chip", { "data-state": user.enabled ? "operable" : "closed" }, user.enabled ? "Enabled" : "Disabled"),
         me.rights.includes("people")
@@ -158,7 +180,7 @@ const people = (() => {
   }
 
   return {
-    name: "People", right: "users",
+    name: "People", right: "users", choosePin,
     show: (root, who) => {
       me = who;
       view = new View(root);

@@ -95,6 +95,9 @@ const session = (() => {
     }
     const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
     if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
+    /* Where a dialog is open, all else is out of reach: the warning goes into it. */
+    const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
+    if (warn && stay.parentElement !== place) place.append(stay);
     stay.hidden = !warn;
     left.textContent = warn ? `${Math.ceil(rest / 1000)} s` : "";
   };

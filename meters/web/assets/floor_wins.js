@@ -17,6 +17,8 @@ const wins = (() => {
   const select = (name, options) =>
     make("select", { name }, options.map(([value, told]) => make("option", { value }, told)));
 
+  const LAST_DAY = "9999-12-30";
+
   class View {
     constructor(root) {
       this.asked = 0;
@@ -42,8 +44,8 @@ const wins = (() => {
             ["", "Any"], ["pending", "To validate"], ["validated", "Validated"],
             ["paid", "Paid"], ["rejected", "Rejected"],
           ])),
-          field("From", make("input", { type: "date", name: "from" })),
-          field("To, that day included", make("input", { type: "date", name: "to" }))),
+          field("From", make("input", { type: "date", name: "from", max: LAST_DAY })),
+          field("To, that day included", make("input", { type: "date", name: "to", max: LAST_DAY }))),
         make("div.acts", {},
           make("button.go", { type: "submit" }, "Search"),
           make("button", { type: "button", onclick: () => this.clear() }, "Clear")));
@@ -86,9 +88,25 @@ const wins = (() => {
       };
     }
 
+    /* What is wrong with the dates, in words. */
+    wrong() {
+      const { from, to } = this.form.elements;
+      if (!from.validity.valid || !to.validity.valid) return "A date has a year of four digits.";
+      return from.value && to.value && from.value > to.value ? "From is after To: no day lies between." : "";
+    }
+
     async read(before = null) {
       const asked = (this.asked += 1);
-      if (before === null) this.shown = this.query();
+      if (before === null) {
+        const wrong = this.wrong();
+        if (wrong) {
+          this.list.replaceChildren();
+          this.more.hidden = true;
+          this.told.textContent = wrong;
+          return;
+        }
+        this.shown = this.query();
+      }
       this.more.disabled = true;
       try {
         const page = await service.get("/api/v1/wins", { ...this.shown, before });

@@ -17,10 +17,12 @@ export class Moment {
     this.timer = null;
   }
 
-  /* `meter` is the meter that was won; a hit that finds too many before it has its note alone. */
+  /* `meter` is the meter that was won. Those that wait come the largest first; where too many do,
+     the smallest have their notes alone. */
   celebrate(hit, meter) {
-    if (this.waiting.length >= WAITING_MAX) return;
     this.waiting.push({ hit, meter });
+    this.waiting.sort((one, other) => other.hit.amount - one.hit.amount);
+    this.waiting.length = Math.min(this.waiting.length, WAITING_MAX);
     if (this.shown === null) this.next();
   }
 

@@ -1,0 +1,150 @@
+"""PINs that people choose themselves, and who knows whose, in a real Redis."""
+
+import pytest
+
+from meters.people.errors import PeopleError
+from meters.people.pins import PinHashing
+from meters.people.roles import Role
+from meters.people.sessions import Opened
+from meters.people.users import Doer
+from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+
+OWN = "161803"
+ADA = Doer("Ada", HERE)
+
+
+@pytest.fixture
+async def staffed(register: Register) -> Register:
+    """A register with an administrator and a user, both added by command."""
+    await register.add("Ada", Role.ADMINISTRATOR)
+    await register.add("Flo")
+    return register
+
+
+async def choose(register: Register, opened: Opened, old: str = PIN, new: str = OWN) -> str:
+    """Choose a PIN, and give the code where it is refused."""
+    try:
+        await register.people.sessions.choose_pin(opened.token, opened.person, old, new, HERE)
+    except PeopleError as error:
+        return error.code
+    return ""
+
+
+async def pin_by(register: Register, name: str) -> str:
+    return next(row.pin_by for row in await register.people.users.rows() if row.name == name)
+
+
+async def test_a_pin_of_ones_own_ends_ones_other_sessions_alone(staffed: Register) -> None:
+    here, elsewhere, sue = (
+        await staffed.sign_in(), await staffed.sign_in(), await staffed.sign_in("Ada")
+    )  # fmt: skip
+    assert await choose(staffed, here) == ""
+    assert await staffed.whose(here.token) == here.person
+    assert await staffed.whose(elsewhere.token) is None
+    assert await staffed.whose(sue.token) == sue.person
+    assert await staffed.refused("Flo", PIN) == "wrong_name_or_pin"
+    assert (await staffed.sign_in("Flo", OWN)).person.name == "Flo"
+    entry = next(row for row in await staffed.log() if row.what == "pin_chosen")
+    assert (entry.by, entry.about, entry.client) == ("Flo", "Flo", HERE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (WRONG, OWN, "wrong_pin"), ("", OWN, "wrong_pin"), (PIN, PIN, "bad_pin"),
+        (PIN, "111111", "bad_pin"), (PIN, "12345", "bad_pin"), (WRONG, "1", "bad_pin"),
+    ],
+)  # fmt: skip
+async def test_what_is_refused_changes_nothing(
+    staffed: Register, old: str, new: str, code: str
+) -> None:
+    here, elsewhere = await staffed.sign_in(), await staffed.sign_in()
+    assert await choose(staffed, here, old, new) == code
+    assert await staffed.whose(here.token) == here.person
+    assert await staffed.whose(elsewhere.token) == elsewhere.person
+    assert await pin_by(staffed, "Flo") == BY_COMMAND.name
+    assert await staffed.sign_in()
+
+
+async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) -> None:
+    here = await staffed.sign_in()
+    assert await staffed.refused(client="192.0.2.8") == "wrong_name_or_pin"
+    codes = [await choose(staffed, here, WRONG) for _ in range(4)]
+    assert codes == ["wrong_pin"] * 3 + ["locked_out"]
+    assert await choose(staffed, here) == "locked_out"
+    assert await staffed.refused("Flo", PIN, client="192.0.2.9") == "locked_out"
+    assert await staffed.whose(here.token) == here.person
+    assert (await staffed.told())[-5:] == [
+        *[("pin_refused", "Flo", "Flo")] * 4, ("locked_out", "Flo", "Flo"),
+    ]  # fmt: skip
+
+
+async def test_the_pin_that_one_has_is_no_failed_try(staffed: Register) -> None:
+    here = await staffed.sign_in()
+    assert [await choose(staffed, here, PIN, PIN) for _ in range(6)] == ["bad_pin"] * 6
+    assert await choose(staffed, here) == ""
+
+
+@pytest.mark.parametrize("what", ["disabled", "another PIN", "signed out"])
+async def test_what_happens_while_the_old_pin_is_looked_at_counts(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    here = await staffed.sign_in()
+    real = PinHashing.matches
+
+    async def slow(self: PinHashing, pin: str, kept: str | None) -> bool:
+        right = await real(self, pin, kept)
+        if what == "disabled":
+            await staffed.people.users.disable("Flo", ADA)
+        elif what == "another PIN":
+            await staffed.people.users.set_pin("Flo", WRONG, ADA)
+        else:
+            await staffed.people.sessions.sign_out(here.token, HERE)
+        return right
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PinHashing, "matches", slow)
+        assert await choose(staffed, here) == "session_ended"
+    assert await staffed.whose(here.token) is None
+    assert await staffed.refused("Flo", OWN) == "wrong_name_or_pin"
+    assert "pin_chosen" not in [what for what, _, _ in await staffed.told()]
+
+
+async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
+    users = staffed.people.users
+    assert await pin_by(staffed, "Flo") == BY_COMMAND.name
+    assert (await users.set_pin("flo", WRONG, ADA)).pin_by == "Ada"
+    assert await choose(staffed, await staffed.sign_in("flo", WRONG), WRONG) == ""
+    assert await pin_by(staffed, "Flo") == "Flo"
+    assert (await users.add("Sue", Role.SUPERVISOR, PIN, ADA)).pin_by == "Ada"
+    await users.disable("Sue", BY_COMMAND)
+    assert (await users.enable("Sue", BY_COMMAND)).pin_by == "Ada"
+
+
+async def two(register: Register, first: str, second: str) -> str:
+    """Whether two may be two people, and if not what is told."""
+    try:
+        await register.people.users.check_two_people(first, second)
+    except PeopleError as error:
+        return error.message if error.code == "same_person" else error.code
+    return ""
+
+
+async def test_who_knows_anothers_pin_is_not_another_person(staffed: Register) -> None:
+    await staffed.add("Finn")
+    users = staffed.people.users
+    assert await two(staffed, "Flo", "Finn") == ""
+    assert await two(staffed, "Ada", "Flo") == ""
+    await users.set_pin("Flo", WRONG, ADA)
+    assert await two(staffed, "Ada", "Flo") == "Ada set your PIN: choose one of your own first"
+    assert await two(staffed, "Flo", "Ada") == "you set the PIN of Flo: a third person must do this"
+    assert await two(staffed, "Flo", "Finn") == ""
+    assert await two(staffed, "Finn", "Flo") == ""
+    await users.set_pin("Finn", WRONG, ADA)
+    assert await two(staffed, "Flo", "Finn") == (
+        "Ada set your PIN and that of Flo: choose one of your own first"
+    )
+    assert await choose(staffed, await staffed.sign_in("Finn", WRONG), WRONG) == ""
+    assert await two(staffed, "Flo", "Finn") == ""
+    assert await two(staffed, "Ada", "Finn") == ""
+    assert await two(staffed, "Ada", "Flo") != ""

@@ -1,0 +1,99 @@
+"""A request whose body is held back acts for nobody whose session has ended meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+import pytest
+
+from meters.people.roles import Role
+from meters.people.users import Doer
+from tests.servers import RedisServer
+from tests.web.stand import PIN, Staff, Stand
+
+_BODY: Final = b"{}"
+_BOUND_S: Final = 20
+
+
+@pytest.fixture
+async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand where people can sign in."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    yield stand
+    await stand.stop()
+
+
+class Held:
+    """A POST of which the service has the headers, and waits for the body."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def send(cls, stand: Stand, staff: Staff, path: str) -> "Held":
+        """Send the headers, and wait until the service asks for the body.
+
+        It does so only when it has looked up who asks: until then nothing reads the body.
+        """
+        reader, writer = await asyncio.open_connection("127.0.0.1", stand.port)
+        headers = {
+            "Host": f"127.0.0.1:{stand.port}", "Content-Type": "application/json",
+            "Content-Length": str(len(_BODY)), "Expect": "100-continue", "Connection": "close",
+            "Cookie": staff.client.headers["Cookie"],
+            "X-CSRF-Token": staff.client.headers["X-CSRF-Token"],
+        }  # fmt: skip
+        lines = [f"POST {path} HTTP/1.1", *(f"{name}: {told}" for name, told in headers.items())]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        asked = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _BOUND_S)
+        assert asked.startswith(b"HTTP/1.1 100"), asked
+        return cls(reader, writer)
+
+    async def finish(self) -> bytes:
+        """Send the body, and give the answer."""
+        self._writer.write(_BODY)
+        answer = await asyncio.wait_for(self._reader.read(), _BOUND_S)
+        self._writer.close()
+        return answer
+
+
+async def test_a_held_request_of_who_is_still_there_is_done(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
+        held = await Held.send(stand, flo, "/api/v1/claims/c1/validate")
+        assert (await held.finish()).startswith(b"HTTP/1.1 200")
+    assert [act[:3] for act in stand.claims.acts] == [("c1", "validate", "Flo")]
+
+
+@pytest.mark.parametrize("how", ["disabled", "signed out", "another PIN", "idle"])
+async def test_a_held_request_does_nothing_once_the_session_has_ended(
+    stand: Stand, how: str
+) -> None:
+    users, ada = stand.people.users, Doer("Ada")
+    async with stand.signed_in("Sue") as sue:
+        claim = await Held.send(stand, sue, "/api/v1/claims/c1/validate")
+        link = await Held.send(stand, sue, "/api/v1/links/pit-2/open")
+        if how == "disabled":
+            await users.disable("Sue", ada)
+        elif how == "signed out":
+            assert (await sue.post("/api/v1/sign-out")).status_code == 204
+        elif how == "another PIN":
+            await users.set_pin("Sue", "271828", ada)
+        else:
+            await stand.redis.pexpire(stand.session_key(sue), 0)
+        for held in (claim, link):
+            answer = await held.finish()
+            assert answer.startswith(b"HTTP/1.1 401"), answer
+            assert b'"sign_in"' in answer
+    assert stand.claims.acts == []
+    assert stand.links.done == []
+
+
+async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: Stand) -> None:
+    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Doer("the test"))
+    async with stand.signed_in("Ada") as ada:
+        held = await Held.send(stand, ada, "/api/v1/users/Flo/disable")
+        await stand.people.users.disable("Ada", Doer("Bea"))
+        assert (await held.finish()).startswith(b"HTTP/1.1 401")
+    assert all(row.enabled for row in await stand.people.users.rows() if row.name == "Flo")

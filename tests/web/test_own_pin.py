@@ -1,0 +1,167 @@
+"""One's own PIN over HTTP and on the page, and that one person is never both (duty D4)."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from meters.people.roles import Role
+from meters.people.users import Doer
+from meters.web.rows import Adjustment
+from tests.servers import RedisServer
+from tests.web.floor_hand import (
+    FloorRoom,
+    check_accessible,
+    claim_card,
+    dialog,
+    floor_room,
+    press,
+    type_sign_in,
+)
+from tests.web.stand import CLAIM, PIN, Stand
+from tests.web.test_api import error_of
+from tests.web.test_floor_access import check_view
+
+ADAS = "271828"
+OWN = "161803"
+LINK = "/api/v1/links/pit-2/proposals"
+ADJUSTMENT = {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}
+
+
+@pytest.fixture
+async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand where people can sign in."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    yield stand
+    await stand.stop()
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+async def set_by_ada(stand: Stand, *names: str) -> None:
+    """Ada gives them PINs, as she may."""
+    async with stand.signed_in("Ada") as ada:
+        for name in names:
+            answer = await ada.post(f"/api/v1/users/{name}/pin", {"pin": ADAS})
+            assert (answer.status_code, answer.json()["pin_by"]) == (200, "Ada")
+
+
+async def test_a_pin_of_ones_own_is_chosen_and_the_session_goes_on(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo, stand.signed_in("Flo") as elsewhere:
+        wrong = await flo.post("/api/v1/me/pin", {"pin": "000001", "new_pin": OWN})
+        assert (wrong.status_code, error_of(wrong)) == (403, "wrong_pin")
+        same = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": PIN})
+        assert (same.status_code, error_of(same)) == (400, "bad_pin")
+        for body in ({"pin": PIN}, {"pin": PIN, "new_pin": OWN, "name": "Sue"}):
+            assert (await flo.post("/api/v1/me/pin", body)).status_code == 400
+        chosen = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": OWN})
+        assert (chosen.status_code, chosen.content) == (204, b"")
+        assert (await flo.get("/api/v1/me")).status_code == 200
+        assert (await elsewhere.get("/api/v1/me")).status_code == 401
+        for _ in range(4):
+            await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "141421"})
+        locked = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "141421"})
+        assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
+        assert "retry-after" in locked.headers
+
+
+async def test_one_administrator_is_not_both_who_propose_and_confirm(stand: Stand) -> None:
+    await set_by_ada(stand, "Sue")
+    async with stand.signed_in("Ada") as ada, stand.signed_in("Sue", ADAS) as as_sue:
+        proposed = (await ada.post(LINK, ADJUSTMENT)).json()["proposal"]
+        confirmed = await as_sue.post(f"{LINK}/{proposed}/confirm")
+        assert (confirmed.status_code, error_of(confirmed)) == (409, "same_person")
+        assert "Ada set your PIN: choose one of your own first" in confirmed.text
+        other_way = (await as_sue.post(LINK, ADJUSTMENT)).json()["proposal"]
+        refused = await ada.post(f"{LINK}/{other_way}/confirm")
+        assert (refused.status_code, error_of(refused)) == (409, "same_person")
+        assert [what for what, *_ in stand.links.done] == ["propose", "propose"]
+        await as_sue.post("/api/v1/me/pin", {"pin": ADAS, "new_pin": OWN})
+        assert (await as_sue.post(f"{LINK}/{proposed}/confirm")).status_code == 200
+    async with stand.signed_in("Sam") as sam:
+        assert (await sam.post(f"{LINK}/{other_way}/confirm")).status_code == 200
+
+
+async def test_one_administrator_is_not_both_who_validate_and_pay(stand: Stand) -> None:
+    await set_by_ada(stand, "Flo", "Finn")
+    async with stand.signed_in("Flo", ADAS) as as_flo, stand.signed_in("Finn", ADAS) as as_finn:
+        assert (await as_flo.post("/api/v1/claims/c1/validate")).status_code == 200
+        paid = await as_finn.post("/api/v1/claims/c1/pay", {"slip": "S-1"})
+        assert (paid.status_code, error_of(paid)) == (409, "same_person")
+        assert [act for _, act, *_ in stand.claims.acts] == ["validate"]
+    async with stand.signed_in("Sue") as sue:
+        assert (await sue.post("/api/v1/claims/c1/pay", {"slip": "S-1"})).status_code == 200
+
+
+async def test_a_payment_is_not_by_whose_pin_the_validator_set(stand: Stand) -> None:
+    """Whoever validated may have been an administrator when he set the PIN."""
+    await stand.people.users.add("Newt", Role.FLOORPERSON, ADAS, Doer("Flo"))
+    async with stand.signed_in("Flo") as flo, stand.signed_in("Newt", ADAS) as newt:
+        assert (await flo.post("/api/v1/claims/c1/validate")).status_code == 200
+        paid = await newt.post("/api/v1/claims/c1/pay", {"slip": "S-1"})
+        assert (paid.status_code, error_of(paid)) == (409, "same_person")
+        assert "Flo set your PIN" in paid.text
+
+
+async def test_pins_set_by_command_hinder_nobody(stand: Stand) -> None:
+    for name in ("Sue", "Sam"):
+        await stand.people.users.set_pin(name, ADAS, Doer("command line (amy)"))
+    change = Adjustment(meter="progressive", amount=100, reason="a test")
+    row = await stand.links.propose("pit-2", "Sue", change)
+    async with stand.signed_in("Sam", ADAS) as sam:
+        assert (await sam.post(f"{LINK}/{row.proposal}/confirm")).status_code == 200
+
+
+@pytest.mark.parametrize("size", ["phone", "tablet"])
+async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) -> None:
+    page = await room.signed_in("Dana", size=size, bypass_csp=True)
+    await check_view(page)
+    await press(page, "My PIN")
+    asked = dialog(page)
+    said = asked.get_by_role("alert")
+    change = asked.get_by_role("button", name="Change my PIN")
+    await expect(change).to_be_enabled()
+    await check_view(page)
+
+    async def fill(old: str, new: str, again: str) -> None:
+        for label, typed in (("PIN you have", old), ("New PIN", new), ("New PIN again", again)):
+            await asked.get_by_label(label, exact=True).fill(typed)
+        await change.click()
+
+    await fill("", OWN, OWN)
+    await expect(said).to_have_text("The PIN that you have is needed.")
+    await fill(PIN, OWN, "161804")
+    await expect(said).to_have_text("The two PINs differ.")
+    await fill("271829", OWN, OWN)
+    await expect(said).to_have_text(
+        re.compile("The PIN that you typed is not the one that you have")
+    )
+    await check_accessible(page)
+    await fill(PIN, OWN, OWN)
+    await expect(dialog(page)).to_have_count(0)
+    await expect(page.get_by_role("button", name="My PIN")).to_be_focused()
+    await press(page, "Sign out")
+    await type_sign_in(page, "Dana", OWN)
+    await expect(page.locator(".who")).to_contain_text("Dana")
+
+
+async def test_who_shares_a_pin_is_told_at_the_payment_and_chooses_one(room: FloorRoom) -> None:
+    await set_by_ada(room.stand, "Flo", "Finn")
+    await room.stand.claims.decide("c1", "validate", "Flo")
+    page = await room.page()
+    await page.goto(f"{room.stand.url}/floor")
+    await type_sign_in(page, "Finn", ADAS)
+    await press(claim_card(page, CLAIM), "Pay")
+    await dialog(page).get_by_label("slip").fill("S-1")
+    await dialog(page).locator("[type=submit]").click()
+    await expect(dialog(page).get_by_role("alert")).to_contain_text(
+        "Ada set your PIN and that of Flo: choose one of your own first"
+    )
+    assert [act for _, act, *_ in room.stand.claims.acts] == ["validate"]
