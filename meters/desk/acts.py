@@ -8,7 +8,7 @@ import msgspec
 from meters.books.terms import read_terms
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
-from meters.web.rows import ActRow
+from meters.desk.rows import ActRow
 from meters.wire.pages.words import item_words, money
 
 

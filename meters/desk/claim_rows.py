@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from meters.books.standing import Act
+from meters.desk.rows import ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.intake.result_work import ClaimRecord
-from meters.web.rows import ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.wire.floor import Floor
 from meters.wire.pages.words import hand_words, item_words
 

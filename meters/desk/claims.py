@@ -10,11 +10,11 @@ from meters.books.standing import Act, Decided
 from meters.books.steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.desk.claim_rows import ClaimRows, Decision, record_of
+from meters.desk.doors import DeskError
 from meters.desk.failures import told_as_inoperable
 from meters.desk.history import History
+from meters.desk.rows import ClaimRow, WinPage, WinSearch
 from meters.intake.result_work import ClaimRecord, OpenedClaim
-from meters.web.doors import DeskError
-from meters.web.rows import ClaimRow, WinPage, WinSearch
 from meters.wire.clock import now_text
 from meters.wire.floor import Floor
 from meters.wire.messages import Jackpot

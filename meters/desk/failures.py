@@ -7,7 +7,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.store import TermsError
-from meters.web.doors import DeskError
+from meters.desk.doors import DeskError
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from typing import Final
 from meters.books.store import LinkStore
 from meters.books.wins import WinIndex
 from meters.desk.claim_rows import ClaimRows
-from meters.web.doors import DeskError
-from meters.web.rows import ClaimRow, WinPage, WinSearch
+from meters.desk.doors import DeskError
+from meters.desk.rows import ClaimRow, WinPage, WinSearch
 from meters.wire.floor import Floor
 
 _PAGE: Final = 100

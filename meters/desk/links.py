@@ -20,12 +20,12 @@ from meters.books.changes import ChangeBook, NewTerms, Switch
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import LinkTerms, terms_text
 from meters.desk.acts import Switched, Withdrawn, act_row
+from meters.desk.doors import DeskError
 from meters.desk.failures import told_as_inoperable
 from meters.desk.parameters import with_parameter, words_of
 from meters.desk.proposals import Change, adjustment, change_of, parameter_change, proposal_row
+from meters.desk.rows import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
 from meters.desk.standings import link_standing
-from meters.web.doors import DeskError
-from meters.web.rows import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
 from meters.wire.floor import Link, Meter, fewest_positions
 
 log = structlog.get_logger()

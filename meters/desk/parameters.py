@@ -11,8 +11,8 @@ import msgspec
 from bonus.law.meter_terms import meter_terms
 from bonus.returns import hand_bonus_return
 from bonus.wagers import MeterKind
-from meters.web.doors import DeskError
-from meters.web.rows import Parameter
+from meters.desk.doors import DeskError
+from meters.desk.rows import Parameter
 from meters.wire.floor import WAGER_CENTS_MAX, Meter
 from meters.wire.pages.words import money
 

@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from meters.desk.doors import DeskError
 from meters.desk.parameters import return_warning, with_parameter, words_of
-from meters.web.doors import DeskError
-from meters.web.rows import Adjustment, Parameter, ParameterChange, ProposalRow, ProposalState
+from meters.desk.rows import Adjustment, Parameter, ParameterChange, ProposalRow, ProposalState
 from meters.wire.floor import Meter
 from meters.wire.pages.words import money
 

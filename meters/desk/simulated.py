@@ -7,8 +7,8 @@ from typing import Final
 import structlog
 
 from meters.desk.claims import ClaimsDesk
-from meters.web.doors import DeskError
-from meters.web.rows import ClaimRow
+from meters.desk.doors import DeskError
+from meters.desk.rows import ClaimRow
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from bonus.wagers import MeterKind
 from meters.books.accounts import meter_account, reserve_account
 from meters.books.standing import Snapshot
 from meters.desk.parameters import paytables_of
-from meters.web.rows import LinkStanding, MeterStanding, ProposalRow
+from meters.desk.rows import LinkStanding, MeterStanding, ProposalRow
 from meters.wire.floor import Link, Meter
 
 

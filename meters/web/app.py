@@ -10,6 +10,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
 from meters.board import Board, BoardFullError
+from meters.desk.doors import Changes, ClaimDesk, DeskError, Health, LinkDesk
 from meters.metrics import Metrics
 from meters.people.errors import PeopleError
 from meters.people.people import People
@@ -20,7 +21,6 @@ from meters.web.api.links import link_routes
 from meters.web.api.meters import meter_routes
 from meters.web.api.signing import signing_routes
 from meters.web.api.users import user_routes
-from meters.web.doors import Changes, ClaimDesk, DeskError, Health, LinkDesk
 from meters.web.dress import dressed
 from meters.web.errors import (
     RefusedError,

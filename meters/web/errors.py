@@ -13,9 +13,9 @@ from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
 from meters.board import BoardFullError
+from meters.desk.doors import DeskError
 from meters.people.errors import PeopleError
 from meters.people.sessions import SignedIn
-from meters.web.doors import DeskError
 
 WebRequest = Request[object, object, State]
 StaffRequest = Request[SignedIn, object, State]

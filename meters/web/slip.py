@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from meters.web.rows import ClaimRow, EnvyOwed, Wagered
+from meters.desk.rows import ClaimRow, EnvyOwed, Wagered
 from meters.web.slip_sheet import FAINT, HUSH, INNER, MARGIN, WIDTH, Sheet
 from meters.web.slip_words import amount_words, moment_words
 from meters.wire.demonstration import MARK

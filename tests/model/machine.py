@@ -10,8 +10,8 @@ from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
 from meters.books.standing import Act
-from meters.web.doors import DeskError
-from meters.web.rows import Adjustment
+from meters.desk.doors import DeskError
+from meters.desk.rows import Adjustment
 from tests.model.deals import (
     result_event,
     stacked_event,

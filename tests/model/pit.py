@@ -12,10 +12,10 @@ from meters.books.standing import Act
 from meters.books.store import LinkStore
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
+from meters.desk.rows import ClaimRow
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.known import known_tables
 from meters.metrics import Metrics
-from meters.web.rows import ClaimRow
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import Jackpot, Reply
 

@@ -5,8 +5,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.desk import history
-from meters.web.doors import DeskError
-from meters.web.rows import ClaimRow, EnvyOwed, Wagered, WinSearch
+from meters.desk.doors import DeskError
+from meters.desk.rows import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 ROYAL = "As Ks Qs"

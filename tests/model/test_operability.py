@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 import meters.link
 from meters.books.mark import LedgerMark
-from meters.web.doors import DeskError
+from meters.desk.doors import DeskError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running

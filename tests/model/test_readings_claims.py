@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.standing import Act
-from meters.web.doors import DeskError
+from meters.desk.doors import DeskError
 from tests.model.pit import (
     BONUS,
     CENT,

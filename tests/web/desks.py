@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from meters.books.standing import Act
-from meters.web.doors import DeskError
-from meters.web.rows import (
+from meters.desk.doors import DeskError
+from meters.desk.rows import (
     ActRow,
     Adjustment,
     ClaimRow,

@@ -12,9 +12,9 @@ from litestar.routes import HTTPRoute
 from pypdf import PdfReader
 
 from meters import board as board_module
+from meters.desk.doors import DeskError
+from meters.desk.rows import ClaimRow, WinPage
 from meters.web import stream as stream_module
-from meters.web.doors import DeskError
-from meters.web.rows import ClaimRow, WinPage
 from tests.servers import RedisServer
 from tests.web.events import listening
 from tests.web.stand import CLAIM, SMALL, Stand

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from meters.web.rows import ClaimRow
+from meters.desk.rows import ClaimRow
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (

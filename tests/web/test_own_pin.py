@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, expect
 
+from meters.desk.rows import Adjustment
 from meters.people.roles import Role
 from meters.people.users import Doer
-from meters.web.rows import Adjustment
 from tests.servers import RedisServer
 from tests.web.floor_hand import (
     FloorRoom,

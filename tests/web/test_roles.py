@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from litestar.routes import HTTPRoute
 
+from meters.desk.rows import Adjustment
 from meters.people.errors import PeopleError
 from meters.people.roles import RIGHTS, Right, Role
 from meters.people.users import Doer
 from meters.web.errors import ErrorBody
-from meters.web.rows import Adjustment
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
 from tests.servers import RedisServer
 from tests.web.stand import CLAIM, PIN, SMALL, STAFF, Stand

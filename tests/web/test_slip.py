@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from meters.web.rows import ClaimRow, EnvyOwed, Wagered
+from meters.desk.rows import ClaimRow, EnvyOwed, Wagered
 from meters.web.slip import slip_pdf
 from meters.web.slip_words import amount_words, moment_words
 from meters.wire.floor import Floor, parse_floor

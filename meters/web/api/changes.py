@@ -12,10 +12,10 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
 from meters.board import Board, Watch
+from meters.desk.doors import Changes
 from meters.people.errors import PeopleError
 from meters.people.people import People
 from meters.people.roles import Right
-from meters.web.doors import Changes
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, needs, token_of
 from meters.web.stream import HEARTBEAT, STREAM_HEADERS, frame

@@ -10,11 +10,11 @@ from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
+from meters.desk.doors import ClaimDesk
+from meters.desk.rows import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
 from meters.people.people import People
 from meters.people.roles import Right
-from meters.web.doors import ClaimDesk
 from meters.web.errors import StaffRequest, WebRequest, refusals
-from meters.web.rows import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
 from meters.web.security import SESSION, for_anybody, needs, person_of
 from meters.web.slip import slip_pdf
 from meters.wire.floor import Floor

@@ -5,8 +5,8 @@ from litestar import MediaType, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
+from meters.desk.doors import Health
 from meters.metrics import Metrics
-from meters.web.doors import Health
 from meters.web.errors import WebRequest
 from meters.web.security import for_anybody
 

@@ -8,12 +8,8 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from meters.people.people import People
-from meters.people.roles import Right
-from meters.web.api.claims import ENTRIES_MAX, Nothing
-from meters.web.doors import LinkDesk
-from meters.web.errors import StaffRequest, refusals
-from meters.web.rows import (
+from meters.desk.doors import LinkDesk
+from meters.desk.rows import (
     PAGE_MAX,
     ActRow,
     Adjustment,
@@ -22,6 +18,10 @@ from meters.web.rows import (
     ProposalRow,
     Words,
 )
+from meters.people.people import People
+from meters.people.roles import Right
+from meters.web.api.claims import ENTRIES_MAX, Nothing
+from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, needs
 
 _ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)

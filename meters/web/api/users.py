@@ -8,13 +8,13 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from meters.desk.rows import PAGE_MAX
 from meters.people.log import LogRow
 from meters.people.people import People
 from meters.people.roles import Right, Role
 from meters.people.users import Doer, UserRow
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
-from meters.web.rows import PAGE_MAX
 from meters.web.security import SESSION, client_of, needs
 
 _ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)

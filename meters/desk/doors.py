@@ -1,10 +1,10 @@
-"""What the web side asks of the service: the claims desk, the links desk and the links' health."""
+"""What is asked of the desks, and of what stands behind them: claims, links, changes, health."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from meters.books.standing import Act
-from meters.web.rows import (
+from meters.desk.rows import (
     ActRow,
     Adjustment,
     ClaimRow,
