@@ -9,7 +9,7 @@ Act = Literal["validate", "reject", "pay"]
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """Where a table stands: its last seq, its open round, the claims of its last result."""
+    """Where a table stands: its last seq, its open round, the claims of its last results."""
 
     last_seq: int
     open_round: str | None

@@ -319,3 +319,19 @@ async def test_terms_of_the_open_round_are_kept_until_it_is_over(books: Books) -
     (state,) = await books.store.table_states(["T-1"])
     assert (state.open_round, state.basis, state.wagers) == (None, 0, b"")
     assert state.claims == ("T-1-2-1",)
+
+
+async def test_claims_of_the_last_results_are_kept_to_be_told_again(books: Books) -> None:
+    """A table may have missed what became of a win some rounds ago; the oldest are let go."""
+    opened = []
+    for number in range(20):
+        seq, name = 2 * number + 1, f"R{number}"
+        claim = f"T-1-{seq + 1}-1"
+        due = odds(600, claim=claim)
+        await books.accept(
+            wagers(seq, round_id=name), result(seq + 1, due, basis=seq, round_id=name)
+        )
+        opened.append(claim)
+    await books.accept(wagers(41, round_id="R40"), void_step(42, round_id="R40"))
+    (state,) = await books.store.table_states(["T-1"])
+    assert state.claims == tuple(opened[-16:])

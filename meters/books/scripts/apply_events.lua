@@ -38,10 +38,10 @@ local tables, table_writes = {}, {}
 
 local function table_at(key)
   if tables[key] == nil then
-    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed')
+    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims')
     tables[key] = {
       last = tonumber(read[1] or '0'), round = read[2] or '', over = read[3] or '',
-      basis = tonumber(read[4] or '0'), contributed = read[5] or '',
+      basis = tonumber(read[4] or '0'), contributed = read[5] or '', claims = read[6] or '',
     }
   end
   return tables[key]
@@ -72,12 +72,20 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
-local function end_round(key, claims)
-  local at = tables[key]
+local CLAIMS_RETOLD = 16
+
+-- The claims of a table's last results, the latest last: what became of them is told again to a
+-- table that may have missed it.
+local function end_round(key, opened)
+  local at, claims = tables[key], {}
+  for claim in string.gmatch(at.claims, '%S+') do claims[#claims + 1] = claim end
+  for _, claim in ipairs(opened) do claims[#claims + 1] = claim end
+  while #claims > CLAIMS_RETOLD do table.remove(claims, 1) end
+  at.claims = table.concat(claims, ' ')
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
   add_rounds(-1)
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
-  set_table(key, 'over', at.over, 'claims', table.concat(claims, ' '))
+  set_table(key, 'over', at.over, 'claims', at.claims)
 end
 
 local function round_problem(at, round)
