@@ -209,7 +209,7 @@ class Agent:
         state = self._clerk.state
         if state.phase is Phase.HELD:
             self._finals.put_nowait(jackpot)
-        elif state.unfinished is not None:
+        elif state.claims_wait:
             self._inbox.put_nowait(jackpot)
 
     async def _work(self) -> None:
@@ -217,7 +217,7 @@ class Agent:
         if self._clerk.pending is not None:
             await self._clerk.finish()
         while True:
-            if self._clerk.state.phase is Phase.HELD:
+            if self._clerk.state.phase is Phase.HELD or not self._finals.empty():
                 await self._decide(await self._finals.get())
                 continue
             asked = await self._inbox.get()
@@ -280,7 +280,7 @@ class Agent:
             or self._behind > 0
             or self._hello_due_s == 0.0
             or self._clerk.state.phase is Phase.HELD
-            or self._clerk.state.unfinished is not None
+            or self._clerk.state.claims_wait
         )
 
     @property

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from bonus.wagers import Wager
-from controllers.events import Refusal, WagerPlaced, WagerWithdrawn
+from controllers.events import Refusal, SamePlayer, WagerPlaced, WagerWithdrawn
 from controllers.table import Layout, Phase, PlacedWager, TableState
 
 
@@ -34,13 +34,13 @@ def place_wager(
         )
     if state.is_lit(event.position, wager):
         raise Refusal("wager_twice", f"position {event.position} has its {wager} wager already")
-    patron = state.patron_at(event.position)
-    if None not in (patron, event.patron) and patron != event.patron:
-        raise Refusal("patron_differs", f"position {event.position} is played by {patron}")
+    given = state.patrons_given(state.boxes_of(event.position))
+    if event.patron is not None and given - {event.patron}:
+        raise Refusal("patron_differs", f"position {event.position} is played by {min(given)}")
     if fault is not None:
         raise fault
     placed = PlacedWager(event.position, wager, amount_cents, event.patron)
-    return replace(state, wagers=(*state.wagers, placed), settled=state.unfinished)
+    return replace(state, wagers=(*state.wagers, placed), returned=None)
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
@@ -60,6 +60,55 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
     if len(left) == len(state.wagers):
         raise Refusal("no_wager", f"position {event.position} has no {wager} wager")
     return replace(state, wagers=left)
+
+
+def repeat_wagers(layout: Layout, state: TableState, fault: Refusal | None) -> TableState:
+    """The players wager as in the round before, each in the same boxes: all of it or nothing.
+
+    Raises:
+        Refusal: there is nothing to repeat, a wager is lit already, or one is not taken.
+    """
+    check_open(state)
+    if not state.last_wagers:
+        raise Refusal("nothing_there", "there were no wagers in the round before")
+    if state.wagers:
+        raise Refusal("wager_twice", "wagers of this round are lit already")
+    state = replace(state, joined=state.last_joined)
+    for placed in state.last_wagers:
+        again = WagerPlaced(
+            position=placed.position,
+            wager=placed.wager.value,
+            amount_cents=placed.amount_cents,
+            patron=placed.patron,
+        )
+        state = place_wager(layout, state, again, fault)
+    return state
+
+
+def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
+    """A position and the next one are one player's, or no longer (readings T9 and T17).
+
+    Raises:
+        Refusal: ``patron_differs``, ``same_patron``; or the result is in, or there is no next one.
+    """
+    if state.phase is not Phase.OPEN:
+        check_locked(state)
+    neighbours = event.position, event.position + 1
+    for position in neighbours:
+        check_position(layout, position)
+    others = tuple(each for each in state.joined if each != event.position)
+    if event.same:
+        joined = replace(state, joined=tuple(sorted((*others, event.position))))
+        given = joined.patrons_given(joined.boxes_of(event.position))
+        if len(given) > 1:
+            raise Refusal("patron_differs", f"these boxes are played by {', '.join(sorted(given))}")
+        return joined
+    parted = replace(state, joined=others)
+    left, right = (parted.patrons_given(parted.boxes_of(position)) for position in neighbours)
+    if event.position in state.joined and left & right:
+        reason = f"positions {neighbours[0]} and {neighbours[1]} wagered as {min(left & right)}"
+        raise Refusal("same_patron", reason)
+    return parted
 
 
 def check_open(state: TableState) -> None:
@@ -115,7 +164,7 @@ def count_chips(state: TableState, count: int) -> TableState:
             f"{count} value chips counted where {state.chips_due} wagers were accepted: "
             "the table stops for a floorperson",
         )
-    return replace(state, phase=Phase.DEALT)
+    return replace(state, phase=Phase.DEALT, differs=None)
 
 
 def check_locked(state: TableState) -> None:

@@ -137,7 +137,10 @@ class Clerk:
         """
         kept, self._kept = self._kept, None
         if kept is not None and kept.line == line and kept.answer is not None:
-            return decode_answer(kept.answer)
+            answer = decode_answer(kept.answer)
+            # A refused result or void left the table as it was: it is asked for anew.
+            if answer.ok or answer.event == "lockout":
+                return answer
         try:
             event = parse_event(line)
         except Refusal as refusal:
@@ -149,9 +152,11 @@ class Clerk:
             Stamp(self.last_seq + 1, now()),
             fault(),
         )
-        if step.answer is not None and not step.answer.ok:
-            return step.answer
         try:
+            if step.answer is not None and not step.answer.ok:
+                if step.state != self.state:
+                    await self._write_state(step.state)
+                return step.answer
             await self._write_step(step, line)
         except sqlite3.Error as error:
             self._log.exception("the outbox cannot be written")

@@ -40,6 +40,8 @@ _log: Final = structlog.get_logger(__name__)
 _jitter: Final = secrets.SystemRandom()
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
+_LOSSES_WITHIN_S: Final = 60.0
+_LOSSES_MAX: Final = 5
 
 
 BrokerUrl = str | Callable[[], str]
@@ -92,6 +94,26 @@ class Delivered:
 
     reply: Reply
     payload: bytes
+
+
+class Losses:
+    """How often a connection that stood was lost of late.
+
+    A broker ends the older of two connections of one name, so that two agents of one table throw
+    each other off for ever.
+    """
+
+    def __init__(self) -> None:
+        self._at_s: list[float] = []
+
+    def mount_up(self, now_s: float) -> bool:
+        """Count a loss; returns whether there are too many, which it then counts anew."""
+        recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
+        self._at_s = [*recent, now_s]
+        if len(self._at_s) < _LOSSES_MAX:
+            return False
+        self._at_s = []
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +170,7 @@ class Courier:
         """Connect, listen, and connect again, for ever."""
         delay_s = self._timing.reconnect_first_s
         told = False
+        losses = Losses()
         while True:
             try:
                 async with self._new_client() as client:
@@ -156,6 +179,12 @@ class Courier:
                     delay_s, told = self._timing.reconnect_first_s, False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
+                if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
+                    self._log.warning(
+                        "the connection is lost again and again: "
+                        "does another agent work this table with another outbox?",
+                        reason=str(error),
+                    )
                 if not told:
                     self._log.warning("the broker is not reached", reason=str(error))
                 told = True

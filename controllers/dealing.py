@@ -42,7 +42,7 @@ def enter(
         case HandRead():
             return _hand(layout, state, event)
         case HandFolded():
-            return _fold(layout, state, event.position)
+            return _fold(layout, state, event)
         case DealerRead():
             if state.dealer is not None:
                 raise Refusal("hand_twice", "the dealer's hand was entered already")
@@ -57,21 +57,34 @@ def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
     check_position(layout, event.position)
     if state.cards_at(event.position) is not None:
         raise Refusal("hand_twice", f"the hand of position {event.position} was entered already")
+    if event.position in state.collected:
+        reason = f"the cards of position {event.position} were collected: take its fold back first"
+        raise Refusal("cards_collected", reason)
     hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
     return replace(state, hands=(*state.hands, hand))
 
 
-def _fold(layout: Layout, state: TableState, position: int) -> TableState:
-    """A folded hand is collected unread, save where a wager keeps it (649a.11(c), reading T8)."""
+def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
+    """A folded hand is collected unread, save where a wager keeps it (649a.11(c), reading T8).
+
+    That wager may be a Six Card Bonus, of which only the dealer knows.
+    """
+    position = event.position
     check_position(layout, position)
     if position in state.folded:
         raise Refusal("fold_twice", f"position {position} folded already")
-    if state.keeps_cards(position) and state.cards_at(position) is None:
-        raise Refusal(
-            "hand_missing",
-            f"position {position} has a wager that survives a fold: enter its hand first",
-        )
-    return replace(state, folded=(*state.folded, position))
+    keeps, entered = state.keeps_cards(position), state.cards_at(position) is not None
+    if (keeps or event.cards == "stay") and not entered:
+        why = "has a wager that survives a fold" if keeps else "folds, and its cards stay"
+        raise Refusal("hand_missing", f"position {position} {why}: enter its hand first")
+    folded = replace(state, folded=(*state.folded, position))
+    if event.cards != "collected":
+        return folded
+    if keeps:
+        reason = f"position {position} has a wager that survives a fold: its cards stay"
+        raise Refusal("cards_stay", reason)
+    hands = tuple(hand for hand in state.hands if hand.position != position)
+    return replace(folded, hands=hands, collected=(*state.collected, position))
 
 
 def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
@@ -102,7 +115,11 @@ def retract(state: TableState, event: Retracted) -> TableState:
             position = _position_of(event)
             if position not in state.folded:
                 raise Refusal("nothing_there", f"position {position} has not folded")
-            return replace(state, folded=tuple(each for each in state.folded if each != position))
+            return replace(
+                state,
+                folded=tuple(each for each in state.folded if each != position),
+                collected=tuple(each for each in state.collected if each != position),
+            )
         case "dealer":
             if state.dealer is None:
                 raise Refusal("nothing_there", "the dealer's hand is not entered")

@@ -59,10 +59,17 @@ class HandRead(_DeviceEvent, frozen=True, tag="hand"):
     cards: _Cards
 
 
-class HandFolded(_DeviceEvent, frozen=True, tag="fold"):
-    """A player ended his participation in the round (649a.11(b))."""
+class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
+    """A player ended his participation in the round (649a.11(b)).
+
+    Attributes:
+        position: whose hand it is.
+        cards: whether its cards were collected or stay (649a.11(c), reading T8), an extension of
+            the contract; without it they stay where they were entered.
+    """
 
     position: int
+    cards: Literal["collected", "stay"] | None = None
 
 
 class DealerRead(_DeviceEvent, frozen=True, tag="dealer"):
@@ -103,6 +110,23 @@ class NextRound(_DeviceEvent, frozen=True, tag="next"):
     """The dealer has paid: the settlement leaves the panel; an extension of the contract."""
 
 
+class RoundDone(_DeviceEvent, frozen=True, tag="done"):
+    """What was decided about the wins of a round before is done; an extension of the contract."""
+
+    round: str
+
+
+class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
+    """A position and the next one are one player's, or no longer; an extension of the contract."""
+
+    position: int
+    same: bool
+
+
+class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
+    """The players wager as in the round before; an extension of the contract."""
+
+
 DeviceEvent = (
     WagerPlaced
     | WagerWithdrawn
@@ -116,6 +140,9 @@ DeviceEvent = (
     | VoidPressed
     | Retracted
     | NextRound
+    | RoundDone
+    | SamePlayer
+    | Repeated
 )
 
 

@@ -1,39 +1,58 @@
 """The values of the meters that a table feeds, as they come in."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from meters.wire.messages import MeterValue
 
+DOUBT_AFTER_S: Final = 5.0
+"""A lower version may be late; with nothing newer for so long, the higher one is not current."""
+
 
 class MeterValues:
-    """The last value of each meter; a lower version than the last is ignored.
+    """The last value of each meter; a lower version than the last is never shown.
+
+    Where only a lower version still comes, the service's books are not those that the last value
+    was read from, and nobody knows the meter until a version comes that is no lower (duty D1).
 
     Args:
         meters: the ids of the meters that the table feeds.
+        clock_s: a clock that never goes back, in seconds.
 
     Attributes:
         meters: those ids.
     """
 
-    def __init__(self, meters: Iterable[str] = ()) -> None:
+    def __init__(
+        self, meters: Iterable[str] = (), *, clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
         self.meters = tuple(meters)
+        self._clock_s = clock_s
         self._values: dict[str, MeterValue] = {}
+        self._doubted_at_s: dict[str, float] = {}
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """The last value of each meter that has one, by its id."""
-        return MappingProxyType(self._values)
+        """The last value of each meter that has one and is not in doubt, by its id."""
+        now_s = self._clock_s()
+        return {
+            meter: value
+            for meter, value in self._values.items()
+            if now_s - self._doubted_at_s.get(meter, now_s) < DOUBT_AFTER_S
+        }
 
     def hear(self, value: MeterValue) -> bool:
         """Take in a value; returns whether it is the newest of its meter."""
+        if value.meter not in self.meters:
+            return False
         last = self._values.get(value.meter)
-        if value.meter not in self.meters or (last is not None and not _newer(value, last)):
+        if last is not None and value.version < last.version:
+            self._doubted_at_s.setdefault(value.meter, self._clock_s())
+            return False
+        self._doubted_at_s.pop(value.meter, None)
+        # A link that closes says so in another state of the same version, no earlier.
+        if last is not None and (value.version, value.at) < (last.version, last.at):
             return False
         self._values[value.meter] = value
         return True
-
-
-def _newer(value: MeterValue, last: MeterValue) -> bool:
-    """A link that closes says so in another state of the same version, no earlier."""
-    return (value.version, value.at) >= (last.version, last.at)

@@ -2,11 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import replace as replace_step
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from controllers.betting import check_open, count_chips, place_wager, withdraw_wager
+from controllers.betting import (
+    check_open,
+    count_chips,
+    place_wager,
+    repeat_wagers,
+    tell_player,
+    withdraw_wager,
+)
 from controllers.dealing import check_dealt, enter, retract
 from controllers.events import (
     Answer,
@@ -19,15 +27,33 @@ from controllers.events import (
     HandRead,
     NextRound,
     Refusal,
+    Repeated,
     Retracted,
+    RoundDone,
+    SamePlayer,
     SettlePressed,
     VoidPressed,
     WagerPlaced,
     WagerWithdrawn,
     name_of,
 )
-from controllers.table import Layout, Phase, TableState
+from controllers.put_away import acknowledge, begin, end, go_on
+from controllers.table import Layout, Phase, Returned, TableState
 from meters.wire.messages import DealtPosition, MoneyEvent, Result, Void, WageredPosition, Wagers
+
+_Entry = (
+    ChipsCounted
+    | HandRead
+    | HandFolded
+    | DealerRead
+    | CommunityRead
+    | Retracted
+    | NextRound
+    | RoundDone
+    | SamePlayer
+    | Repeated
+)
+"""What the table alone decides about, beside the wagers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +61,7 @@ class Step:
     """What one device event did.
 
     Attributes:
-        state: the table afterwards; the same where the event was refused.
+        state: the table afterwards; the same where the event was refused, save for a wrong count.
         answer: the answer to the device, or None where it depends on the service's reply.
         send: the event that goes to the service, or None.
     """
@@ -70,12 +96,15 @@ def play(
         fault: why no new progressive wager may be taken now (duty D13), or None.
     """
     try:
-        return _play(layout, state, event, stamp, fault)
+        step = _play(layout, state, event, stamp, fault)
     except Refusal as refusal:
         answer = Answer(event=name_of(event), ok=False, error=refusal.detail)
         if isinstance(event, WagerPlaced | WagerWithdrawn):
             answer = replace(answer, **_light(state, event))
+        if isinstance(event, ChipsCounted) and refusal.code == "chips_differ":
+            state = replace(state, differs=event.count)
         return Step(state, answer)
+    return replace_step(step, state=replace(step.state, refusal=None))
 
 
 def _play(
@@ -92,31 +121,33 @@ def _play(
             step = _lit(withdraw_wager(layout, state, event), event)
         case BettingLocked():
             step = _lock(state, stamp)
-        case ChipsCounted():
-            step = _taken(count_chips(state, event.count), event)
-        case HandRead() | HandFolded() | DealerRead() | CommunityRead():
-            step = _taken(enter(layout, state, event), event)
-        case Retracted():
-            step = _taken(retract(state, event), event)
-        case NextRound():
-            step = _taken(_next_round(state), event)
         case SettlePressed():
             step = _settle(state, stamp)
         case VoidPressed():
             step = _void(state, event.reason, stamp)
+        case _:
+            taken = Answer(event=name_of(event), ok=True)
+            step = Step(_enter(layout, state, event, fault), taken)
     return step
 
 
-def _taken(state: TableState, event: DeviceEvent) -> Step:
-    return Step(state, Answer(event=name_of(event), ok=True))
-
-
-def _next_round(state: TableState) -> TableState:
-    """What is paid leaves the panel; what a floorperson has not decided stays in sight."""
-    check_open(state)
-    if state.unfinished is not None:
-        raise Refusal("claims_wait", "a win of this round waits for a floorperson")
-    return replace(state, settled=None)
+def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | None) -> TableState:
+    match event:
+        case ChipsCounted():
+            entered = count_chips(state, event.count)
+        case HandRead() | HandFolded() | DealerRead() | CommunityRead():
+            entered = enter(layout, state, event)
+        case Retracted():
+            entered = retract(state, event)
+        case NextRound():
+            entered = go_on(state)
+        case RoundDone():
+            entered = acknowledge(state, event.round)
+        case SamePlayer():
+            entered = tell_player(layout, state, event)
+        case Repeated():
+            entered = repeat_wagers(layout, state, fault)
+    return entered
 
 
 def _light(state: TableState, event: WagerPlaced | WagerWithdrawn) -> dict[str, int | str | bool]:
@@ -135,7 +166,10 @@ def _lock(state: TableState, stamp: Stamp) -> Step:
     A round without a progressive wager sends nothing. 649a.8(b), 649a.9(a)(3), 649a.10(a)(2).
     """
     check_open(state)
-    state = replace(state, settled=state.unfinished)
+    state = replace(begin(state), returned=None, last_wagers=state.wagers)
+    # The service holds the result against who wagered: boxes that were one player's stay so.
+    told = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
+    state = replace(state, wagers=tuple(told))
     if not state.wagers:
         answer = Answer(event="lockout", ok=True, draw=None, chips=0)
         return Step(replace(state, phase=Phase.LOCKED), answer)
@@ -169,7 +203,7 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
         raise Refusal("community_missing", "a wager needs the community cards (649a.8(d))")
     if state.round is None:
         answer = Answer(event="settle", ok=True, lines=(), claims=())
-        return Step(TableState(settled=state.unfinished), answer)
+        return Step(end(state), answer)
     event = Result(
         seq=stamp.seq,
         at=stamp.at,
@@ -205,6 +239,16 @@ def _void(state: TableState, reason: str, stamp: Stamp) -> Step:
     if state.phase in {Phase.SETTLING, Phase.HELD}:
         raise Refusal("round_over", "a round with a result cannot be void")
     if state.round is None:
-        voided = TableState(settled=state.unfinished, last_wagers=state.wagers)
-        return Step(voided, Answer(event="void", ok=True))
+        return Step(voided(state, reason), Answer(event="void", ok=True))
     return Step(state, None, Void(seq=stamp.seq, at=stamp.at, round=state.round, reason=reason))
+
+
+def voided(state: TableState, reason: str) -> TableState:
+    """The table once a round is void: every wager of it goes back (649a.13, reading T28)."""
+    wagers, why = state.wagers, f"The round is void: {reason}"
+    if not wagers and state.returned is not None:
+        wagers = state.returned.wagers
+        if state.phase is not Phase.LOCKED_OUT:
+            # Their chips may have gone back already, at the count.
+            why = f"{why}. {state.returned.reason}"
+    return end(state, returned=Returned(why, wagers, void=True))

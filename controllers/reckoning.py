@@ -1,14 +1,15 @@
 """How a table's state goes on with what the service says: replies, hellos, jackpots. Pure."""
 
 from enum import StrEnum, auto
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
 from bonus.wagers import PaidFrom
 from controllers.events import Answer, Refusal
-from controllers.play import Step
-from controllers.table import Decision, Phase, Settled, TableState
+from controllers.play import Step, voided
+from controllers.put_away import end
+from controllers.table import FINAL, Phase, Refused, Returned, Settled, TableState
 from meters.wire.messages import ErrorDetail, HelloReply, MoneyEvent, Reply, Result, Void, Wagers
 
 
@@ -20,7 +21,7 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
         case Result():
             return _result(state, reply)
         case Void():
-            return _void(state, reply)
+            return _void(state, sent, reply)
 
 
 def _refusal_of(reply: Reply) -> ErrorDetail:
@@ -34,8 +35,20 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
             event="lockout", ok=True, round=sent.round, draw=reply.draw, chips=state.chips_due
         )
         return Step(replace(state, draw=reply.draw), answer)
-    returned = replace(state, round=None, wagers=(), returned_chips=state.chips_due)
-    return Step(returned, Answer(event="lockout", ok=False, error=_refusal_of(reply)))
+    error = _refusal_of(reply)
+    returned = replace(
+        _refused(state, "lockout", error),
+        round=None,
+        wagers=(),
+        returned_chips=state.chips_due,
+        returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
+    )
+    return Step(returned, Answer(event="lockout", ok=False, error=error))
+
+
+def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
+    """It stays in sight: the answer itself may come after a tablet has stopped to wait for it."""
+    return replace(state, refusal=Refused(event, error.message))
 
 
 def _result(state: TableState, reply: Reply) -> Step:
@@ -44,8 +57,9 @@ def _result(state: TableState, reply: Reply) -> Step:
     A refused result leaves the hands as they are, to be settled again or voided.
     """
     if reply.status != "accepted":
-        answer = Answer(event="settle", ok=False, error=_refusal_of(reply))
-        return Step(replace(state, phase=Phase.DEALT), answer)
+        error = _refusal_of(reply)
+        dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
+        return Step(dealt, Answer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {
         (line.position, str(line.item)) for line in lines if line.paid_from is PaidFrom.HAND_PAY
@@ -62,20 +76,17 @@ def _result(state: TableState, reply: Reply) -> Step:
         community=state.community,
         draw=state.draw,
     )
-    over = TableState(settled=settled, last_wagers=state.wagers)
+    over = end(state, settled)
     if not held:
         return Step(over, answer)
     return Step(replace(over, phase=Phase.HELD, held=held), replace(answer, held=held))
 
 
-def _void(state: TableState, reply: Reply) -> Step:
+def _void(state: TableState, sent: Void, reply: Reply) -> Step:
     if reply.status == "accepted":
-        voided = TableState(settled=state.unfinished, last_wagers=state.wagers)
-        return Step(voided, Answer(event="void", ok=True))
-    return Step(state, Answer(event="void", ok=False, error=_refusal_of(reply)))
-
-
-_FINAL: Final = frozenset({"paid", "rejected"})
+        return Step(voided(state, sent.reason), Answer(event="void", ok=True))
+    error = _refusal_of(reply)
+    return Step(_refused(state, "void", error), Answer(event="void", ok=False, error=error))
 
 
 def decide(
@@ -83,16 +94,17 @@ def decide(
 ) -> TableState:
     """A floorperson decided a claim; the last whose documents are done opens the table again.
 
-    What is told twice, or late, changes nothing (649a.11(c)(5)(iii), (iv)).
+    The claim may be of any round that is kept. What is told twice, or late, changes nothing
+    (649a.11(c)(5)(iii), (iv)).
     """
-    settled = state.settled
-    if settled is not None and any(opened.claim == claim for opened in settled.claims):
-        known = settled.decision_on(claim)
-        if known is None or (known == "validated" and event in _FINAL):
-            others = tuple(each for each in settled.decided if each.claim != claim)
-            settled = replace(settled, decided=(*others, Decision(claim, event)))
-            state = replace(state, settled=settled)
-    if claim not in state.held or event not in _FINAL:
+    settled, last = state.settled, state.last_settled
+    state = replace(
+        state,
+        settled=None if settled is None else settled.with_decision(claim, event),
+        last_settled=None if last is None else last.with_decision(claim, event),
+        waiting=tuple(each.with_decision(claim, event) for each in state.waiting),
+    )
+    if claim not in state.held or event not in FINAL:
         return state
     held = tuple(waiting for waiting in state.held if waiting != claim)
     return replace(state, held=held, phase=Phase.HELD if held else Phase.OPEN)
@@ -135,23 +147,16 @@ def reconcile(state: TableState, open_round: str | None) -> TableState:
     Where they differ, nobody can know what was wagered and dealt: the table is locked out until a
     floorperson voids. The void goes to the service for the round that it holds open, if any.
     """
-    if state.phase is Phase.LOCKED_OUT:
-        if open_round == state.round:
-            return state
-        return TableState() if open_round is None else _locked_out(open_round)
     if open_round == state.round:
         return state
+    if open_round is None and state.phase is Phase.LOCKED_OUT:
+        return end(state)
+    reason = f"the service holds round {open_round} open, unknown to this table: void it"
     if open_round is None:
-        return TableState(
-            phase=Phase.LOCKED_OUT,
-            reason=f"the service no longer holds round {state.round} open: void it",
-        )
-    return _locked_out(open_round)
-
-
-def _locked_out(open_round: str) -> TableState:
-    return TableState(
-        phase=Phase.LOCKED_OUT,
-        round=open_round,
-        reason=f"the service holds round {open_round} open, unknown to this table: void it",
+        reason = f"the service no longer holds round {state.round} open: void it"
+    # What was wagered here goes back, whichever of the two is wrong about the round.
+    returned = Returned(f"The table is locked out: {reason}", state.wagers)
+    ended = end(state, returned=returned if state.wagers else None)
+    return replace(
+        ended, phase=Phase.LOCKED_OUT, round=open_round, reason=reason, joined=state.joined
     )

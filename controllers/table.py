@@ -1,12 +1,13 @@
 """A table as it stands: its layout, its state, and what can be read off them. Pure and frozen."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from types import MappingProxyType
 from typing import Final, Literal, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from bonus.law.chapter import chapters
 from bonus.law.choices import Choices
@@ -19,6 +20,9 @@ from meters.wire.messages import ClaimOpened, DrawMade
 
 ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER})
 """Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
+
+FINAL: Final = frozenset({"paid", "rejected"})
+"""The decisions on a win after which nothing more comes."""
 
 NEED_COMMUNITY: Final = ELECTRONIC | {Wager.FIVE_CARD_PROGRESSIVE}
 """Wagers for which the two community cards are dealt (649a.8(d))."""
@@ -159,6 +163,16 @@ class Settled(_Record, frozen=True):
     community: tuple[str, ...] | None = None
     draw: DrawMade | None = None
 
+    def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
+        """The settlement once a claim is decided; what is told twice, or late, changes nothing."""
+        known = self.decision_on(claim)
+        if all(opened.claim != claim for opened in self.claims):
+            return self
+        if known is not None and not (known == "validated" and event in FINAL):
+            return self
+        others = tuple(each for each in self.decided if each.claim != claim)
+        return replace(self, decided=(*others, Decision(claim, event)))
+
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:
         """The claims that nobody has decided."""
@@ -168,6 +182,27 @@ class Settled(_Record, frozen=True):
     def decision_on(self, claim: str) -> str | None:
         """What became of a claim, or None."""
         return next((known.event for known in self.decided if known.claim == claim), None)
+
+
+class Returned(_Record, frozen=True):
+    """What goes back to the players, kept for the dealer until the next wager or lock-out.
+
+    Attributes:
+        reason: why.
+        wagers: the wagers that go back.
+        void: whether the round is void, so that every other wager goes back too (649a.13).
+    """
+
+    reason: str
+    wagers: tuple[PlacedWager, ...]
+    void: bool = False
+
+
+class Refused(_Record, frozen=True):
+    """What the service did not take: the device event, and its reason."""
+
+    event: str
+    message: str
 
 
 class TableState(_Record, frozen=True):
@@ -185,8 +220,17 @@ class TableState(_Record, frozen=True):
         held: the claims whose documents are not done.
         reason: why the table is locked out.
         draw: what was drawn at lock-out (649a.12(i)(3)).
-        settled: the settlement of the round before, until this one begins.
+        settled: the settlement of the round before, until the dealer goes on or this one begins.
         last_wagers: the wagers of the round before, for players who repeat them.
+        collected: those of `folded` whose cards are known to be in the discard rack.
+        waiting: the rounds before with a win that is undecided, or whose decision nobody at the
+            table has acknowledged, the oldest first.
+        last_settled: the settlement that was put away last.
+        joined: each position whose player has the next one too (readings T9 and T17).
+        last_joined: the same, of the round before.
+        returned: what went back to the players last, until the next wager or lock-out.
+        refusal: the last event that the service refused, until the next device event is taken.
+        differs: the last count of the chips, where it was wrong.
     """
 
     phase: Phase = Phase.OPEN
@@ -202,6 +246,14 @@ class TableState(_Record, frozen=True):
     draw: DrawMade | None = None
     settled: Settled | None = None
     last_wagers: tuple[PlacedWager, ...] = ()
+    collected: tuple[int, ...] = ()
+    waiting: tuple[Settled, ...] = ()
+    last_settled: Settled | None = None
+    joined: tuple[int, ...] = ()
+    last_joined: tuple[int, ...] = ()
+    returned: Returned | None = None
+    refusal: Refused | None = None
+    differs: int | None = None
 
     @property
     def chips_due(self) -> int:
@@ -217,10 +269,35 @@ class TableState(_Record, frozen=True):
         """Whether a wager's light is lit at a position (649a.7(d)(4))."""
         return any(placed.position == position and placed.wager == wager for placed in self.wagers)
 
+    def boxes_of(self, position: int) -> tuple[int, ...]:
+        """The positions that one player has, a position among them (readings T9 and T17)."""
+        lowest = highest = position
+        while lowest - 1 in self.joined:
+            lowest -= 1
+        while highest in self.joined:
+            highest += 1
+        return tuple(range(lowest, highest + 1))
+
+    def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
+        """Who wagered at some positions, as far as a device said so or the service was told."""
+        return frozenset(
+            placed.patron
+            for placed in self.wagers
+            if placed.position in positions and placed.patron is not None
+        )
+
     def patron_at(self, position: int) -> str | None:
-        """Who wagered at a position, as far as it was said."""
-        patrons = (placed.patron for placed in self.wagers if placed.position == position)
-        return next((patron for patron in patrons if patron is not None), None)
+        """Who has a position, as far as it was said; boxes of one player have one name."""
+        boxes = self.boxes_of(position)
+        if given := self.patrons_given(boxes):
+            return min(given)
+        if len(boxes) == 1:
+            return None
+        name = f"p{boxes[0]}"
+        others = {placed.patron for placed in self.wagers if placed.position not in boxes}
+        while name in others:
+            name += "-"
+        return name
 
     def cards_at(self, position: int) -> tuple[str, ...] | None:
         """The cards entered for a position, or None."""
@@ -239,6 +316,7 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     @property
-    def unfinished(self) -> Settled | None:
-        """The settlement of the round before, as far as a claim of it is still undecided."""
-        return self.settled if self.settled is not None and self.settled.undecided else None
+    def claims_wait(self) -> bool:
+        """Whether a win of a round before is still undecided."""
+        kept = self.waiting if self.settled is None else (*self.waiting, self.settled)
+        return any(settled.undecided for settled in kept)

@@ -7,16 +7,21 @@ from bonus.wagers import METER_OF, Wager
 from controllers.events import Refusal
 from controllers.panel.settlement import held_views, settled_view
 from controllers.panel.views import (
+    DiffersView,
     LitView,
     MeterView,
     PositionView,
+    RefusalView,
+    ReturnedPositionView,
+    ReturnedView,
     ShutView,
     View,
     WagerView,
 )
-from controllers.table import ELECTRONIC, Layout, Phase, TableState
+from controllers.put_away import WAITING_MAX
+from controllers.table import ELECTRONIC, Layout, Phase, Returned, TableState
 from meters.wire.messages import MeterValue
-from meters.wire.pages.words import item_words, wager_text
+from meters.wire.pages.words import item_words, money, wager_text
 
 _SHORT: Final[Mapping[Wager, str]] = {
     Wager.PROGRESSIVE: "Prog",
@@ -32,7 +37,10 @@ _TITLES: Final[Mapping[str, str]] = {
     "events_lost": "Call a floorperson",
     "locked_out": "Table locked out",
 }
+_RELEASED: Final = "when the link is back and the documents are done"
+_EVERY_OTHER: Final = "Ante, Play and all other wagers too."
 _CURRENT: Final = frozenset({"open", "pending"})
+_JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
 
 
 def look(
@@ -65,12 +73,13 @@ def look(
         round=state.round,
         controller=_controller(fault),
         shut=_shut(state, fault, unanswered) if layout.meters else None,
-        waiting=unanswered,
+        unanswered=unanswered,
+        waiting=[settled_view(settled) for settled in state.waiting],
         reason=state.reason,
         meters=[] if not layout.meters else _meters(layout, values, fault),
         wagers=wagers,
         positions=[
-            _position(state, position, busy=unanswered is not None)
+            _position(layout, state, position, busy=unanswered is not None)
             for position in range(1, layout.positions + 1)
         ],
         draw=state.draw,
@@ -86,8 +95,16 @@ def look(
         next=next(_unread(state), None) if state.phase is Phase.DEALT else None,
         missing=list(_missing(state)) if state.phase is Phase.DEALT else [],
         can=[] if unanswered is not None or not layout.meters else _can(state, fault),
-        last=[(placed.position, placed.wager.value) for placed in state.last_wagers],
+        repeat=[(placed.position, placed.wager.value) for placed in state.last_wagers],
         settled=settled_view(state.settled) if state.settled else None,
+        last=settled_view(state.last_settled) if state.last_settled else None,
+        returned=_returned(state.returned) if state.returned else None,
+        refusal=(
+            RefusalView(event=state.refusal.event, message=state.refusal.message)
+            if state.refusal
+            else None
+        ),
+        differs=None if state.differs is None else DiffersView(counted=state.differs),
         held=held_views(state),
     )
 
@@ -116,13 +133,18 @@ def _shut(state: TableState, fault: Refusal | None, unanswered: str | None) -> S
         fault = Refusal("locked_out", state.reason)
     if fault is None:
         return None
+    # A closed link takes no wagers, and goes on with the rounds that are under way.
+    closed = fault.code == "closed"
     then = "Wagers that are lit may be taken back."
     if unanswered is not None:
-        then = "What is on its way goes on when the link is back."
+        then = "What is on its way goes on"
+        then += "." if closed else " when the link is back."
     elif state.phase in {Phase.LOCKED, Phase.DEALT}:
-        then = "This round goes on: enter it. It is settled when the link is back."
+        then = "This round goes on: enter it. "
+        then += "It is settled now." if closed else "It is settled when the link is back."
     elif state.phase is Phase.HELD:
-        then = "The table is released when the link is back and the documents are done."
+        when = "when the documents are done" if closed else _RELEASED
+        then = f"The table is released {when}."
     elif state.phase is Phase.LOCKED_OUT:
         then = "Call a floorperson: the round is to be void."
     title = _TITLES.get(fault.code, "Shut")
@@ -154,7 +176,7 @@ def _meters(
     return views
 
 
-def _position(state: TableState, position: int, *, busy: bool) -> PositionView:
+def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
     cards, folded = state.cards_at(position), position in state.folded
     stays = state.keeps_cards(position)
     lit = [placed.wager.value for placed in state.wagers if placed.position == position]
@@ -162,12 +184,17 @@ def _position(state: TableState, position: int, *, busy: bool) -> PositionView:
     if state.phase is Phase.DEALT and not busy:
         if cards is None and not folded:
             can.append("hand")
-        if not folded and (cards is not None or (lit and not stays)):
+        if not folded and not stays and (cards is not None or lit):
             can.append("fold")
+        if not folded and cards is not None:
+            can.append("fold stay")
         if folded:
             can.append("retract fold")
         elif cards is not None:
             can.append("retract hand")
+    joined = position in state.joined
+    if state.phase in _JOINABLE and not busy and layout.meters and position < layout.positions:
+        can.append("part" if joined else "join")
     return PositionView(
         position=position,
         lit=lit,
@@ -176,8 +203,34 @@ def _position(state: TableState, position: int, *, busy: bool) -> PositionView:
         needs=bool(lit) and cards is None and not folded and state.phase is Phase.DEALT,
         stays=stays,
         lucky=state.draw is not None and state.draw.lucky_position == position,
+        joined_next=joined,
         can=can,
     )
+
+
+def _returned(returned: Returned) -> ReturnedView:
+    """What goes back, position by position; an electronic wager as a credit (649a.7(d)(7))."""
+    positions = []
+    for position in sorted({placed.position for placed in returned.wagers}):
+        here = [placed for placed in returned.wagers if placed.position == position]
+        credits_cents = [placed.amount_cents for placed in here if placed.wager in ELECTRONIC]
+        items = [
+            f"{item_words(placed.wager.value)}: "
+            + (
+                f"credit {money(placed.amount_cents)} to the game account"
+                if placed.wager in ELECTRONIC
+                else "1 chip"
+            )
+            for placed in here
+        ]
+        chips = len(here) - len(credits_cents)
+        positions.append(
+            ReturnedPositionView(
+                position=position, chips=chips, credit_cents=sum(credits_cents), items=items
+            )
+        )
+    others = _EVERY_OTHER if returned.void else ""
+    return ReturnedView(reason=returned.reason, others=others, positions=positions)
 
 
 def _lit(state: TableState) -> list[LitView]:
@@ -219,7 +272,8 @@ def _can(state: TableState, fault: Refusal | None) -> list[str]:
         case Phase.OPEN:
             may = {
                 "lockout": True,
-                "next": state.settled is not None and not state.settled.undecided,
+                "next": state.settled is not None
+                and not (state.settled.undecided and len(state.waiting) >= WAITING_MAX),
                 "repeat": bool(state.last_wagers) and not state.wagers and fault is None,
             }
         case Phase.DEALT:

@@ -1,6 +1,6 @@
 """The settlement as the dealer pays it: what, to whom, from where, and what must wait. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Final
 
 from bonus.settling.lines import METER_OF_ITEM, Item, Line, Outcome
@@ -53,6 +53,8 @@ _ACTS: Final[Mapping[LineState, str]] = {
     "nothing": "Nothing",
 }
 
+_DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
+
 _ENVY_STATES: Final[Mapping[str | None, LineState]] = {
     None: "wait",
     "validated": "pay",
@@ -70,18 +72,31 @@ def settled_view(settled: Settled) -> SettledView:
             turns.append((turn, []))
         turns[-1][1].append(_line_view(settled, line))
     cards = {hand.position: hand.cards for hand in settled.hands}
+    shown = [line for _, lines in turns for line in lines]
     return SettledView(
         round=settled.round,
         turns=[
             TurnView(position=position, cards=cards.get(position), lines=lines)
             for position, lines in turns
         ],
-        due=_due([line for _, lines in turns for line in lines]),
+        due=_due(shown),
         dealer=settled.dealer,
         community=settled.community,
         draw=settled.draw,
         undecided=len(settled.undecided),
+        claimed=[line for line in shown if line.claimed],
+        told=_told(settled, {line.state for line in shown}),
     )
+
+
+def _told(settled: Settled, states: Set[LineState]) -> str:
+    if settled.undecided:
+        return "A win waits for a floorperson. Pay the rest."
+    if "ask" in states:
+        return "A win was rejected: ask the floorperson about the Envy Bonus. Pay the rest."
+    if "rejected" in states:
+        return "A win was rejected: do not pay it. Pay the rest, then begin the next round."
+    return "Pay, collect, then begin the next round."
 
 
 def held_views(state: TableState) -> list[HeldView]:
@@ -110,7 +125,8 @@ def _line_view(settled: Settled, line: Line) -> LineView:
     state = _state(settled, line)
     act = _ACTS[state]
     if state == "nothing":
-        act = "Returned" if line.outcome is Outcome.RETURNED else "Collect"
+        # Its chips were collected at lock-out (649a.8(b)); an electronic wager never had any.
+        act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
     return LineView(
         position=line.position,
         kind=_KINDS.get(line.item, "wager"),
@@ -124,6 +140,7 @@ def _line_view(settled: Settled, line: Line) -> LineView:
         why=_why(line),
         percent=line.percent,
         envy_of=line.envy_of,
+        claimed=state != "nothing" and _claim_under(settled, line) is not None,
     )
 
 
@@ -131,12 +148,10 @@ def _state(settled: Settled, line: Line) -> LineState:
     """What the dealer does about a line, as far as its claim, or its cause's, is decided."""
     if line.outcome is not Outcome.PAID:
         return "nothing"
-    if line.envy_of is not None:
-        # An Envy Bonus is paid after the progressive payout that it stands under was validated.
-        caused = _claim(settled, line.envy_of, METER_OF_ITEM[line.item].value)
-        return _ENVY_STATES[settled.decision_on(caused.claim) if caused else "validated"]
-    claim = _claim(settled, line.position, line.item)
+    claim = _claim_under(settled, line)
     decided = settled.decision_on(claim.claim) if claim else "validated"
+    if line.envy_of is not None:
+        return _ENVY_STATES[decided]
     if decided == "rejected":
         return "rejected"
     if line.paid_from is PaidFrom.HAND_PAY:
@@ -146,7 +161,14 @@ def _state(settled: Settled, line: Line) -> LineState:
     return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"
 
 
-def _claim(settled: Settled, position: int, item: str) -> ClaimOpened | None:
+def _claim_under(settled: Settled, line: Line) -> ClaimOpened | None:
+    """The claim that a line waits for: its own, or that of the hand that brings an Envy Bonus.
+
+    An Envy Bonus is paid after the progressive payout that it stands under was validated.
+    """
+    position, item = line.position, line.item
+    if line.envy_of is not None:
+        position, item = line.envy_of, METER_OF_ITEM[line.item].value
     found = (claim for claim in settled.claims if (claim.position, claim.item) == (position, item))
     return next(found, None)
 
@@ -177,7 +199,6 @@ def _due(lines: list[LineView]) -> list[DueView]:
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid"}:
             continue
-        at = sums.setdefault(line.position, {"pay": 0, "credit": 0, "wait": 0, "hand_pay": 0})
-        where = {"ask": "wait", "nothing": "pay"}.get(line.state, line.state)
-        at[where] += line.amount
+        at = sums.setdefault(line.position, dict.fromkeys(_DUE, 0))
+        at["pay" if line.state == "nothing" else line.state] += line.amount
     return [DueView(position=position, **sums[position]) for position in sorted(sums, reverse=True)]

@@ -45,7 +45,10 @@ class PositionView(_View, frozen=True):
         needs: whether its hand, or its fold, is still to be entered.
         stays: whether its cards stay on the table though it folds (reading T8).
         lucky: whether it was drawn for the Lucky Bonus.
-        can: what can be done there now: ``hand``, ``fold``, ``retract hand``, ``retract fold``.
+        joined_next: whether one player has this box and the next one (readings T9 and T17).
+        can: what can be done there now: ``hand``, ``fold`` (its cards are collected),
+            ``fold stay`` (they stay), ``retract hand``, ``retract fold``, ``join`` and ``part``
+            (this box and the next one are one player's, or no longer).
     """
 
     position: int
@@ -55,6 +58,7 @@ class PositionView(_View, frozen=True):
     needs: bool
     stays: bool
     lucky: bool
+    joined_next: bool
     can: Sequence[str]
 
 
@@ -94,6 +98,7 @@ class LineView(_View, frozen=True):
         why: the subsections, in words.
         percent: the percentage of the meter, or None.
         envy_of: the position whose hand brings an Envy Bonus, or None.
+        claimed: whether a floorperson's decision is needed, or was, before it is paid.
     """
 
     position: int
@@ -108,6 +113,7 @@ class LineView(_View, frozen=True):
     why: Sequence[str]
     percent: int | None
     envy_of: int | None
+    claimed: bool
 
 
 class TurnView(_View, frozen=True):
@@ -119,17 +125,39 @@ class TurnView(_View, frozen=True):
 
 
 class DueView(_View, frozen=True):
-    """What a position gets in all, in cents: now, and once a floorperson has decided."""
+    """What a position gets in all, in cents: now, and once a floorperson has decided.
+
+    Attributes:
+        position: whom it is about.
+        pay: from the table inventory, now.
+        credit: to the game account, now.
+        wait: once a floorperson has validated it.
+        hand_pay: by hand, never at the table.
+        ask: Envy Bonuses under a win that was rejected: the floorperson is asked.
+    """
 
     position: int
     pay: int
     credit: int
     wait: int
     hand_pay: int
+    ask: int
 
 
 class SettledView(_View, frozen=True):
-    """The settlement of a round."""
+    """The settlement of a round.
+
+    Attributes:
+        round: the round.
+        turns: the lines, turn by turn in paying order.
+        due: what each position gets in all.
+        dealer: the dealer's hand.
+        community: the community cards.
+        draw: what was drawn at lock-out.
+        undecided: how many of its wins no floorperson has decided.
+        claimed: the lines that a floorperson's decision is needed for, or was.
+        told: what the dealer is to do about the round, in a sentence.
+    """
 
     round: str
     turns: Sequence[TurnView]
@@ -138,6 +166,51 @@ class SettledView(_View, frozen=True):
     community: Sequence[str] | None
     draw: DrawMade | None
     undecided: int
+    claimed: Sequence[LineView]
+    told: str
+
+
+class ReturnedPositionView(_View, frozen=True):
+    """What goes back to a position.
+
+    Attributes:
+        position: the position.
+        chips: how many value chips.
+        credit_cents: what goes back to the player's game account, in cents.
+        items: each wager, in words.
+    """
+
+    position: int
+    chips: int
+    credit_cents: int
+    items: Sequence[str]
+
+
+class ReturnedView(_View, frozen=True):
+    """What goes back to whom, and why (649a.13).
+
+    Attributes:
+        reason: why, in words.
+        others: what goes back beside these wagers, in words, or empty.
+        positions: the positions, 1 first.
+    """
+
+    reason: str
+    others: str
+    positions: Sequence[ReturnedPositionView]
+
+
+class RefusalView(_View, frozen=True):
+    """What the service did not take: the device event, and why."""
+
+    event: str
+    message: str
+
+
+class DiffersView(_View, frozen=True):
+    """A count that is not that of the chip wagers accepted (649a.8(b))."""
+
+    counted: int
 
 
 class HeldView(_View, frozen=True):
@@ -165,7 +238,9 @@ class View(_View, frozen=True):
         round: the round's name, where the service knows it.
         controller: the controller's state, in a word.
         shut: why no progressive wager is accepted, or None.
-        waiting: what waits for the service's answer: ``lockout``, ``settle``, ``void``, or None.
+        unanswered: what waits for the service's answer: ``lockout``, ``settle``, ``void``, or None.
+        waiting: the rounds before with a win that a floorperson has not decided, or whose decision
+            the dealer has not acknowledged (``done``), the oldest first.
         reason: why the table is locked out.
         meters: the meters that it feeds.
         wagers: the wagers that can be placed.
@@ -185,8 +260,12 @@ class View(_View, frozen=True):
         missing: what must be entered before the round can be settled, in words.
         can: what can be done now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.
-        last: the wagers of the round before, for ``repeat``.
-        settled: the settlement of the round before.
+        repeat: the wagers of the round before, which ``repeat`` places again.
+        settled: the settlement of the round before, until the dealer goes on.
+        last: the settlement that was put away last.
+        returned: what goes back to whom, until the next wager or lock-out, or None.
+        refusal: the last event that the service refused, until the next one is taken, or None.
+        differs: the wrong count of the chips, or None.
         held: the claims that hold the table.
     """
 
@@ -199,7 +278,8 @@ class View(_View, frozen=True):
     round: str | None
     controller: str
     shut: ShutView | None
-    waiting: str | None
+    unanswered: str | None
+    waiting: Sequence[SettledView]
     reason: str
     meters: Sequence[MeterView]
     wagers: Sequence[WagerView]
@@ -217,6 +297,10 @@ class View(_View, frozen=True):
     next: str | None
     missing: Sequence[str]
     can: Sequence[str]
-    last: Sequence[tuple[int, str]]
+    repeat: Sequence[tuple[int, str]]
     settled: SettledView | None
+    last: SettledView | None
+    returned: ReturnedView | None
+    refusal: RefusalView | None
+    differs: DiffersView | None
     held: Sequence[HeldView]

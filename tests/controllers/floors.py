@@ -130,6 +130,8 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
             yield "count", int(words[1])
         case "void":
             yield "reason", "misdeal"
+        case "done":
+            yield "round", words[1]
         case "retract":
             yield "what", words[1]
             if len(words) > 2:

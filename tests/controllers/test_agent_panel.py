@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from controllers.agent import Agent
 from controllers.table import Phase
+from meters.wire.messages import Jackpot
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say, say_all
 from tests.controllers.test_agent import HAND_PAY, ROUND
@@ -66,7 +69,7 @@ async def test_what_comes_while_the_table_is_held_is_refused_at_once(
     await say_all(agent, ROUND)
     assert await at_once(agent, "wager 1 progressive") == "held"
     await service.jackpot("C1", "validated")
-    await eventually_async(lambda: agent.table_state.unfinished is None)
+    await eventually_async(lambda: not agent.table_state.claims_wait)
     assert await at_once(agent, "wager 1 progressive") == "held"
     await service.jackpot("C1", "paid")
     await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
@@ -82,7 +85,7 @@ async def test_a_decision_on_a_win_paid_at_the_table_is_told_and_kept(
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, ROUND)
         await service.jackpot("C1", event)
-        await eventually_async(lambda: agent.table_state.unfinished is None)
+        await eventually_async(lambda: not agent.table_state.claims_wait)
     async with live_agent(mosquitto.url, outbox) as agent:
         settled = agent.table_state.settled
         assert settled is not None
@@ -98,7 +101,7 @@ async def test_a_decision_told_while_the_agent_was_away_comes_with_the_hello(
         await say_all(agent, ROUND)
     service.finals = [service.final("C1", "validated")]
     async with live_agent(mosquitto.url, outbox) as agent:
-        await eventually_async(lambda: agent.table_state.unfinished is None)
+        await eventually_async(lambda: not agent.table_state.claims_wait)
 
 
 async def test_duty_d1_meters_are_given_only_while_the_link_lives(
@@ -142,3 +145,91 @@ async def test_duty_d11_the_draw_and_the_settlement_survive_a_restart(
         assert settled.draw is not None
         assert settled.draw.lucky_position == 3
         assert (await say(agent, "next")).ok
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+async def test_duty_d11_a_win_that_waits_is_kept_through_rounds_and_restarts(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        service.settlement = TABLE_PAID
+        await say_all(agent, f"{ROUND}; next")
+        service.settlement = {"lines": [], "claims": []}
+        await say_all(agent, f"{ROUND}; next")
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert [kept.round for kept in agent.table_state.waiting] == ["R1"]
+        await say_all(agent, "wager 1 progressive; lockout")
+        await service.jackpot("C1", "validated")
+        await eventually_async(lambda: not agent.table_state.claims_wait)
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.waiting[0].decision_on("C1") == "validated"
+        await say_all(agent, "done R1")
+        assert agent.table_state.waiting == ()
+
+
+async def test_a_decision_told_while_the_table_was_held_is_not_left_for_the_next_time(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.settlement = TABLE_PAID
+    await say_all(agent, f"{ROUND}; next")
+    held = [{**HAND_PAY["claims"][0], "claim": "C2"}]  # type: ignore[index]
+    service.settlement = {**HAND_PAY, "claims": held}
+    await say_all(agent, ROUND)
+    assert agent.state == "held"
+    for claim, event in (("C2", "paid"), ("C1", "rejected")):
+        agent.hear_jackpot(msgspec.convert(service.final(claim, event), Jackpot))
+    await eventually_async(lambda: not agent.table_state.claims_wait)
+    assert agent.state == "open"
+
+
+@pytest.mark.parametrize("event", ["settle", "void"])
+async def test_what_the_service_refused_is_asked_for_anew_after_a_restart(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
+) -> None:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND.removesuffix("; settle"))
+        service.refuse = "store_failed"
+        assert not (await say(agent, event)).ok
+    async with live_agent(mosquitto.url, outbox) as agent:
+        refusal = agent.table_state.refusal
+        assert refusal is not None
+        assert (refusal.event, refusal.message) == (event, "refused by the test")
+        assert (await say(agent, event)).ok
+        assert agent.table_state.refusal is None
+    assert service.last_seq == 3
+
+
+async def test_a_device_that_repeats_a_refused_lock_out_hears_the_same_again(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.refuse = "link_closed"
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, "wager 3 progressive")
+        refused = await say(agent, "lockout")
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert await say(agent, "lockout") == refused
+
+
+@pytest.mark.section("649a.8(b)")
+async def test_a_wrong_count_is_there_after_a_restart(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, "wager 3 progressive; lockout")
+        assert not (await say(agent, "chips 4")).ok
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.differs == 4
+        assert not (await say(agent, "chips 4")).ok
+        await say_all(agent, "chips 1")
+
+
+async def test_two_agents_of_one_table_are_told_that_they_throw_each_other_off(
+    agent: Agent, mosquitto: Mosquitto, tmp_path: Path
+) -> None:
+    with capture_logs() as logged:
+        other = Agent(*link_and_table(), mosquitto.url, tmp_path / "other.sqlite", timing=SWIFT)
+        async with other:
+            await eventually_async(
+                lambda: any("does another agent" in each["event"] for each in logged)
+            )
+    assert agent.layout.table == "T-1"

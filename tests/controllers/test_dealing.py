@@ -88,3 +88,59 @@ def test_the_next_round_is_begun_only_when_this_one_is_over() -> None:
     answer = table.say_short("next")
     assert isinstance(answer.error, ErrorDetail)
     assert answer.error.code == "betting_locked"
+
+
+def folded(table: HandTable, position: int, cards: str) -> str | None:
+    answer = table.say("fold", position=position, cards=cards)
+    return answer.error.code if isinstance(answer.error, ErrorDetail) else None
+
+
+def dealt_at(table: HandTable, position: int) -> tuple[list[str] | None, bool]:
+    result = table.sent[-1]
+    assert isinstance(result, Result)
+    found = next(each for each in result.positions if each.position == position)
+    return (None if found.cards is None else list(found.cards)), found.folded
+
+
+@pytest.mark.reading("T8")
+@pytest.mark.section("649a.11(c)")
+def test_reading_t8_a_collected_hand_is_in_the_rack_though_it_was_entered() -> None:
+    table = HandTable()
+    table.say_all("wager 3 progressive; wager 5 progressive; lockout; chips 2; hand 5 As Ks Qs")
+    assert folded(table, 5, "collected") is None
+    assert table.state.cards_at(5) is None
+    answer = table.say_short("hand 5 Ad Kd Qd")
+    assert isinstance(answer.error, ErrorDetail)
+    assert answer.error.code == "cards_collected"
+    table.say_all("hand 3 As Kc Qd; dealer 2c 3c 4c; settle")
+    assert dealt_at(table, 5) == (None, True)
+
+
+@pytest.mark.reading("T8")
+@pytest.mark.section("649a.11(c)")
+def test_reading_t8_a_hand_that_a_six_card_bonus_keeps_stays_with_its_cards() -> None:
+    table = HandTable()
+    table.say_all("wager 3 progressive; wager 5 progressive; lockout; chips 2; fold 3")
+    assert folded(table, 5, "stay") == "hand_missing"
+    table.say_all("hand 5 As Ks Qs")
+    assert folded(table, 5, "stay") is None
+    table.say_all("dealer 2c 3c 4c; settle")
+    assert dealt_at(table, 5) == (["As", "Ks", "Qs"], True)
+
+
+@pytest.mark.reading("T8")
+def test_reading_t8_cards_that_a_wager_of_this_table_keeps_are_not_collected() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 4 As Ks Qs")
+    state = table.state
+    assert folded(table, 4, "collected") == "cards_stay"
+    assert table.state == state
+    assert folded(table, 4, "stay") is None
+
+
+def test_a_fold_with_collected_cards_is_taken_back_and_the_hand_entered() -> None:
+    table = HandTable()
+    table.say_all(DEALT)
+    assert folded(table, 3, "collected") is None
+    table.say_all("retract fold 3; hand 3 As Ks Qs; retract hand 3")
+    assert (table.state.folded, table.state.collected, table.state.hands) == ((), (), ())

@@ -1,6 +1,6 @@
 """What a table's meters hold, as it comes in: late, twice, and of others."""
 
-from controllers.meter_values import MeterValues
+from controllers.meter_values import DOUBT_AFTER_S, MeterValues
 from meters.wire.messages import MeterValue
 
 
@@ -31,3 +31,30 @@ def test_a_meter_that_the_table_does_not_feed_is_not_kept() -> None:
     values = MeterValues(["progressive"])
     assert not values.hear(value(100, 5, meter="five_card_progressive"))
     assert not values.values
+
+
+def test_duty_d1_a_meter_of_which_only_a_lower_version_comes_is_soon_not_known() -> None:
+    now_s = 0.0
+    values = MeterValues(["progressive", "five_card_progressive"], clock_s=lambda: now_s)
+    values.hear(value(100, 5))
+    values.hear(value(7, 9, meter="five_card_progressive"))
+    values.hear(value(90, 4))
+    now_s = DOUBT_AFTER_S - 0.1
+    values.hear(value(91, 4))
+    assert "progressive" in values.values, "it may only have been late"
+    now_s = DOUBT_AFTER_S
+    assert list(values.values) == ["five_card_progressive"]
+    now_s = 10 * DOUBT_AFTER_S
+    assert "progressive" not in values.values
+    assert values.hear(value(101, 5))
+    assert values.values["progressive"].amount == 101
+
+
+def test_a_lower_version_that_was_only_late_casts_no_doubt() -> None:
+    now_s = 0.0
+    values = MeterValues(["progressive"], clock_s=lambda: now_s)
+    values.hear(value(100, 5))
+    values.hear(value(90, 4))
+    values.hear(value(120, 6))
+    now_s = 10 * DOUBT_AFTER_S
+    assert values.values["progressive"].amount == 120

@@ -5,7 +5,7 @@ import pytest
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.reckoning import Standing, compare, decide, reconcile
-from controllers.table import Decision, Phase, Settled, TableState
+from controllers.table import Decision, Phase, Returned, Settled, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 
@@ -114,7 +114,7 @@ def test_a_round_that_only_the_service_knows_is_locked_out_until_it_is_void() ->
     assert reconcile(table.state, "R41") == table.state
     assert table.say_short("void").ok
     assert [(type(event), event.round) for event in table.sent] == [(Void, "R41")]
-    assert table.state == TableState()
+    assert table.state == TableState(returned=Returned("The round is void: misdeal", (), void=True))
 
 
 def test_a_round_that_the_service_no_longer_knows_is_locked_out_until_it_is_void() -> None:
@@ -126,7 +126,8 @@ def test_a_round_that_the_service_no_longer_knows_is_locked_out_until_it_is_void
     assert not table.say_short("settle").ok
     assert table.say_short("void").ok
     assert len(table.sent) == 1, "there is nothing to void at the service"
-    assert table.state == TableState()
+    assert (table.state.phase, table.state.reason) == (Phase.OPEN, "")
+    assert table.say_short("wager 1 progressive").ok
 
 
 def test_a_round_without_progressives_is_nothing_to_the_service() -> None:
@@ -167,24 +168,13 @@ def test_the_settlement_stays_until_the_next_round_begins() -> None:
         ("2c", "3c", "4c"),
     )
     assert [placed.position for placed in table.state.last_wagers] == [3]
-    for begin in ("wager 1 progressive", "lockout", "next"):
+    table.say_all("wager 1 progressive")
+    assert table.state.settled == kept, "a wager puts away no settlement"
+    for begin in ("lockout", "next"):
         other = HandTable()
         other.state = table.state
         other.say_all(begin)
-        assert other.state.settled is None, begin
-
-
-def test_what_a_floorperson_has_not_decided_stays_in_sight_through_the_next_round() -> None:
-    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),), (CLAIM,))
-    assert not table.say_short("next").ok
-    table.say_all("wager 1 progressive; lockout; chips 1")
-    assert table.state.settled is not None
-    table.state = decide(table.state, "C1", "validated")
-    assert table.state.settled is not None
-    assert table.state.settled.decision_on("C1") == "validated"
-    assert table.state.unfinished is None
-    table.say_all("fold 1; dealer 2c 3c 4c; settle; next")
-    assert table.state.settled is None
+        assert (other.state.settled, other.state.last_settled) == (None, kept), begin
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")

@@ -11,6 +11,7 @@ from typing import Final
 import httpx
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
+from tests.panel.stand import STANDS
 from tests.processes import Pitlink
 from tests.servers import Mosquitto, RedisServer
 from tests.staff import PIN, hire
@@ -165,9 +166,9 @@ class Dealer:
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def touch(self, *names: str) -> None:
-        """Touch buttons, one after the other."""
+        """Touch buttons, one after the other, each once it has stood where it is for a while."""
         for name in names:
-            await self.button(name).click()
+            await self.button(name).and_(self.page.locator(STANDS)).click()
 
     async def take_wagers(self, *names: str) -> None:
         """Place wagers, each of which must light up; then lock out and count their chips."""

@@ -17,6 +17,8 @@ from tests.controllers.scripted import SWIFT
 from tests.servers import free_port
 
 KEY: Final = "key-of-the-test"
+STANDS: Final = ":not([data-fresh])"
+"""What a touch counts on: nothing does that came under the finger a moment ago."""
 
 
 @dataclass(slots=True)
@@ -85,14 +87,27 @@ class Hand:
         """A button by its whole name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def heading(self, name: str) -> Locator:
+        """A heading by its whole text."""
+        return self.page.get_by_role("heading", name=name, exact=True)
+
+    def standing(self, name: str) -> Locator:
+        """The same, once it counts."""
+        return self.button(name).and_(self.page.locator(STANDS))
+
     async def touch(self, *names: str) -> None:
-        """Touch buttons, one after the other."""
+        """Touch buttons, one after the other, each once it has stood where it is for a while."""
         for name in names:
-            await self.button(name).click()
+            await self.standing(name).click()
 
     async def says(self, text: str) -> None:
         """Wait until a text stands on the page."""
         await expect(self.page.get_by_text(text).first).to_be_visible()
+
+    async def shows_lit(self, *names: str) -> None:
+        """Wait until lights are lit."""
+        for name in names:
+            await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
 
     async def wager(self, *names: str) -> None:
         """Place wagers, each of which must light up."""
@@ -112,6 +127,6 @@ class Hand:
 
     async def type(self, title: str, cards: str) -> None:
         """Type a hand, once it is asked for."""
-        await expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        await expect(self.heading(title)).to_be_visible()
         await self.page.get_by_label("Or type the cards").fill(cards)
         await self.page.keyboard.press("Enter")

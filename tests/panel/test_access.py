@@ -139,7 +139,7 @@ async def test_an_event_whose_answer_waits_is_told_so_within_a_bound_and_sent_on
         waiting = await post(LOCKOUT)
         assert (waiting.status_code, waiting.json()["waiting"]) == (202, True)
         view = (await client.get("/api/v1/table")).json()
-        assert (view["waiting"], view["can"]) == ("lockout", [])
+        assert (view["unanswered"], view["can"]) == ("lockout", [])
         again = await post(LOCKOUT)
         assert (again.status_code, again.json()["error"]["code"]) == (409, "busy")
         service.answering = True

@@ -169,27 +169,13 @@ async def test_a_win_that_is_rejected_is_not_paid(
     await expect(hand.button("Next round")).to_be_visible()
 
 
-async def test_a_win_paid_at_the_table_waits_for_the_floor_and_stays_in_sight(
-    hand: Hand, service: ScriptedService, page: Page
-) -> None:
-    line = {**ROYAL, "paid_from": "table_inventory", "percent": None, "paid": 5_000}
-    service.settlement = {"lines": [line], "claims": [{**CLAIM, "amount": 5_000}]}
-    await to_the_settlement(hand)
-    await hand.says("Wait for floorperson")
-    await hand.touch("Next round")
-    await hand.wager("Position 1 Progressive")
-    await hand.says("Round R1: wait for floorperson")
-    await service.jackpot("C1", "validated")
-    await expect(page.get_by_text("Round R1: wait for floorperson")).to_have_count(0)
-
-
 async def test_why_is_told_on_demand_and_stays_told(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
     service.settlement = JACKPOT
     await to_the_settlement(hand)
     why = hand.button("Why: position 3 5 of 6 Progressive")
-    await why.click()
+    await hand.touch("Why: position 3 5 of 6 Progressive")
     await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
     await service.jackpot("C1", "validated")
     await expect(page.locator('[data-claim="C1"][data-validated="true"]')).to_be_visible()
@@ -213,7 +199,7 @@ async def test_a_whole_round_is_played_with_the_keyboard_alone(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
     async def press(name: str, key: str) -> None:
-        await hand.button(name).focus()
+        await hand.standing(name).focus()
         await page.keyboard.press(key)
 
     await press("Position 3 Progressive", "Space")
@@ -224,6 +210,7 @@ async def test_a_whole_round_is_played_with_the_keyboard_alone(
     await hand.type("Dealer's hand", "2c 3c 4c")
     await hand.type("Hand of position 3", "As Kd Qh")
     await expect(page.get_by_label("Or type the cards")).to_have_count(0)
+    await expect(hand.button("Settle the round")).to_be_focused()
     await press("Settle the round", "Enter")
     await hand.says("Settlement of round R1")
     assert [event["type"] for event in service.applied] == ["wagers", "result"]

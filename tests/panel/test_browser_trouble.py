@@ -71,17 +71,6 @@ async def test_what_waits_for_the_service_is_said_so_and_sent_until_it_is_answer
     assert len(set(service.heard)) == 1
 
 
-async def test_wagers_that_the_service_refuses_go_back(
-    hand: Hand, service: ScriptedService
-) -> None:
-    await hand.wager("Position 3 Progressive")
-    service.refuse = "link_closed"
-    await hand.touch("Lock-out: no more bets")
-    await hand.says("The service refused the wagers: give the chips back")
-    await hand.count(1)
-    await hand.says("Dealer's hand")
-
-
 async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
     mosquitto: Mosquitto, page: Page, tmp_path: Path
 ) -> None:

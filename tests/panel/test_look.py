@@ -5,8 +5,11 @@ import pytest
 from controllers.events import Refusal
 from controllers.panel.look import look
 from controllers.panel.views import View
-from meters.wire.messages import DrawMade, MeterValue, Reply
-from tests.controllers.floors import HandTable
+from controllers.reckoning import decide
+from controllers.table import Phase, TableState
+from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, MeterValue, Reply
+from tests.controllers.floors import HandTable, accepted
+from tests.controllers.test_put_away import LINE, full
 
 DOWN = Refusal("link_down", "the link is down: no beat for 7 seconds")
 TO_DEAL = "wager 3 progressive; wager 5 five_of_six_progressive; lockout; chips 2"
@@ -28,6 +31,11 @@ def played(text: str, table_id: str = "T-1") -> HandTable:
     if text:
         table.say_all(text)
     return table
+
+
+def acts(view: View, position: int) -> list[str]:
+    """What can be done with the cards of a position."""
+    return [act for act in view.positions[position - 1].can if act not in {"join", "part"}]
 
 
 def test_a_table_shows_its_positions_its_wagers_and_the_lights_that_are_lit() -> None:
@@ -94,9 +102,9 @@ def test_a_round_under_way_can_be_entered_though_the_link_is_down() -> None:
     view = view_of(table)
     assert view.shut is not None
     assert "enter it" in view.shut.then
-    assert view.positions[2].can == ["hand", "fold"]
+    assert view.positions[2].can == ["hand", "fold", "join"]
     waiting = look(table.layout, table.state, fault=DOWN, values={}, unanswered="settle")
-    assert (waiting.can, waiting.waiting, waiting.positions[2].can) == ([], "settle", [])
+    assert (waiting.can, waiting.unanswered, waiting.positions[2].can) == ([], "settle", [])
     assert waiting.shut is not None
     assert "enter it" not in waiting.shut.then
 
@@ -120,18 +128,19 @@ def test_hands_are_asked_for_as_they_are_turned_up_the_dealers_first_then_from_h
 def test_reading_t8_a_hand_that_stays_is_entered_before_it_is_folded() -> None:
     table = played(TO_DEAL)
     view = view_of(table)
-    assert (view.positions[2].can, view.positions[4].can) == (["hand", "fold"], ["hand"])
+    assert (acts(view, 3), acts(view, 5)) == (["hand", "fold"], ["hand"])
     assert view.positions[4].stays
-    table.say_all("hand 5 As Ks Qs")
-    assert view_of(table).positions[4].can == ["fold", "retract hand"]
+    table.say_all("hand 5 As Ks Qs; hand 3 Ad Kd Qd")
+    assert acts(view_of(table), 5) == ["fold stay", "retract hand"]
+    assert acts(view_of(table), 3) == ["fold", "fold stay", "retract hand"]
     table.say_all("fold 5")
-    assert view_of(table).positions[4].can == ["retract fold"]
+    assert acts(view_of(table), 5) == ["retract fold"]
 
 
 @pytest.mark.reading("T10")
 def test_reading_t10_a_hand_without_a_progressive_wager_can_be_entered() -> None:
     table = played(TO_DEAL)
-    assert view_of(table).positions[0].can == ["hand"]
+    assert acts(view_of(table), 1) == ["hand"]
     table.say_all("hand 1 As Ks Qs")
     view = view_of(table)
     assert (view.positions[0].cards, view.seen) == (("As", "Ks", "Qs"), ["As", "Ks", "Qs"])
@@ -163,7 +172,7 @@ def test_the_draw_is_shown_and_the_lucky_position_is_marked() -> None:
 def test_the_last_rounds_wagers_can_be_repeated_while_none_is_lit() -> None:
     table = played(f"{TO_DEAL}; void")
     view = view_of(table)
-    assert ("repeat" in view.can, view.last) == (
+    assert ("repeat" in view.can, view.repeat) == (
         True,
         [(3, "progressive"), (5, "five_of_six_progressive")],
     )
@@ -191,3 +200,113 @@ def test_a_table_that_does_not_agree_with_the_service_may_only_be_voided() -> No
     assert view.can == ["void"]
     assert view.shut is not None
     assert view.shut.title == "Table locked out"
+
+
+@pytest.mark.parametrize(
+    ("text", "closed", "down"),
+    [
+        (TO_DEAL, "It is settled now.", "It is settled when the link is back."),
+        ("wager 3 progressive", "may be taken back.", "may be taken back."),
+    ],
+)
+def test_a_closed_link_goes_on_with_the_round_and_only_one_that_is_down_waits(
+    text: str, closed: str, down: str
+) -> None:
+    table = played(text)
+    for fault, then in ((Refusal("closed", "closed for the night"), closed), (DOWN, down)):
+        table.fault = fault
+        shut = view_of(table).shut
+        assert shut is not None
+        assert shut.then.endswith(then)
+
+
+def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> None:
+    table = played("")
+    table.state = TableState(phase=Phase.HELD, held=("C1",))
+    table.fault = Refusal("closed", "closed for the night")
+    shut = view_of(table).shut
+    assert shut is not None
+    assert shut.then == "The table is released when the documents are done."
+    waiting = look(table.layout, table.state, fault=table.fault, values={}, unanswered="settle")
+    assert waiting.shut is not None
+    assert waiting.shut.then == "What is on its way goes on."
+
+
+@pytest.mark.section("649a.13")
+@pytest.mark.section("649a.7(d)(7)")
+def test_what_goes_back_is_told_by_position_in_chips_and_credit() -> None:
+    lit = "wager 5 five_card_hand_bonus; wager 3 progressive; wager 5 progressive"
+    view = view_of(played(f"{lit}; lockout; void"))
+    assert view.returned is not None
+    assert (view.returned.reason, view.returned.others) == (
+        "The round is void: misdeal",
+        "Ante, Play and all other wagers too.",
+    )
+    assert [
+        (each.position, each.chips, each.credit_cents, each.items)
+        for each in view.returned.positions
+    ] == [
+        (3, 1, 0, ["Progressive: 1 chip"]),
+        (5, 1, 200, ["Five Card Hand Bonus: credit $2.00 to the game account",
+                     "Progressive: 1 chip"]),
+    ]  # fmt: skip
+
+
+def test_a_refused_lock_out_tells_what_goes_back_and_why_and_nothing_of_other_wagers() -> None:
+    table = played("wager 6 five_card_hand_bonus")
+    error = ErrorDetail(code="link_closed", message="closed for the night")
+    table.replies.append(Reply(seq=1, status="refused", error=error))
+    assert not table.say_short("lockout").ok
+    view = view_of(table)
+    assert view.returned is not None
+    assert view.refusal is not None
+    assert (view.returned.others, view.returned.positions[0].credit_cents) == ("", 200)
+    assert (view.refusal.event, view.refusal.message) == ("lockout", "closed for the night")
+
+
+@pytest.mark.section("649a.8(b)")
+def test_every_tablet_shows_a_wrong_count() -> None:
+    table = played("wager 3 progressive; lockout")
+    assert view_of(table).differs is None
+    assert not table.say_short("chips 4").ok
+    differs = view_of(table).differs
+    assert differs is not None
+    assert differs.counted == 4
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+def test_rounds_with_a_win_that_waits_are_shown_in_every_phase_and_the_last_settlement() -> None:
+    table = played("wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c")
+    claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
+    table.replies.append(accepted(2, (LINE,), (claim,)))
+    table.say_all("settle")
+    view = view_of(table)
+    assert (view.waiting, view.last, "next" in view.can) == ([], None, True)
+    table.say_all("next")
+    assert view_of(table).last == view.settled
+    for event in ("wager 1 progressive", "lockout", "chips 1", "fold 1; dealer 2c 3c 4c; settle"):
+        table.say_all(event)
+        view = view_of(table)
+        assert [each.round for each in view.waiting] == ["R1"]
+        assert [line.state for line in view.waiting[0].claimed] == ["wait"]
+    table.state = decide(table.state, "C1", "validated")
+    assert [line.act for line in view_of(table).waiting[0].claimed] == ["Pay"]
+
+
+@pytest.mark.reading("T9")
+def test_boxes_of_one_player_are_shown_joined() -> None:
+    table = played("")
+    assert view_of(table).positions[2].can == ["join"]
+    assert view_of(table).positions[6].can == [], "there is no next one"
+    table.say("same_player", position=3, same=True)
+    view = view_of(table)
+    assert [place.position for place in view.positions if place.joined_next] == [3]
+    assert view.positions[2].can == ["part"]
+
+
+def test_the_dealer_cannot_go_on_while_as_many_rounds_wait_as_are_kept() -> None:
+    table = full()
+    assert "next" not in view_of(table).can
+    table.state = decide(table.state, "C0", "validated")
+    table.say_all("done R1")
+    assert "next" in view_of(table).can

@@ -134,7 +134,6 @@ def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
     assert (found[1].hand, found[1].percent) == ("Straight flush", 100)
     assert found[1].why[0] == "649a.12(e)(1): this hand pays 100% of the meter."
     assert found[5].item == "Magic Card, dealer's hand"
-    assert (found[0].act, found[0].amount) == ("Collect", 0)
     assert found[4].source == "to the player's game account"
 
 
@@ -169,3 +168,49 @@ def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) 
 def test_a_claim_that_only_an_older_version_knew_is_told_all_the_same() -> None:
     (held,) = held_views(TableState(phase=Phase.HELD, held=("C9",)))
     assert (held.claim, held.position) == ("C9", None)
+
+
+@pytest.mark.section("649a.8(b)")
+def test_a_wager_whose_chips_were_collected_at_lock_out_leaves_nothing_to_collect() -> None:
+    lost = shown(settled())[0]
+    assert (lost.act, lost.amount, lost.state) == ("Lost, nothing to collect", 0, "nothing")
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+def test_the_lines_that_a_floorperson_decides_about_are_told_apart() -> None:
+    for decided in ({}, {"C0": "validated", "C1": "rejected", "C2": "paid"}):
+        view = settled_view(settled(**decided))
+        assert [(each.position, each.item) for each in view.claimed] == [
+            (3, "Progressive"),
+            (5, "Envy Bonus"),
+            (3, "Five-Card Progressive"),
+            (1, "Five Card Hand Bonus"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("decided", "told"),
+    [
+        ({"C0": "paid", "C1": "validated"}, "A win waits for a floorperson. Pay the rest."),
+        (
+            {"C0": "rejected", "C1": "validated", "C2": "validated"},
+            "A win was rejected: ask the floorperson about the Envy Bonus. Pay the rest.",
+        ),
+        (
+            {"C0": "paid", "C1": "rejected", "C2": "validated"},
+            "A win was rejected: do not pay it. Pay the rest, then begin the next round.",
+        ),
+        (
+            {"C0": "paid", "C1": "validated", "C2": "validated"},
+            "Pay, collect, then begin the next round.",
+        ),
+    ],
+)
+def test_what_the_dealer_is_told_agrees_with_what_each_position_gets(
+    decided: dict[str, str], told: str
+) -> None:
+    view = settled_view(settled(**decided))
+    assert view.told == told
+    asked = {each.position: each.ask for each in view.due if each.ask}
+    assert asked == ({5: 10_000} if "ask the floorperson" in told else {})
+    assert any(each.wait for each in view.due) == ("waits" in told)

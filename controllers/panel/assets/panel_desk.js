@@ -7,14 +7,13 @@
     "Misdeal", "Chip count differs", "Wrong number of cards in the deck", "Card exposed",
     "Equipment fault", "Other",
   ];
-  let passed = null;
   let counted = "";
-  let differs = null;
+  let looksBack = false;
   let signature = "";
 
+  /* A settlement stays until the dealer goes on, whatever a device takes in meanwhile. */
   panel.showsSettled = (view) =>
-    view.settled !== null && (view.phase === "held" || (view.phase === "open"
-      && view.settled.round !== passed && view.positions.every((place) => !place.lit.length)));
+    view.settled !== null && (view.phase === "held" || view.phase === "open");
 
   panel.isBetting = (view) => view.phase === "open" && !panel.showsSettled(view);
 
@@ -22,51 +21,54 @@
     make(`button${kind}`, { id, type: "button", onclick, ...more }, text);
 
   const lockout = (view) => button("lockout", ".stop.big", "Lock-out: no more bets",
-    () => press({ event: "lockout" }), { disabled: !view.can.includes("lockout") });
+    () => press({ event: "lockout" }),
+    { disabled: !view.can.includes("lockout"), "data-next": true });
 
-  const repeat = (view) => button("repeat", "", "Same as last round", () => {
-    const amounts = new Map(view.wagers.map((each) => [each.wager, each.amount]));
-    for (const [position, wager] of view.last) {
-      press({ event: "wager", position, wager, amount: amounts.get(wager) });
-    }
-  }, { disabled: !view.can.includes("repeat") });
+  const repeat = (view) => button("repeat", "", "Same as last round",
+    () => press({ event: "repeat" }), { disabled: !view.can.includes("repeat") });
 
   const voids = () => button("void-ask", ".stop", "Void the round…", askVoid);
 
-  const betting = (view) => {
+  const accepted = (view) => {
     const lit = view.positions.flatMap((place) => place.lit);
     const amounts = new Map(view.wagers.map((each) => [each.wager, each.amount]));
     const sum = lit.reduce((total, wager) => total + amounts.get(wager), 0);
-    return [
-      view.settled?.undecided ? panel.undecided(view) : null,
-      make("div.bar", {},
-        make("p.tally", {}, `${lit.length} wagers accepted, ${money(sum)}`),
-        repeat(view), lockout(view)),
-    ];
+    return `${lit.length} ${lit.length === 1 ? "wager" : "wagers"} accepted, ${money(sum)}`;
   };
+
+  /* A settlement that was put away can be looked at again. */
+  const lookBack = (view) => view.last === null ? null
+    : button("last-settlement", ".small", "Last settlement", () => {
+      looksBack = !looksBack;
+      panel.draw();
+      if (looksBack) byId("settled-title").scrollIntoView({ block: "start" });
+    }, { "aria-expanded": String(looksBack) });
+
+  const before = (view) => looksBack && view.last !== null ? panel.settledView(view.last) : null;
+
+  const betting = (view) => [
+    before(view),
+    make("div.bar", {},
+      make("p.tally", {}, accepted(view)), lookBack(view), repeat(view), lockout(view)),
+  ];
 
   const settled = (view) => [
     view.phase === "held" ? panel.heldList(view) : null,
     view.phase === "held" ? null : make("div.bar", {},
-      make("p.tally", {}, view.settled.undecided
-        ? "A win waits for a floorperson." : "Pay, collect, then begin the next round."),
-      lockout(view),
-      button("next-round", ".go.big", "Next round", () => {
-        passed = view.settled.round;
-        if (view.can.includes("next")) press({ event: "next" });
-        else panel.draw();
-      })),
-    panel.settledView(view),
+      make("p.tally", {}, view.settled.told,
+        view.positions.some((place) => place.lit.length)
+          ? ` For the next round: ${accepted(view)}.` : null),
+      button("next-round", ".go.big", "Next round", () => press({ event: "next" }),
+        { disabled: !view.can.includes("next"), "data-next": true })),
+    panel.settledView(view.settled),
   ];
 
   const count = async (event) => {
     event.preventDefault();
     const asked = Number(counted);
     if (!counted) return;
-    const answer = await press({ event: "chips", count: asked }, { quiet: ["chips_differ"] });
-    if (answer.ok) differs = null;
-    else if (answer.error?.code === "chips_differ") differs = asked;
     counted = "";
+    await press({ event: "chips", count: asked }, { quiet: ["chips_differ"] });
     panel.draw();
   };
 
@@ -76,11 +78,15 @@
   };
 
   const wrongCount = (view) => make("div.notice.bad.differs", { role: "alert" },
-    make("h2", {}, `You counted ${differs}. ${view.chips} chip wagers were accepted.`),
+    make("h2", {}, `You counted ${view.differs.counted}. ${view.chips} chip ${
+      view.chips === 1 ? "wager was" : "wagers were"} accepted.`),
     make("p", {}, "Compare with the lights, and recount; or call a floorperson and void the round."),
     make("ul", {}, view.lit.map((place) => make("li", {},
       make("b", {}, `Position ${place.position}: ${place.wagers.length}`),
       ` (${place.wagers.join(", ")})`))));
+
+  const looking = (view) => view.last === null ? null
+    : make("div.looking", {}, lookBack(view), before(view));
 
   const counting = (view) => {
     const field = make("input", {
@@ -91,17 +97,16 @@
     field.value = counted;
     return [
       panel.drawn(view.draw),
-      view.chips_returned ? make("p.notice.wait", {},
-        "The service refused the wagers: give the chips back, and count what goes back.") : null,
-      differs === null ? null : wrongCount(view),
+      view.differs === null ? null : wrongCount(view),
       make("form.count", { onsubmit: count },
-        make("h2", {}, "Count the value chips"),
+        make("h2", {}, view.chips_returned ? "Count the chips that go back" : "Count the value chips"),
         make("p", {}, "Five Card Hand Bonus wagers are electronic, and are no chips."),
         make("div.entry", {}, field,
           make("button.go.big", { id: "count-confirm", type: "submit" }, "Confirm count"), voids()),
         make("div.digits", { role: "group", "aria-label": "Digits" }, [..."1234567890⌫"].map((digit) =>
           button(`digit-${digit}`, "", digit, () => type(digit),
             { "aria-label": digit === "⌫" ? "Delete a digit" : digit })))),
+      looking(view),
     ];
   };
 
@@ -120,7 +125,9 @@
     make("div.piles", {},
       pile(view, "dealer", "Dealer", view.dealer_cards),
       view.needs_community ? pile(view, "community", "Community", 2) : null,
-      panel.drawn(view.draw)),
+      panel.drawn(view.draw),
+      button("link-boxes", ".small", "Same player…", panel.linkBoxes,
+        { "aria-expanded": byId("main").dataset.links })),
     panel.pad(view),
     make("div.bar", {},
       make("p.tally", {}, view.missing.length ? `Missing: ${view.missing.join("; ")}`
@@ -129,7 +136,8 @@
         () => press({ event: "retract", what: "chips" })) : null,
       voids(),
       button("settle", ".go.big", "Settle the round", () => press({ event: "settle" }),
-        { disabled: !view.can.includes("settle") })),
+        { disabled: !view.can.includes("settle"), "data-next": true })),
+    looking(view),
   ];
 
   const WAITING = {
@@ -140,7 +148,7 @@
 
   const waiting = (view) => [make("div.notice.wait.waiting", { role: "status" },
     make("h2", {}, "Waiting for the service"),
-    make("p", {}, `${WAITING[view.waiting] ?? ""} It is sent until it is answered, and counts once.`))];
+    make("p", {}, `${WAITING[view.unanswered] ?? ""} It is sent until it is answered, and counts once.`))];
 
   const unlinked = (view) => [make("div.notice", {},
     make("h2", {}, "No linked progressive wager at this table"),
@@ -153,7 +161,7 @@
 
   const content = (view) => {
     if (!view.linked) return unlinked(view);
-    if (view.waiting) return waiting(view);
+    if (view.unanswered) return waiting(view);
     if (panel.showsSettled(view)) return settled(view);
     const draw = { open: betting, locked: counting, dealt: dealing, locked_out: lockedOut };
     if (view.phase === "held") return [panel.heldList(view)];
@@ -161,16 +169,15 @@
   };
 
   panel.drawers.push((view) => {
-    if (view.phase !== "locked") { differs = null; counted = ""; }
-    const { meters, shut, controller, ...rest } = view;
-    const wanted = JSON.stringify(
-      [rest, passed, counted, differs, panel.padSignature(), panel.target(view)]);
+    if (view.phase !== "locked") counted = "";
+    if (panel.showsSettled(view)) looksBack = false;
+    const { meters, shut, controller, waiting: earlier, returned, refusal, ...rest } = view;
+    const wanted = JSON.stringify([rest, counted, looksBack, panel.target(view),
+      panel.padSignature(), byId("main").dataset.links]);
     if (wanted === signature) return;
     signature = wanted;
     byId("desk").dataset.phase = view.phase;
-    const typed = byId("typed")?.value ?? "";
     replace(byId("desk"), content(view));
-    if (byId("typed")) byId("typed").value = typed;
     if (!view.can.includes("void")) byId("void").close();
   });
 
@@ -192,6 +199,6 @@
       make("div.bar", {},
         button("void-keep", "", "Keep the round", () => dialog.close()),
         button("void-confirm", ".stop.big", "Void the round", confirm)));
-    dialog.showModal();
+    panel.moving(() => dialog.showModal());
   };
 })();

@@ -6,6 +6,7 @@ const panel = (() => {
   const LOOK_EVERY_MS = 500;
   const AGAIN_AFTER_MS = 2000;
   const ANSWER_WITHIN_MS = 8000;
+  const QUEUED_MAX_MS = 1000;
   const TOAST_MS = 9000;
 
   const version = document.documentElement.dataset.version;
@@ -18,13 +19,14 @@ const panel = (() => {
   let lost = true;
   let source = null;
   let turn = Promise.resolve();
+  let hangUp = null;
   let toastTimer = 0;
 
   const now = () => performance.now();
 
   const draw = () => {
     if (view === null) return;
-    for (const each of drawers) each(view, lost);
+    panel.moving(() => { for (const each of drawers) each(view, lost); });
   };
 
   const setLost = (is) => {
@@ -33,6 +35,7 @@ const panel = (() => {
     document.body.dataset.lost = String(is);
     byId("lost").hidden = !is;
     byId("main").inert = is;
+    if (is) hangUp?.abort();
     draw();
   };
 
@@ -71,18 +74,32 @@ const panel = (() => {
     if (text) toastTimer = setTimeout(() => { where.hidden = true; }, TOAST_MS);
   };
 
-  const ask = async (body) => {
+  /* What the page itself tells now need not hang over it as well. */
+  const hush = (text) => { if (byId("toast").textContent === text) toast(""); };
+
+  const failed = (code, message) => ({ ok: false, error: { code, message } });
+
+  /* What waited too long to be sent was meant for a table that may no longer be so. */
+  const ask = async (body, touchedAt) => {
+    if (lost || now() - touchedAt > QUEUED_MAX_MS) {
+      return failed("not_sent", "Not sent: the table did not answer in time. "
+        + "Look at what the panel shows, and press again.");
+    }
+    const hanging = new AbortController();
+    const timer = setTimeout(() => hanging.abort(), ANSWER_WITHIN_MS);
+    hangUp = hanging;
     try {
       const answer = await fetch("/api/v1/events", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body,
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: hanging.signal,
       });
       return await answer.json();
     } catch {
-      const message = "No answer. Look at what the panel shows before you press again.";
-      return { ok: false, error: { code: "no_answer", message } };
+      return failed("no_answer", "No answer. Look at what the panel shows before you press again.");
+    } finally {
+      clearTimeout(timer);
     }
   };
 
@@ -91,12 +108,14 @@ const panel = (() => {
     const body = JSON.stringify(event);
     if (pressed.has(body)) return Promise.resolve({ ok: false, again: true });
     pressed.add(body);
-    const answered = turn.then(() => ask(body));
+    const touchedAt = now();
+    const answered = turn.then(() => ask(body, touchedAt));
     turn = answered;
     return answered.then((answer) => {
       pressed.delete(body);
       const refused = !answer.ok && !answer.waiting;
-      const told = refused && !quiet.includes(answer.error.code);
+      const told = refused && !quiet.includes(answer.error.code)
+        && answer.error.message !== view?.refusal?.message;
       toast(told ? answer.error.message : "");
       return answer;
     });
@@ -108,12 +127,18 @@ const panel = (() => {
     setInterval(watch, LOOK_EVERY_MS);
   };
 
-  /* Draw something anew, and leave the focus where it was. */
+  /* Draw something anew, and leave the focus where it was; where that is gone, at what comes next:
+     a field only for who used one, since a tablet then shows its keys. */
   const replace = (where, ...content) => {
-    const focused = where.contains(document.activeElement) ? document.activeElement.id : "";
+    const active = where.contains(document.activeElement) ? document.activeElement : null;
     where.replaceChildren(...content.flat().filter((each) => each !== null && each !== undefined));
-    if (focused) byId(focused)?.focus({ preventScroll: true });
+    if (active === null) return;
+    const same = active === where ? null : byId(active.id);
+    const field = active.matches("input") ? where.querySelector("input") : null;
+    const next = same ?? field ?? where.querySelector("[data-next]:enabled") ?? where;
+    if (next === where) where.tabIndex = -1;
+    next.focus({ preventScroll: true });
   };
 
-  return { byId, draw, drawers, press, replace, start, toast, view: () => view };
+  return { byId, draw, drawers, hush, press, replace, start, toast, view: () => view };
 })();

@@ -8,6 +8,8 @@
   const TYPED = /(10|[2-9tjqka])([cdhs])/gi;
   let chosen = null;
   let picks = [];
+  let typed = "";
+  let whose = null;
 
   const entered = (view, target) => {
     if (target === "dealer") return view.dealer !== null;
@@ -16,16 +18,23 @@
     return !place.can.includes("hand");
   };
 
-  /* Whose cards are entered now: those that were chosen, or those that are turned up next. */
+  const clear = () => {
+    picks = [];
+    typed = "";
+  };
+
+  /* Whose cards are entered now: those that were chosen, or those that are turned up next. What was
+     picked or typed for one hand never goes over to another. */
   panel.target = (view) => {
-    if (view.phase !== "dealt") { chosen = null; picks = []; return null; }
-    if (chosen !== null && entered(view, chosen)) { chosen = null; picks = []; }
-    return chosen ?? view.next;
+    if (view.phase !== "dealt" || (chosen !== null && entered(view, chosen))) chosen = null;
+    const target = view.phase === "dealt" ? chosen ?? view.next : null;
+    if (target !== whose) clear();
+    whose = target;
+    return target;
   };
 
   panel.choose = (target) => {
     chosen = target;
-    picks = [];
     panel.draw();
     document.getElementById("pad-title")?.scrollIntoView({ block: "nearest" });
   };
@@ -48,8 +57,11 @@
   const send = async (target, names) => {
     const answer = await press(eventOf(target, names));
     if (answer.again) return;
-    picks = [];
-    if (answer.ok) chosen = null;
+    if (whose === target) {
+      picks = [];
+      if (answer.ok) clear();
+    }
+    if (answer.ok && chosen === target) chosen = null;
     panel.draw();
   };
 
@@ -68,7 +80,6 @@
       panel.toast(`${names.length} cards are typed; ${sizeOf(view, target)} are dealt. As Kd Qh`);
       return;
     }
-    field.value = "";
     send(target, names);
   };
 
@@ -93,13 +104,15 @@
     const field = make("input", {
       id: "typed", type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false",
       placeholder: "As Kd Qh",
+      oninput: () => { typed = field.value; },
     });
+    field.value = typed;
     return make("section.pad", { "aria-labelledby": "pad-title" },
       make("div.whose", {},
         make("h2", { id: "pad-title" }, titleOf(target)), slots(view, target),
         make("button.small", {
           id: "pad-clear", type: "button", disabled: !picks.length,
-          onclick: () => { picks = []; panel.draw(); },
+          onclick: () => { clear(); panel.draw(); },
         }, "Clear")),
       make("div.keys", { role: "group", "aria-label": "Cards" }, SUITS.map((suit) =>
         make("div.suit", {}, RANKS.map((rank) => key(view, target, rank + suit))))),

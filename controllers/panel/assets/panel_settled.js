@@ -2,6 +2,7 @@
 /* The settlement, turn by turn as the dealer pays it: whom, how much, from where, and why. */
 (() => {
   const { make, money, card, cards } = house;
+  const { byId, press, replace } = panel;
   const open = new Set();
   const SIGNS = { envy: "Envy", magic_card: "Magic Card", lucky: "Lucky" };
 
@@ -68,24 +69,75 @@
     ` ${claim.told}. Claim ${claim.claim}, ${claim.rule}.`))),
     make("p", {}, "Play goes on when the documents of every one are done."));
 
-  panel.settledView = (view) => {
-    const { settled } = view;
-    return make("section.settled", { "aria-labelledby": "settled-title" },
+  panel.settledView = (settled) =>
+    make("section.settled", { "aria-labelledby": "settled-title" },
       make("div.over", {},
         make("h2", { id: "settled-title" }, `Settlement of round ${settled.round}`),
         board(settled)),
       settled.turns.length
         ? make("ol.turns", {}, settled.turns.map((turn, at) => turnOf(settled, turn, at)))
         : make("p", {}, "No progressive wager is paid."));
+
+  const TOLD = {
+    pay: (line) => `PAY ${money(line.amount)}`,
+    credit: (line) => `CREDIT ${money(line.amount)}`,
+    wait: (line) => `wait for floorperson, ${money(line.amount)}`,
+    hand_pay: (line) => `do not pay: hand pay, ${money(line.amount)}`,
+    paid: (line) => `paid by hand, ${money(line.amount)}`,
+    rejected: () => "DO NOT PAY: rejected",
+    ask: (line) => `ask the floorperson: the win was rejected, ${money(line.amount)}`,
+    nothing: () => "nothing",
   };
 
-  /* While the next round begins, what a floorperson has not decided stays in sight. */
-  panel.undecided = (view) => {
-    const waiting = view.settled.turns.flatMap((turn) => turn.lines)
-      .filter((line) => line.state === "wait" || line.state === "hand_pay");
-    return make("section.undecided.notice.wait", {},
-      make("h2", {}, `Round ${view.settled.round}: wait for floorperson`),
-      make("ul", {}, waiting.map((line) => make("li", {},
-        `Position ${line.position}: ${line.item}, ${money(line.amount)}`))));
+  const earlier = (settled) => make("li.earlier", { "data-round": settled.round },
+    make("h2", {}, settled.round),
+    make("ul", {}, settled.claimed.map((line) => make("li", { "data-state": line.state },
+      `Position ${line.position}: `, make("b", {}, TOLD[line.state](line)),
+      make("span.item", {}, ` ${line.item}`)))),
+    settled.undecided ? null : make("button.small", {
+      id: `done-${settled.round}`, type: "button", "aria-label": `Round ${settled.round} done`,
+      onclick: () => press({ event: "done", round: settled.round }),
+    }, "Done"));
+
+  const REFUSED = { lockout: "the wagers", settle: "the result", void: "the void" };
+
+  const refusal = (found) => found === null ? null
+    : make("div.notice.bad", { role: "alert", id: "refusal" },
+      make("h2", {}, `The service refused ${REFUSED[found.event] ?? found.event}`),
+      make("p", {}, `${found.message}.`));
+
+  const returned = (found) => found === null ? null
+    : make("div.notice.wait", { role: "status", id: "returned" },
+      make("h2", {}, "Give back ", make("span", {}, `${found.reason}.`)),
+      found.others ? make("p", {}, found.others) : null,
+      make("ul", {}, found.positions.map((place) => make("li", {},
+        make("b", {}, `Position ${place.position}: `), place.items.join(", ")))));
+
+  /* What is owed beside the round that is played: it stays in sight in every phase. */
+  const section = (id, label, role) => {
+    const found = make("section", { id, role, "aria-label": label, hidden: true });
+    byId("main").insertBefore(found, byId("positions"));
+    return { where: found, signature: "" };
   };
+  const told = section("told", "Refused and given back");
+  const waiting = section("earlier", "Earlier rounds", "status");
+
+  const show = (part, of, content) => {
+    const wanted = JSON.stringify(of);
+    if (wanted === part.signature) return;
+    part.signature = wanted;
+    const parts = content().filter((each) => each !== null);
+    part.where.hidden = !parts.length;
+    replace(part.where, parts);
+  };
+
+  panel.drawers.push((view) => {
+    if (view.refusal !== null) panel.hush(view.refusal.message);
+    /* While hands are entered the positions say it, and the pad has the room. */
+    const back = view.phase === "dealt" ? null : view.returned;
+    const refused = view.refusal?.event === "lockout" && view.returned ? null : view.refusal;
+    show(told, [refused, back], () => [refusal(refused), returned(back)]);
+    show(waiting, view.waiting, () => view.waiting.length
+      ? [make("ul.rounds", {}, view.waiting.map(earlier))] : []);
+  });
 })();

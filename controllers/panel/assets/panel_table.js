@@ -5,6 +5,8 @@
   const { byId, press, replace } = panel;
   const drawn = { meters: "", shut: "", layout: "" };
   const seats = [];
+  const chains = [];
+  let asked = false;
   const WORDS = {
     open: "Betting open", locked: "No more bets: count the chips", dealt: "Hands",
     settling: "Settling", held: "Held", locked_out: "Locked out",
@@ -69,6 +71,33 @@
     }, make("i.lamp", { "aria-hidden": "true" }), make("span", {}, wager.short));
   };
 
+  /* Who plays two boxes is no other player to himself, and is paid no Envy Bonus for his own hand. */
+  const chainOf = (position) => make("button.small.chain", {
+    id: `chain-${position}`, type: "button", "aria-pressed": "false",
+    "aria-label": `Positions ${position} and ${position + 1}: same player`,
+    onclick: () => {
+      const same = byId(`chain-${position}`).getAttribute("aria-pressed") !== "true";
+      press({ event: "same_player", position, same });
+    },
+  }, make("i", { "aria-hidden": "true" }), `${position}–${position + 1}`);
+
+  /* While hands are entered the pad has the room, unless the links are asked for. */
+  panel.linkBoxes = () => {
+    asked = !asked;
+    panel.draw();
+  };
+
+  const links = (view) => {
+    if (view.phase !== "dealt") asked = false;
+    byId("main").dataset.links = String(asked || view.phase !== "dealt");
+    for (const [at, chain] of chains.entries()) {
+      const place = view.positions[at];
+      const joined = String(place.joined_next);
+      if (chain.getAttribute("aria-pressed") !== joined) chain.setAttribute("aria-pressed", joined);
+      chain.disabled = !place.can.includes(place.joined_next ? "part" : "join");
+    }
+  };
+
   /* Seats are made once: a light that changes elsewhere must not pull another from under a thumb. */
   const build = (view) => {
     const wanted = JSON.stringify([view.table, view.positions.length, view.wagers, view.linked]);
@@ -91,30 +120,55 @@
       seat.root.style.setProperty("--lift", (away * away).toFixed(3));
       seats.push(seat);
     }
+    chains.length = 0;
+    for (let position = 1; position < view.positions.length; position += 1) {
+      chains.push(chainOf(position));
+    }
     byId("positions").style.setProperty("--seats", String(view.positions.length));
-    replace(byId("positions"), seats.map((seat) => seat.root));
+    replace(byId("positions"), seats.map((seat) => seat.root), make("div.chains", {
+      role: "group", "aria-label": "One player at two positions",
+    }, make("p", { "aria-hidden": "true" }, "Same player"), chains));
     byId("positions").hidden = !view.linked;
   };
 
   const mark = (text, kind) => make(`span.mark.${kind}`, {}, text);
 
-  const marks = (place, due) => {
+  /* The boxes that are one player's with this one, this one included. */
+  const oneOf = (view, position) => {
+    let first = position;
+    let last = position;
+    while (first > 1 && view.positions[first - 2].joined_next) first -= 1;
+    while (view.positions[last - 1].joined_next) last += 1;
+    return last > first ? `Player of ${first}–${last}` : "";
+  };
+
+  const marks = (place, due, back, player) => {
     const found = [];
+    if (player) found.push(mark(player, "player"));
+    if (back?.chips === 1) found.push(mark("Back: 1 chip", "back"));
+    if (back?.chips > 1) found.push(mark(`Back: ${back.chips} chips`, "back"));
+    if (back?.credit_cents) found.push(mark(`Credit ${money(back.credit_cents)}`, "back"));
     if (place.lucky) found.push(mark("★ Lucky", "lucky"));
     if (place.folded) found.push(mark("Folded", "folded"));
     if (due?.pay) found.push(mark(`Pay ${money(due.pay)}`, "pay"));
     if (due?.credit) found.push(mark(`Credit ${money(due.credit)}`, "pay"));
     if (due?.wait) found.push(mark(`Wait ${money(due.wait)}`, "wait"));
+    if (due?.ask) found.push(mark(`Ask floor ${money(due.ask)}`, "wait"));
     if (due?.hand_pay) found.push(mark(`Hand pay ${money(due.hand_pay)}`, "hand-pay"));
     return found;
   };
 
-  const does = (place, what, label, event, kind = "") =>
+  const does = (place, what, label, event, kind = "", shown = label.split(" ")[0]) =>
     make(`button.small${kind}`, {
       id: `seat-${place.position}-${what.replace(" ", "-")}`, type: "button",
       "aria-label": `Position ${place.position} ${label.toLowerCase()}`,
       onclick: event,
-    }, label.split(" ")[0]);
+    }, shown);
+
+  const FOLDS = [
+    ["fold", "Fold", "collected", "collected"],
+    ["fold stay", "Fold, cards stay", "stay", "stay"],
+  ];
 
   const deal = (view, place, target) => {
     const lit = view.wagers.filter((wager) => place.lit.includes(wager.wager));
@@ -127,8 +181,10 @@
       const kind = target === String(position) ? ".chosen" : place.needs ? ".needs" : "";
       acts.push(does(place, "hand", "Hand", () => panel.choose(String(position)), kind));
     }
-    if (place.can.includes("fold")) {
-      acts.push(does(place, "fold", "Fold", () => press({ event: "fold", position })));
+    for (const [what, label, kept, told] of FOLDS) {
+      if (!place.can.includes(what)) continue;
+      acts.push(does(place, what, label, () => press({ event: "fold", position, cards: kept }),
+        ".fold", ["Fold ", make("small", {}, told)]));
     }
     for (const what of ["fold", "hand"]) {
       if (!place.can.includes(`retract ${what}`)) continue;
@@ -136,7 +192,7 @@
       acts.push(does(place, `undo ${what}`, `Undo ${what}`, () => press(event), ".undo"));
     }
     found.push(make("div.acts", {}, acts));
-    if (place.stays && place.needs) found.push(make("p.hint", {}, "To fold, enter its hand first"));
+    if (place.stays && place.needs && !place.can.includes("fold stay")) found.push(make("p.hint", {}, "To fold, enter its hand first"));
     return found;
   };
 
@@ -146,6 +202,8 @@
     const betting = panel.isBetting(view);
     const settled = panel.showsSettled(view);
     byId("main").dataset.mode = betting ? "betting" : settled ? "settled" : "deal";
+    links(view);
+    const backs = new Map((view.returned?.positions ?? []).map((each) => [each.position, each]));
     const dues = new Map(settled ? view.settled.due.map((due) => [due.position, due]) : []);
     const target = panel.target(view);
     for (const [at, seat] of seats.entries()) {
@@ -158,12 +216,14 @@
         if (light.getAttribute("aria-pressed") !== lit) light.setAttribute("aria-pressed", lit);
         light.disabled = view.phase !== "open" || (lit === "false" && view.shut !== null);
       }
-      const wanted = JSON.stringify([place, betting, dues.get(place.position), settled,
-        target === String(place.position), lost]);
+      const player = oneOf(view, place.position);
+      const parts = [place, dues.get(place.position), backs.get(place.position), player];
+      const wanted = JSON.stringify(
+        [...parts, betting, settled, target === String(place.position), lost]);
       if (wanted === seat.signature) continue;
       seat.signature = wanted;
       seat.root.dataset.lit = String(place.lit.length > 0);
-      replace(seat.marks, marks(place, dues.get(place.position)));
+      replace(seat.marks, marks(...parts));
       replace(seat.deal, betting || settled ? [] : deal(view, place, target));
     }
   };

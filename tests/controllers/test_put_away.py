@@ -1,0 +1,225 @@
+"""What outlasts a round: settlements, the wins in them that wait, and what went back to whom."""
+
+import pytest
+
+from bonus.settling.lines import Item, Line
+from bonus.wagers import PaidFrom
+from controllers.put_away import WAITING_MAX
+from controllers.reckoning import decide, reconcile
+from controllers.table import Phase, Returned, Settled, TableState
+from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
+from tests.controllers.floors import HandTable, accepted
+from tests.controllers.test_reckoning import won
+
+LINE = won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY)
+TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
+
+
+def play(table: HandTable, claim: str = "", line: Line = LINE) -> None:
+    """Play a round, with a win that waits for a floorperson where a claim is named."""
+    claims = (ClaimOpened(claim=claim, position=3, item="progressive", amount=5000),)
+    table.say_all(TO_SETTLE)
+    table.replies.append(accepted(table.seq + 1, (line,), claims if claim else ()))
+    assert table.say_short("settle").ok
+
+
+def waiting(table: HandTable) -> list[tuple[str, int]]:
+    return [(settled.round, len(settled.undecided)) for settled in table.state.waiting]
+
+
+def code_of(table: HandTable, text: str) -> str | None:
+    answer = table.say_short(text)
+    return answer.error.code if isinstance(answer.error, ErrorDetail) else None
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+@pytest.mark.parametrize("go_on", ["next", "lockout"])
+@pytest.mark.parametrize("decision", ["validated", "rejected"])
+def test_a_win_that_waits_is_kept_through_later_rounds_until_it_is_decided_and_done(
+    go_on: str, decision: str
+) -> None:
+    table = HandTable()
+    play(table, "C1")
+    table.say_all("next" if go_on == "next" else "lockout; void")
+    play(table)
+    table.say_all("next")
+    assert waiting(table) == [("R1", 1)]
+    assert code_of(table, "done R1") == "claims_wait"
+    table.say_all("wager 1 progressive; lockout; chips 1")
+    table.state = decide(table.state, "C1", decision)  # type: ignore[arg-type]
+    assert waiting(table) == [("R1", 0)]
+    assert table.state.waiting[0].decision_on("C1") == decision
+    assert not table.state.claims_wait
+    table.say_all("fold 1; dealer 2c 3c 4c; settle; done R1")
+    assert waiting(table) == []
+    assert code_of(table, "done R1") == "nothing_there"
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+def test_a_win_that_waits_is_kept_while_another_holds_the_table_and_while_it_is_locked_out() -> (
+    None
+):
+    table = HandTable()
+    play(table, "C1")
+    table.say_all("next")
+    play(table, "C2", won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY))
+    assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 1)])
+    table.state = decide(table.state, "C1", "validated")
+    assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 0)])
+    table.state = decide(table.state, "C2", "paid")
+    table.state = reconcile(table.state, "R41")
+    assert (table.state.phase, waiting(table)) == (Phase.LOCKED_OUT, [("R1", 0)])
+    table.say_all("void")
+    assert waiting(table) == [("R1", 0)]
+
+
+def test_what_was_decided_before_the_dealer_went_on_does_not_wait() -> None:
+    table = HandTable()
+    play(table, "C1")
+    table.state = decide(table.state, "C1", "validated")
+    table.say_all("next")
+    assert waiting(table) == []
+    assert table.state.last_settled is not None
+    assert table.state.last_settled.round == "R1"
+
+
+def full() -> HandTable:
+    """A table with as many rounds that wait as it keeps, and one more before the dealer's eyes."""
+    table = HandTable()
+    for number in range(WAITING_MAX):
+        play(table, f"C{number}")
+        table.say_all("next")
+    play(table, "C9")
+    return table
+
+
+def test_the_table_waits_where_the_wins_of_too_many_rounds_do() -> None:
+    table = full()
+    assert code_of(table, "next") == "claims_wait"
+    assert code_of(table, "lockout") == "claims_wait"
+    assert table.state.settled is not None
+    table.state = decide(table.state, "C0", "validated")
+    assert code_of(table, "next") == "claims_wait", "it is not acknowledged"
+    table.say_all("done R1; next")
+    assert (len(waiting(table)), waiting(table)[-1]) == (WAITING_MAX, ("R17", 1))
+
+
+def test_a_table_without_a_button_for_done_is_not_stopped_by_rounds_that_are_decided() -> None:
+    table = full()
+    table.state = decide(table.state, "C1", "rejected")
+    table.say_all("lockout")
+    assert [name for name, _ in waiting(table)] == [
+        f"R{number}" for number in (1, *range(5, 18, 2))
+    ]
+
+
+def test_a_decision_is_told_of_the_last_settlement_too() -> None:
+    table = HandTable()
+    play(table, "C1")
+    table.say_all("next")
+    table.state = decide(table.state, "C1", "validated")
+    assert table.state.last_settled is not None
+    assert table.state.last_settled.decision_on("C1") == "validated"
+
+
+def test_next_and_done_are_refused_where_they_cannot_be() -> None:
+    table = HandTable()
+    assert code_of(table, "done R1") == "nothing_there"
+    table.say_all("wager 3 progressive; lockout")
+    assert code_of(table, "next") == "betting_locked"
+
+
+def returned(state: TableState) -> list[tuple[int, str]]:
+    assert state.returned is not None
+    return [(placed.position, placed.wager.value) for placed in state.returned.wagers]
+
+
+WAGERS = "wager 5 five_card_hand_bonus; wager 3 progressive"
+BOTH = [(5, "five_card_hand_bonus"), (3, "progressive")]
+
+
+@pytest.mark.section("649a.13")
+def test_what_goes_back_to_whom_is_kept_until_the_next_wager_or_lock_out() -> None:
+    for begin in ("wager 1 progressive", "lockout"):
+        table = HandTable()
+        table.say_all(f"{WAGERS}; lockout; chips 1; void; next")
+        assert returned(table.state) == BOTH
+        assert table.state.returned is not None
+        assert (table.state.returned.void, table.state.returned.reason) == (
+            True,
+            "The round is void: misdeal",
+        )
+        table.say_all(begin)
+        assert table.state.returned is None, begin
+
+
+@pytest.mark.section("649a.13")
+def test_what_went_back_is_told_through_a_round_that_is_played_without_it() -> None:
+    table = HandTable()
+    table.say_all(WAGERS)
+    table.replies.append(Reply(seq=1, status="refused"))
+    assert not table.say_short("lockout").ok
+    table.say_all("chips 0; dealer 2c 3c 4c; settle; next")
+    assert returned(table.state) == BOTH
+
+
+@pytest.mark.section("649a.13")
+def test_wagers_that_the_service_refused_go_back_and_are_told_after_a_void_too() -> None:
+    table = HandTable()
+    table.say_all(WAGERS)
+    error = ErrorDetail(code="link_closed", message="closed for the night")
+    table.replies.append(Reply(seq=1, status="refused", error=error))
+    assert not table.say_short("lockout").ok
+    assert returned(table.state) == BOTH
+    assert table.state.returned is not None
+    assert (table.state.returned.reason, table.state.returned.void) == (
+        "The service refused the wagers: closed for the night",
+        False,
+    )
+    table.say_all("chips 1; void")
+    assert returned(table.state) == BOTH
+    assert table.state.returned == Returned(
+        "The round is void: misdeal. The service refused the wagers: closed for the night",
+        table.state.last_wagers,
+        void=True,
+    )
+    table.say_all("repeat")
+    assert [(each.position, each.wager.value) for each in table.state.wagers] == BOTH
+
+
+@pytest.mark.section("649a.13")
+@pytest.mark.parametrize("known", [None, "R41"])
+def test_a_table_that_is_locked_out_keeps_what_was_wagered_until_it_is_void(
+    known: str | None,
+) -> None:
+    table = HandTable()
+    table.say_all(f"{WAGERS}; lockout; chips 1")
+    table.state = reconcile(table.state, known)
+    assert (table.state.phase, returned(table.state)) == (Phase.LOCKED_OUT, BOTH)
+    table.say_all("void")
+    assert (table.state.phase, returned(table.state)) == (Phase.OPEN, BOTH)
+
+
+@pytest.mark.parametrize("event", ["lockout", "settle", "void"])
+def test_what_the_service_refused_is_told_until_the_next_event_is_taken(event: str) -> None:
+    table = HandTable()
+    steps = ["wager 3 progressive", "lockout", "chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"]
+    table.say_all("; ".join(steps if event != "lockout" else steps[:1]))
+    error = ErrorDetail(code="x", message="not like this")
+    table.replies.append(Reply(seq=table.seq + 1, status="refused", error=error))
+    assert not table.say_short(event).ok
+    assert table.state.refusal is not None
+    assert (table.state.refusal.event, table.state.refusal.message) == (event, "not like this")
+    assert not table.say_short("withdraw 3 progressive").ok
+    assert table.state.refusal is not None, "nothing was taken"
+    table.say_all("chips 1" if event == "lockout" else "retract dealer")
+    assert table.state.refusal is None
+
+
+def test_a_state_of_an_older_version_goes_on() -> None:
+    kept = Settled(round="R1", lines=(LINE,))
+    state = TableState(phase=Phase.DEALT, settled=kept)
+    table = HandTable()
+    table.state = state
+    table.say_all("dealer 2c 3c 4c; settle")
+    assert (table.state.settled, table.state.last_settled) == (None, kept)

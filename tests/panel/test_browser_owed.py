@@ -1,0 +1,222 @@
+"""What is owed beside the round that is played stays in sight until the dealer has seen to it."""
+
+from typing import Final
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.controllers.scripted import ScriptedService, say
+from tests.panel.stand import Hand, PanelStand
+from tests.panel.test_browser_round import CLAIM, ENVY, ROYAL
+from tests.panel.test_browser_trouble import check_at_every_size
+
+FLUSH: Final = {
+    **ROYAL, "item": "progressive", "hand": "straight_flush", "percent": None, "paid": 7_000,
+    "paid_from": "table_inventory", "rule": "649a.12(d)",
+}  # fmt: skip
+ENVY_OF_IT: Final = {**ENVY, "item": "progressive_envy", "paid": 1_000}
+WAITS: Final[dict[str, object]] = {
+    "lines": [FLUSH, ENVY_OF_IT],
+    "claims": [{**CLAIM, "item": "progressive", "amount": 7_000}],
+}
+NOTHING: Final[dict[str, object]] = {"lines": [], "claims": []}
+
+
+def owed(hand: Hand, round_name: str) -> Locator:
+    """What the strip says of an earlier round."""
+    return hand.page.locator(f'.earlier[data-round="{round_name}"]')
+
+
+async def settle(hand: Hand, position: int, cards: str) -> None:
+    """A round of one Progressive wager, from lock-out to its settlement."""
+    await hand.wager(f"Position {position} Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3d 9c")
+    await hand.type(f"Hand of position {position}", cards)
+    await hand.touch("Settle the round")
+    await expect(hand.button("Next round")).to_be_visible()
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+async def test_a_win_that_waits_stays_in_sight_through_every_step_of_later_rounds(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    service.settlement = WAITS
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.touch("Next round")
+    strip = owed(hand, "R1")
+    await expect(strip).to_contain_text("Position 3: wait for floorperson, $70.00")
+    await expect(strip.get_by_role("button")).to_have_count(0)
+    service.settlement = NOTHING
+    await hand.wager("Position 1 Progressive")
+    await expect(strip).to_be_visible()
+    await hand.touch("Lock-out: no more bets")
+    await expect(hand.heading("Count the value chips")).to_be_visible()
+    await expect(strip).to_be_visible()
+    await hand.count(1)
+    await hand.type("Dealer's hand", "2c 3d 9c")
+    await expect(strip).to_be_visible()
+    await hand.type("Hand of position 1", "2h 5d Jc")
+    await hand.touch("Settle the round")
+    await hand.says("Settlement of round R3")
+    await expect(strip).to_contain_text("wait for floorperson, $70.00")
+    await service.jackpot("C1", "validated")
+    await expect(strip).to_contain_text("Position 3: PAY $70.00")
+    await expect(strip).to_contain_text("Position 5: PAY $10.00")
+    await hand.touch("Next round")
+    await expect(strip).to_contain_text("Position 3: PAY $70.00")
+    await hand.touch("Round R1 done")
+    await expect(strip).to_have_count(0)
+
+
+async def test_a_win_that_is_rejected_in_a_later_round_is_told_and_not_paid(
+    hand: Hand, service: ScriptedService
+) -> None:
+    service.settlement = WAITS
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.touch("Next round")
+    await hand.wager("Position 1 Progressive")
+    await hand.lock(1)
+    await service.jackpot("C1", "rejected")
+    strip = owed(hand, "R1")
+    await expect(strip).to_contain_text("Position 3: DO NOT PAY: rejected")
+    await expect(strip).to_contain_text("Position 5: ask the floorperson")
+    await hand.touch("Round R1 done")
+    await expect(strip).to_have_count(0)
+
+
+async def test_a_settlement_is_left_alone_until_the_dealer_goes_on_and_shown_again(
+    hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
+) -> None:
+    service.settlement = {"lines": [FLUSH], "claims": []}
+    await settle(hand, 3, "9s 8s 7s")
+    await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
+    assert (await say(panel.agent, "wager 2 progressive")).ok
+    await hand.says("1 wager accepted, $1.00")
+    await hand.says("Settlement of round R1")
+    await hand.touch("Next round")
+    await hand.shows_lit("Position 2 Progressive")
+    await expect(page.get_by_text("Settlement of round R1")).to_have_count(0)
+    await hand.touch("Last settlement")
+    await hand.says("Settlement of round R1")
+    await expect(page.locator(".line .amount")).to_have_text("$70.00")
+    await hand.touch("Last settlement")
+    await hand.lock(1)
+    await hand.touch("Last settlement")
+    await hand.says("Settlement of round R1")
+
+
+@pytest.mark.reading("T9")
+async def test_boxes_of_one_player_are_joined_and_stay_so_with_the_same_wagers(
+    hand: Hand, panel: PanelStand, service: ScriptedService
+) -> None:
+    link = "Positions 3 and 4: same player"
+    await hand.wager("Position 3 Progressive", "Position 4 Progressive")
+    await hand.touch(link)
+    await hand.shows_lit(link)
+    await hand.says("Player of 3")
+    await hand.lock(2)
+    await hand.type("Dealer's hand", "2c 3d 9c")
+    await hand.touch("Same player…")
+    await expect(hand.button("Positions 4 and 5: same player")).to_be_enabled()
+    await hand.touch("Same player…", "Position 4 fold", "Position 3 fold", "Settle the round")
+    await hand.touch("Next round", "Same as last round")
+    await hand.shows_lit(link, "Position 3 Progressive", "Position 4 Progressive")
+    await hand.touch("Lock-out: no more bets")
+    await expect(hand.heading("Count the value chips")).to_be_visible()
+    placed = service.applied[-1]["positions"]
+    assert isinstance(placed, list)
+    assert [(each["position"], each["patron"]) for each in placed] == [(3, "p3"), (4, "p3")]
+
+
+async def test_what_goes_back_after_a_refused_lock_out_is_said_position_by_position(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 6 Five Card Hand Bonus")
+    service.refuse = "link_closed"
+    await hand.touch("Lock-out: no more bets")
+    back = page.locator("#returned")
+    await expect(back).to_contain_text("Position 3: Progressive: 1 chip")
+    await expect(back).to_contain_text("credit $2.00 to the game account")
+    await page.reload()
+    await expect(back).to_contain_text("Position 3: Progressive: 1 chip")
+    await hand.count(1)
+    await hand.says("Dealer's hand")
+    await expect(page.get_by_role("group", name="Position 3", exact=True)).to_contain_text(
+        "Back: 1 chip"
+    )
+    await expect(page.get_by_role("group", name="Position 6", exact=True)).to_contain_text(
+        "Credit $2.00"
+    )
+
+
+@pytest.mark.section("649a.13")
+async def test_what_goes_back_after_a_void_is_said_until_the_next_wager(
+    hand: Hand, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 5 of 6 Progressive")
+    await hand.lock(2)
+    await hand.touch("Void the round…", "Void the round")
+    back = page.locator("#returned")
+    await expect(back).to_contain_text("Position 5: 5 of 6 Progressive: 1 chip")
+    await expect(back).to_contain_text("Ante, Play and all other wagers too")
+    await hand.wager("Position 1 Progressive")
+    await expect(back).to_have_count(0)
+
+
+async def test_a_late_refusal_is_told_on_every_tablet_until_the_next_event_is_taken(
+    hand: Hand, service: ScriptedService, browser: Browser, panel: PanelStand
+) -> None:
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Ks Qs")
+    service.answering = False
+    await hand.touch("Settle the round")
+    await hand.says("Waiting for the service")
+    service.refuse, service.answering = "bad_result", True
+    await hand.says("The service refused the result")
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await other.says("The service refused the result")
+    await other.touch("Position 3 undo hand")
+    await expect(hand.page.locator("#refusal")).to_have_count(0)
+
+
+@pytest.mark.section("649a.8(b)")
+async def test_a_wrong_count_is_there_on_every_tablet_and_after_a_reload(
+    hand: Hand, browser: Browser, panel: PanelStand
+) -> None:
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(2)
+    await hand.says("You counted 2. 1 chip wager was accepted.")
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await other.says("You counted 2.")
+    await other.count(1)
+    await hand.says("Dealer's hand")
+    await expect(hand.page.locator(".differs")).to_have_count(0)
+
+
+async def test_what_is_owed_fits_every_screen_and_is_accessible(
+    browser: Browser, panel: PanelStand, service: ScriptedService
+) -> None:
+    context = await browser.new_context(bypass_csp=True, reduced_motion="reduce")
+    page = await context.new_page()
+    hand = Hand(page, panel.url)
+    await hand.open()
+    service.settlement = WAITS
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.touch("Next round", "Positions 3 and 4: same player")
+    await hand.wager("Position 3 Progressive", "Position 6 Five Card Hand Bonus")
+    await hand.touch("Last settlement")
+    await check_at_every_size(page, "waiting, last settlement")
+    service.refuse = "link_closed"
+    await hand.touch("Lock-out: no more bets")
+    await service.jackpot("C1", "rejected")
+    await hand.says("DO NOT PAY: rejected")
+    await check_at_every_size(page, "refused, rejected")
+    await hand.count(1)
+    await hand.touch("Same player…", "Position 4 hand")
+    await check_at_every_size(page, "hands, links asked for")
+    await context.close()

@@ -1,0 +1,160 @@
+"""What is touched is what was meant: no second touch, no late one, no card of another's hand."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.controllers.scripted import ScriptedService, say
+from tests.mqtt.stand import Stand
+from tests.panel.stand import Hand, PanelStand
+from tests.panel.test_real import opened, paneled
+from tests.servers import free_port
+
+
+async def to_two_hands(hand: Hand) -> None:
+    """Positions 3 and 5 wager; the dealer's hand is in, and that of position 5 is asked for."""
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(2)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await expect(hand.heading("Hand of position 5")).to_be_visible()
+
+
+async def test_second_touch_does_not_hit_what_came_under_the_finger(
+    page: Page, panel: PanelStand
+) -> None:
+    await page.clock.install()
+    hand = Hand(page, panel.url)
+    await hand.open()
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Kd Qh")
+    await hand.touch("Settle the round")
+    button = hand.standing("Next round")
+    await button.wait_for()
+    box = await button.bounding_box()
+    assert box is not None
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+    await page.mouse.click(*at)
+    await expect(hand.button("Next round")).to_have_count(0)
+    under = await page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).closest('.light')?.id", at
+    )
+    assert under is not None, "nothing came under the finger, so that nothing is tried"
+    await page.mouse.click(*at)
+    await page.clock.run_for(700)
+    await hand.wager("Position 1 Progressive")
+    assert [placed.position for placed in panel.agent.table_state.wagers] == [1]
+
+
+async def test_key_that_is_held_down_is_one_press(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await hand.standing("Position 3 Progressive").focus()
+    for _ in range(3):
+        await page.keyboard.down("Enter")
+        await hand.shows_lit("Position 3 Progressive")
+    await page.keyboard.up("Enter")
+    await hand.wager("Position 4 Progressive")
+    assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 4]
+
+
+async def test_cards_picked_for_one_hand_never_go_over_to_another(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await to_two_hands(hand)
+    picked = page.locator(".slots .card")
+    await hand.touch("ace of spades", "king of spades")
+    await expect(picked).to_have_count(2)
+    await hand.touch("Position 5 fold")
+    await expect(hand.heading("Hand of position 3")).to_be_visible()
+    await expect(picked).to_have_count(0)
+    await hand.touch("two of hearts", "three of hearts")
+    await hand.touch("Dealer undo")
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await expect(picked).to_have_count(0)
+    assert panel.agent.table_state.hands == ()
+
+
+async def test_text_typed_for_one_hand_never_goes_over_to_another(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await to_two_hands(hand)
+    field = page.get_by_label("Or type the cards")
+    await field.fill("As Ks Qs")
+    await say(panel.agent, "hand 4 2h 3h 4h")
+    await expect(hand.button("four of hearts")).to_be_disabled()
+    await expect(field).to_have_value("As Ks Qs")
+    await hand.touch("Position 5 fold")
+    await expect(hand.heading("Hand of position 3")).to_be_visible()
+    await expect(field).to_have_value("")
+
+
+async def test_reading_t8_a_fold_says_what_becomes_of_the_cards(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager(*(f"Position {position} Progressive" for position in (3, 4, 5)))
+    await hand.wager("Position 6 Five Card Hand Bonus")
+    await hand.lock(3)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await expect(hand.button("Position 6 fold")).to_have_count(0)
+    await expect(hand.button("Position 6 fold, cards stay")).to_have_count(0)
+    await hand.type("Hand of position 6", "9h 9d 9c")
+    await hand.touch("Position 6 fold, cards stay")
+    await hand.type("Hand of position 5", "As Ks Qs")
+    await hand.touch("Position 5 fold")
+    await hand.type("Hand of position 4", "Ah Kh Qh")
+    await hand.touch("Position 4 fold, cards stay", "Position 3 fold")
+    await hand.type("Community cards", "Th Js")
+    await hand.touch("Settle the round")
+    await hand.says("Settlement of round R1")
+    assert service.applied[-1]["positions"] == [
+        {"position": 3, "folded": True},
+        {"position": 4, "cards": ["Ah", "Kh", "Qh"], "folded": True},
+        {"position": 5, "folded": True},
+        {"position": 6, "cards": ["9h", "9d", "9c"], "folded": True},
+    ]
+
+
+async def test_focus_goes_on_with_the_round_for_who_has_a_keyboard(hand: Hand, page: Page) -> None:
+    await hand.wager("Position 3 Progressive")
+    await hand.touch("Lock-out: no more bets")
+    await page.get_by_label("Chips counted").press("1")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_label("Or type the cards")).to_be_focused()
+    await page.keyboard.type("2c 3c 4c")
+    await page.keyboard.press("Enter")
+    await expect(hand.heading("Hand of position 3")).to_be_visible()
+    await page.keyboard.type("As Kd Qh")
+    await page.keyboard.press("Enter")
+    await expect(hand.button("Settle the round")).to_be_focused()
+    await expect(hand.standing("Settle the round")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(hand.button("Next round")).to_be_focused()
+
+
+@pytest.mark.slow
+async def test_what_was_touched_while_the_table_hung_does_not_take_effect_later(
+    page: Page, tmp_path: Path
+) -> None:
+    with Stand(tmp_path) as stand, paneled(stand.service, free_port()) as (table, address):
+        hand = await opened(page, address)
+        await hand.standing("Position 5 Progressive").wait_for()
+        os.kill(table.process.pid, signal.SIGSTOP)
+        try:
+            await hand.touch("Position 4 Progressive", "Position 5 Progressive")
+            await hand.touch("Lock-out: no more bets")
+            await expect(page.locator("#lost")).to_be_visible(timeout=10_000)
+            await expect(page.locator("#toast")).to_contain_text("Not sent")
+        finally:
+            os.kill(table.process.pid, signal.SIGCONT)
+        await expect(page.locator("#lost")).to_be_hidden(timeout=20_000)
+        await hand.wager("Position 6 Progressive")
+        await expect(hand.button("Position 5 Progressive")).to_have_attribute(
+            "aria-pressed", "false"
+        )
+        await expect(page.locator("#standing")).to_contain_text("Betting open")
