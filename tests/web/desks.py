@@ -1,6 +1,5 @@
 """Stand-ins for the desks: in memory, with the rules that the real ones keep."""
 
-import asyncio
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Final
 import msgspec
 
 from meters.books.standing import Act
+from meters.desk.changes import DeskBell
 from meters.desk.doors import DeskError
 from meters.desk.rows import (
     ActRow,
@@ -55,29 +55,11 @@ SMALL: Final = msgspec.structs.replace(
 _OVER: Final = {"paid", "rejected"}
 
 
-class Bell:
-    """Changes that a test rings."""
-
-    def __init__(self) -> None:
-        self._count = 1
-        self._rung = asyncio.Event()
-
-    def ring(self) -> None:
-        self._count += 1
-        self._rung.set()
-        self._rung = asyncio.Event()
-
-    async def next(self, seen: int) -> int:
-        while self._count == seen:
-            await self._rung.wait()
-        return self._count
-
-
 @dataclass
 class ClaimsInMemory:
     """A claims desk: `claims` may be filled by the test, `acts` has what reached it."""
 
-    bell: Bell
+    bell: DeskBell
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
     acts: list[tuple[str, Act, str, str | None, str | None, bool]] = field(default_factory=list)
 
@@ -164,7 +146,7 @@ def _words_of(row: ClaimRow) -> str:
 class LinksInMemory:
     """A links desk; `done` has what reached it."""
 
-    def __init__(self, floor: Floor, bell: Bell) -> None:
+    def __init__(self, floor: Floor, bell: DeskBell) -> None:
         self.done: list[tuple[str, ...]] = []
         self.links_by_id = {link.id: _standing(floor, link.id) for link in floor.link}
         self._acts: dict[str, list[ActRow]] = {link.id: [] for link in floor.link}

@@ -13,6 +13,7 @@ from litestar import Litestar
 from redis.asyncio import Redis
 
 from meters.board import Board, MeterRow, MeterState
+from meters.desk.changes import DeskBell
 from meters.metrics import Metrics
 from meters.people.keys import PeopleKeys
 from meters.people.people import People
@@ -27,7 +28,7 @@ from meters.wire.messages import ControllerBeat, Jackpot
 from meters.wire.pages.server import serve_web
 from tests.servers import RedisServer
 from tests.waiting import free_port
-from tests.web.desks import AT, CLAIM, SMALL, Bell, ClaimsInMemory, LinksInMemory
+from tests.web.desks import AT, CLAIM, SMALL, ClaimsInMemory, LinksInMemory
 
 __all__ = ["AT", "CLAIM", "FLOOR", "PIN", "SMALL", "STAFF", "Staff", "Stand", "jackpot", "row"]
 
@@ -121,7 +122,7 @@ class Stand:
         shared_with: "Stand | None" = None,
     ) -> None:
         self.floor: Floor = parse_floor(floor_text)
-        self.bell: Bell = shared_with.bell if shared_with else Bell()
+        self.bell: DeskBell = shared_with.bell if shared_with else DeskBell()
         self.claims: ClaimsInMemory = (
             shared_with.claims if shared_with else ClaimsInMemory(self.bell)
         )
