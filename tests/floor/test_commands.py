@@ -19,6 +19,7 @@ REDIS: Final = "redis://10.0.0.8:6379/0"
 def floor_file(home: Path, *, broker: str, redis: str) -> str:
     path = home / "floor.toml"
     path.write_text(FLOOR.replace(BROKER, broker).replace(REDIS, redis))
+    (home / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     return str(path)
 
 
@@ -39,6 +40,7 @@ class TestCheck:
         assert (done.returncode, done.stderr) == (0, "")
         assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
             "ok    floor file",
+            "ok    signage",
             "warn  paytables of T-3",
             "ok    return of bonus on one",
             "ok    redis",
@@ -47,6 +49,15 @@ class TestCheck:
             "ok    broker",
         ]
         assert "no ante is offered: no ante_bonus of 649a.12(b) chosen" in done.stdout
+
+    def test_a_logo_that_is_not_there(
+        self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
+    ) -> None:
+        path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
+        (tmp_path / "logo.svg").unlink()
+        done = run_pitlink("check", "--config", path)
+        assert done.returncode == 1
+        assert f"FAIL  signage: the logo {tmp_path / 'logo.svg'} cannot be read" in done.stdout
 
     def test_parts_that_are_not_there(self, tmp_path: Path) -> None:
         """Status 1; each part that fails has its line; the rest is looked at all the same."""

@@ -168,6 +168,8 @@ class Dealer:
     async def touch(self, *names: str) -> None:
         """Touch buttons, one after the other, each once it has stood where it is for a while."""
         for name in names:
+            # What the touch before it does may still move the buttons under the finger.
+            await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
             await self.button(name).and_(self.page.locator(STANDS)).click()
 
     async def take_wagers(self, *names: str) -> None:

@@ -175,7 +175,7 @@ class Settling:
         return line
 
     def _next_claim(self) -> str:
-        return f"{self._table_id}-{self._seq}-{len(self.claims) + 1}"
+        return f"model.{self._table_id}-{self._seq}-{len(self.claims) + 1}"
 
     def _open_claim(self, line: Record, meter: str, *, percent: bool) -> str:
         claim = self._next_claim()

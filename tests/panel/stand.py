@@ -98,6 +98,8 @@ class Hand:
     async def touch(self, *names: str) -> None:
         """Touch buttons, one after the other, each once it has stood where it is for a while."""
         for name in names:
+            # What the touch before it does may still move the buttons under the finger.
+            await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
             await self.standing(name).click()
 
     async def says(self, text: str) -> None:

@@ -207,8 +207,11 @@ async def test_what_is_owed_fits_every_screen_and_is_accessible(
     await hand.open()
     service.settlement = WAITS
     await settle(hand, 3, "9s 8s 7s")
-    await hand.touch("Next round", "Positions 3 and 4: same player")
-    await hand.wager("Position 3 Progressive", "Position 6 Five Card Hand Bonus")
+    await hand.touch("Next round")
+    await hand.wager(
+        "Positions 3 and 4: same player", "Position 3 Progressive",
+        "Position 6 Five Card Hand Bonus",
+    )  # fmt: skip
     await hand.touch("Last settlement")
     await check_at_every_size(page, "waiting, last settlement")
     service.refuse = "link_closed"
