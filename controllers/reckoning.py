@@ -70,7 +70,6 @@ def _result(state: TableState, reply: Reply) -> Step:
         round=state.round or "",
         lines=tuple(lines),
         claims=tuple(claims),
-        hand_pays=held,
         hands=state.hands,
         dealer=state.dealer,
         community=state.community,

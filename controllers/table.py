@@ -145,7 +145,6 @@ class Settled(_Record, frozen=True):
         round: the round.
         lines: what is paid, in paying order.
         claims: the wins that a floorperson validates.
-        hand_pays: those of them that hold the table (649a.11(c)(5)(iv)).
         decided: what became of them so far.
         hands: the hands that were entered.
         dealer: the dealer's hand.
@@ -156,7 +155,6 @@ class Settled(_Record, frozen=True):
     round: str
     lines: tuple[Line, ...]
     claims: tuple[ClaimOpened, ...] = ()
-    hand_pays: tuple[str, ...] = ()
     decided: tuple[Decision, ...] = ()
     hands: tuple[Hand, ...] = ()
     dealer: tuple[str, ...] | None = None

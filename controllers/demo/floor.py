@@ -16,7 +16,6 @@ from meters.wire.floor import Floor, parse_floor, read_floor
 FLOOR_FILE: Final = "demo-floor.toml"
 """The floor file of the demonstration, under its data directory."""
 
-TABLES_MAX: Final = 99
 PANEL_TABLE: Final = "TCP-00"
 """The table that no bot deals at: its panel is for whoever looks at the demonstration."""
 

@@ -68,7 +68,8 @@ class ClaimDesk(Protocol):
 
         Raises:
             DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
-                first; ``same_person`` where who validated would also pay; ``link_inoperable``.
+                first; ``same_person`` where who validated would also pay; ``slip_used``;
+                ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         ...
 
@@ -123,8 +124,10 @@ class LinkDesk(Protocol):
         """Confirm what another person has proposed, and carry it out.
 
         Raises:
-            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
-                ``meter_short`` where a meter holds less than is to be taken off it.
+            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
+                ``stale`` where the meter was won or changed since; ``below_seed`` where it holds
+                less than the seed of a new wager; ``meter_short`` where it holds less than is to
+                be taken off it; ``meter_full``.
         """
         ...
 

@@ -134,7 +134,7 @@ class LinksDesk:
 
         Raises:
             DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
-                ``stale``, ``meter_full``.
+                ``stale``, ``below_seed``, ``meter_full``.
         """
         running = self._running(link)
         with told_as_inoperable():

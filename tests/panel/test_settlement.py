@@ -56,7 +56,6 @@ def settled(**decided: str) -> Settled:
         round="R1",
         lines=LINES,
         claims=CLAIMS,
-        hand_pays=("C0",),
         decided=tuple(Decision(claim, event) for claim, event in decided.items()),  # type: ignore[arg-type]
     )
 
@@ -152,12 +151,12 @@ def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
 )
 def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) -> None:
     claim = ClaimOpened(claim="C0", position=3, item=item, amount=5000)
-    kept = Settled(round="R1", lines=(), claims=(claim,), hand_pays=("C0",))
+    kept = Settled(round="R1", lines=(), claims=(claim,))
     state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
     (held,) = held_views(state)
     assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
     validated = Settled(
-        round="R1", lines=(), claims=(claim,), hand_pays=("C0",),
+        round="R1", lines=(), claims=(claim,),
         decided=(Decision("C0", "validated"),),
     )  # fmt: skip
     (held,) = held_views(TableState(phase=Phase.HELD, held=("C0",), settled=validated))
