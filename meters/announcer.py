@@ -12,7 +12,7 @@ from meters.metrics import Metrics
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
-from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
+from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
@@ -96,6 +96,11 @@ class Announcer:
         self._board.put_controller(self._link, beat)
         self._metrics.show_operable(self._link, operable=problem is None)
         self._post(topics.controller(self._link), msgspec.json.encode(beat), retain=True)
+
+    def tell_seal(self, entries: int, seal: str) -> None:
+        """Publish the seal over the ledger, so that others can keep it too (duty D17)."""
+        message = LedgerSeal(entries=entries, seal=seal, at=now_text())
+        self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     def show_hit(self, jackpot: Jackpot) -> None:
         """Show a hit of before this service started, which waits still (duty D8)."""

@@ -39,12 +39,14 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
                     task = progress.add_task(link.id, total=None)
                     audit = LinkAudit(LinkStore(redis, link))
                     mark = LedgerMark(Path(floor.service.data), link.id)
+                    seen = mark.seen
                     finding = await audit.run(
+                        seen,
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
-                        )
+                        ),
                     )
-                    findings.append(finding.also(mark.problem(finding.entries, mark.entries)))
+                    findings.append(finding.also(mark.problem(finding.entries, seen.entries)))
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the store cannot be read: {error}") from None
     if as_json:
@@ -76,6 +78,7 @@ def _json(findings: Sequence[Finding]) -> str:
             "balanced": all(finding.balanced for finding in findings),
             "entries": sum(finding.entries for finding in findings),
             "links": {finding.link: {"meters": finding.meters} for finding in findings},
+            "seals": {finding.link: finding.seal for finding in findings},
             "totals": totals,
             "problems": [
                 f"{finding.link}: {problem}" for finding in findings for problem in finding.problems
@@ -96,6 +99,7 @@ def _print(findings: Sequence[Finding]) -> None:
             column.overflow = "fold"
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
         console.print(f"{finding.link}: {finding.entries} ledger entries, {verdict}")
+        console.print(f"  sealed {finding.seal}", markup=False)
         for problem in finding.problems:
             console.print(f"  {problem}", markup=False)
         console.print(table)

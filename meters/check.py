@@ -129,7 +129,8 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
     link = store.link.id
     mark = LedgerMark(data, link)
     snapshot = await store.snapshot()
-    if lost := mark.problem(snapshot.last_entry, mark.entries):
+    held = mark.seen
+    if lost := mark.problem(snapshot.last_entry, held.entries):
         return Check(f"books of {link}", holds=False, seen=lost)
     if not snapshot.meters:
         return Check(f"books of {link}", holds=True, seen="not opened yet")
@@ -138,7 +139,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
         if stored is not None and stored != terms_text(meter):
             seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
             return Check(f"books of {link}", holds=False, seen=seen)
-    finding = await LinkAudit(store).run()
+    finding = await LinkAudit(store).run(held)
     seen = "; ".join(finding.problems) or f"{finding.entries} ledger entries balance to the micro"
     return Check(f"books of {link}", finding.balanced, seen)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from bonus.law.meter_terms import MeterTerms
+from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import METER_OF, MeterKind
 from meters.wire.floor import Floor, Link, Meter, Table
 from meters.wire.topics import TableAddress
@@ -12,18 +13,31 @@ from meters.wire.topics import TableAddress
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A wager that a table takes: its meter, its amount in cents, its rates in basis points."""
+    """A wager that a table takes: its meter, its amount in cents, its rates in basis points.
+
+    Of the meter beside that its limit, and the most that one event may add to it and its reserve;
+    0 where there is no such bound (duty D3).
+    """
 
     meter: str
     wager_cents: int
     primary_bps: int
     reserve_bps: int
+    limit_micros: int
+    contribution_max_micros: int
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
         """What wagers on a meter are."""
         terms = meter.terms
-        return cls(meter.meter_id, terms.wager_cents, terms.primary_bps, terms.reserve_bps)
+        return cls(
+            meter.meter_id,
+            terms.wager_cents,
+            terms.primary_bps,
+            terms.reserve_bps,
+            (meter.limit or 0) * MICROS_PER_CENT,
+            (meter.contribution_max or 0) * MICROS_PER_CENT,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import LinkAudit
-from meters.books.mark import LedgerMark
+from meters.books.mark import LedgerMark, Mark
 from meters.books.redis_health import redis_problem
 from meters.books.standing import LinkState
 from meters.books.store import LinkStore, TermsError
@@ -87,6 +87,11 @@ class LinkService:
         """Why the link is inoperable, or None while it operates."""
         return self._problem
 
+    @property
+    def seen(self) -> Mark:
+        """What was seen of the ledger, and up to which entry it was found in order."""
+        return self._mark.seen
+
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Take a batch of this link's events.
 
@@ -161,11 +166,15 @@ class LinkService:
             self._audit_wanted.clear()
             pause_s = AUDIT_EVERY_S
             try:
-                had = self._mark.entries
-                finding = await self._audit.run()
-                lost = self._mark.problem(finding.entries, had)
+                seen = self._mark.seen
+                finding = await self._audit.run(seen)
+                lost = self._mark.problem(finding.entries, seen.entries)
                 problems = [lost] if lost else finding.problems[:3]
                 self._unbalanced = "; ".join(problems) or None
+                if self._unbalanced is None and finding.entries > seen.sealed:
+                    await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
+                    self.announcer.tell_seal(finding.entries, finding.seal)
+                    self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
             except (RedisError, OSError, ValueError) as error:
                 self._unbalanced = _told(error)
                 pause_s = _AUDIT_AGAIN_S
@@ -216,7 +225,7 @@ class LinkService:
         self.announcer.tell_beat(self._problem, self._closed)
 
     async def _note_progress(self, state: LinkState) -> None:
-        self._mark.set(state.last_entry)
+        await asyncio.to_thread(self._mark.note, state.last_entry, state.chain)
         count, oldest = await self.store.waiting_since()
         since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
         self._metrics.show_claims(self.store.link.id, count, since_s)

@@ -33,3 +33,13 @@ def reserve_account(meter: str) -> str:
 def overflow_account(meter: str) -> str:
     """What a meter could not hold."""
     return f"overflow:{meter}"
+
+
+def table_account(table: str) -> str:
+    """What a table's wagers have contributed, below zero by it."""
+    return f"table:{table}"
+
+
+def claim_account(claim: str) -> str:
+    """A win that waits for a floorperson."""
+    return f"claim:{claim}"

@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger import Replay, Totals
+from meters.books.mark import Mark
 from meters.books.store import LinkStore
 
 _PAGE: Final = 1_000
@@ -13,10 +14,14 @@ _PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an audit of one link found; micros by meter, and what does not hold, in words."""
+    """What an audit of one link found; micros by meter, and what does not hold, in words.
+
+    `seal` is over all entries up to the last.
+    """
 
     link: str
     entries: int
+    seal: str
     meters: Mapping[str, Mapping[str, int]]
     problems: tuple[str, ...]
     totals: Totals
@@ -38,10 +43,13 @@ class LinkAudit:
         self._store = store
         self._replay = Replay()
 
-    async def run(self, advance: Callable[[int, int], None] | None = None) -> Finding:
+    async def run(
+        self, seen: Mark | None = None, advance: Callable[[int, int], None] | None = None
+    ) -> Finding:
         """Replay up to the entry at which the balances are read, and compare.
 
         Args:
+            seen: what was seen of the ledger before, kept outside the store.
             advance: told how many entries are done and how many there are.
 
         Raises:
@@ -49,6 +57,8 @@ class LinkAudit:
         """
         store, replay = self._store, self._replay
         snapshot = await store.snapshot()
+        if seen and replay.entries:
+            replay.hold_against(seen)
         while replay.entries < snapshot.last_entry:
             page = await store.entries(
                 replay.entries, min(_PAGE, snapshot.last_entry - replay.entries)
@@ -56,7 +66,7 @@ class LinkAudit:
             if not page:
                 break
             for number, fields in page:
-                replay.take(number, fields)
+                replay.take(number, fields, seen)
             if advance:
                 advance(replay.entries, snapshot.last_entry)
         problems = [*replay.problems]
@@ -67,6 +77,7 @@ class LinkAudit:
         problems += replay.differences(snapshot.accounts)
         problems += replay.other_terms(snapshot.meters)
         problems += replay.other_standing(snapshot.meters)
+        problems += replay.other_tallies(snapshot.tallies)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
@@ -75,4 +86,6 @@ class LinkAudit:
             }
             for meter in store.link.meter
         }
-        return Finding(store.link.id, replay.entries, meters, tuple(problems), replay.totals)
+        return Finding(
+            store.link.id, replay.entries, replay.seal, meters, tuple(problems), replay.totals
+        )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.lua import load_script
 from meters.books.store import TERMS_CHANGED, BooksError, LinkStore, TermsError, texts
 from meters.wire.clock import now_text
@@ -81,6 +82,7 @@ class ChangeBook:
         terms: NewTerms | None = None,
         amount_cents: int = 0,
         cycle: int = 0,
+        limit_cents: int = 0,
     ) -> None:
         """Carry out what was proposed, or withdraw it.
 
@@ -93,10 +95,12 @@ class ChangeBook:
             terms: what the meter's terms are to be, where a parameter changes.
             amount_cents: what is added to the meter, or below zero taken off it.
             cycle: the meter's cycle when that was proposed: once it is won, it is another.
+            limit_cents: the meter's limit from then on, 0 for none.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
-                ``rounds_open``, ``stale``, ``below_seed``, ``meter_short`` or ``meter_full``.
+                ``rounds_open``, ``stale``, ``below_seed``, ``above_limit``, ``meter_short`` or
+                ``meter_full``.
             TermsError: the link's terms changed.
         """
         store = self._store
@@ -116,6 +120,7 @@ class ChangeBook:
                 amount_cents,
                 cycle,
                 *least,
+                limit_cents * MICROS_PER_CENT,
             ],
         )
         _done(texts(rows))

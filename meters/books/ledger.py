@@ -1,44 +1,58 @@
 """Replaying a link's ledger: every transfer again, on books of our own."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
-from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.wagers import METER_OF
-from meters.books.accounts import PAID, meter_account, reserve_account
-from meters.books.terms import TermsText, read_terms
+from meters.books.accounts import meter_account, table_account
+from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.expected import (
+    Books,
+    Draft,
+    Transfer,
+    adjustment_moved,
+    decision_moved,
+    fed_by,
+    result_moved,
+    seed_moved,
+    void_moved,
+    wagers_moved,
+)
+from meters.books.mark import Mark
+from meters.books.terms import read_terms
 from meters.wire.messages import Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
 """After so many the ledger is plainly broken, and more would not help to find out why."""
-
-
-class Transfer(msgspec.Struct, frozen=True, array_like=True):
-    """A movement of micros from one account to another, in a meter's cycle."""
-
-    source: str
-    target: str
-    micros: int
-    cycle: int
-
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
 _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
-class _NewTerms(msgspec.Struct, frozen=True):
-    """What a change of a parameter says of a meter, as far as a replay needs it."""
+class _Decided(msgspec.Struct, frozen=True):
+    """What a floorperson's decision says, as far as a replay needs it."""
+
+    claim: str
+    act: str
+    envy_back: int = 0
+
+
+class _Changed(msgspec.Struct, frozen=True):
+    """What a change of a meter says, as far as a replay needs it."""
 
     meter: str
-    terms: str
+    terms: str = ""
+    amount: int = 0
 
 
-_NEW_TERMS: Final = msgspec.json.Decoder(_NewTerms)
-_BY_PEOPLE: Final = frozenset({b"validate", b"reject", b"pay", b"propose", b"withdraw", b"adjust"})
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_CHANGED: Final = msgspec.json.Decoder(_Changed)
+_FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
+_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
@@ -61,53 +75,75 @@ class Replay:
 
     Attributes:
         entries: the number of the last entry replayed.
-        balances: micros by account.
+        chain: the digest that it carries.
+        seal: the seal over all entries so far, empty before the first.
         problems: what does not hold, in words.
     """
 
     entries: int = 0
-    balances: dict[str, int] = field(default_factory=dict)
+    chain: str = ""
+    seal: str = ""
     problems: list[str] = field(default_factory=list)
-    totals: Totals = field(default_factory=Totals)
-    _terms: dict[str, TermsText] = field(default_factory=dict)
+    _books: Books = field(default_factory=Books)
+    _contributed_micros: int = 0
     _closed: bool = False
-    _open: dict[str, Wagers] = field(default_factory=dict)
 
-    def take(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Replay one entry, and hold it against what its event says it must be."""
+    def take(self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None) -> None:
+        """Replay one entry, and hold it against what its event says it must be.
+
+        Args:
+            number: the entry's.
+            fields: its fields, in their order.
+            seen: what was seen of the ledger before, kept outside the store.
+        """
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number
+        self._follow_chain(number, fields)
+        if seen:
+            self.hold_against(seen)
+        if lacking := [name for name in _FIELDS if name not in fields]:
+            self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
+            return
         try:
             transfers = _TRANSFERS.decode(fields["transfers"])
-            for moved in transfers:
-                self._move(number, moved)
-            match fields["kind"]:
-                case b"wagers":
-                    self._check_wagers(number, fields, transfers)
-                case b"result":
-                    self._check_result(number, fields, transfers)
-                case b"void":
-                    self._note_void(fields)
-                case kind:
-                    self._take_act(number, kind, fields["event"], transfers)
-        except (msgspec.DecodeError, KeyError, ValueError) as error:
+        except msgspec.DecodeError as error:
             self._problem(f"entry {number} cannot be read: {error}")
+            return
+        try:
+            self._check(number, fields, transfers)
+        except KeyError as error:
+            self._problem(f"entry {number} is about {error}, which the ledger does not have")
+        except (msgspec.DecodeError, ValueError) as error:
+            self._problem(f"entry {number} cannot be read: {error}")
+        for moved in transfers:
+            self._move(number, moved)
 
-    def _take_act(
-        self, number: int, kind: bytes, event: bytes, transfers: tuple[Transfer, ...]
-    ) -> None:
-        """Replay what no table did: above all, under which terms the meters are from here on."""
-        match kind:
-            case b"seed":
-                self._terms[_seeded(transfers)] = read_terms(event)
-            case b"parameter":
-                changed = _NEW_TERMS.decode(event)
-                self._terms[changed.meter] = read_terms(changed.terms)
-            case b"close" | b"open":
-                self._closed = kind == b"close"
-            case _ if kind not in _BY_PEOPLE:
-                self._problem(f"entry {number} is of a kind {kind!r} that there is not")
+    def hold_against(self, seen: Mark) -> None:
+        """Hold the last entry against what was seen of it before (duty D17)."""
+        if seen.entries == self.entries and seen.chain != self.chain:
+            self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
+        if seen.sealed == self.entries and seen.seal != self.seal:
+            self._problem(f"the entries up to {self.entries} are not those that were sealed")
+
+    @property
+    def totals(self) -> Totals:
+        """What the ledger counts."""
+        tallies = self._books.tallies
+
+        def net(laid: str, voided: str) -> int:
+            laid_sum = sum(of for name, of in tallies.items() if name.startswith(laid))
+            return laid_sum - sum(of for name, of in tallies.items() if name.startswith(voided))
+
+        return Totals(
+            rounds=tallies["rounds"],
+            voids=tallies["voids"],
+            wagers=net("wagers:", "voided_wagers:"),
+            wagered_cents=net("wagered_cents:", "voided_cents:"),
+            contributions_micros=self._contributed_micros,
+            wins=tallies["wins"],
+            won_cents=tallies["won_cents"],
+        )
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
         """Which meters' terms in the store are not those of the ledger, in words (duty D12).
@@ -117,7 +153,7 @@ class Replay:
         """
         return [
             f"meter {meter} has other terms in the store than in the ledger: {stored}"
-            for meter, terms in self._terms.items()
+            for meter, terms in self._books.terms.items()
             if (stored := meters.get(f"terms:{meter}")) is not None
             and stored != msgspec.json.encode(terms).decode()
         ]
@@ -126,24 +162,42 @@ class Replay:
         """Where the store says otherwise than the ledger how the link stands, in words.
 
         Args:
-            meters: what the store holds of the link: ``closed`` and ``rounds`` among it.
+            meters: what the store holds of the link: the last entry's digest, whether it is
+                closed, the rounds in hand, each meter's cycle.
         """
         found = []
+        if self.entries and meters.get(CHAIN, "") != self.chain:
+            found.append(f"the ledger ends with the digest {self.chain}, the store says otherwise")
         if ("closed" in meters) != self._closed:
             said = "closed" if self._closed else "open"
             found.append(f"the ledger says that the link is {said}, the store that it is not")
         rounds = int(meters.get("rounds", "0"))
-        if rounds != len(self._open):
-            found.append(f"the store counts {rounds} rounds in hand, the ledger {len(self._open)}")
+        if rounds != len(self._books.rounds):
+            held = len(self._books.rounds)
+            found.append(f"the store counts {rounds} rounds in hand, the ledger {held}")
+        for meter, cycle in self._books.cycles.items():
+            stored = meters.get(f"cycle:{meter}", "0")
+            if stored != str(cycle):
+                found.append(f"meter {meter} is in cycle {stored}, the ledger says {cycle}")
         return found
+
+    def other_tallies(self, tallies: Mapping[str, int]) -> list[str]:
+        """Where the store's accounting meters are not the ledger's, in words (duties D2, D19)."""
+        own = self._books.tallies
+        return [
+            f"{name} stands at {tallies.get(name, 0)}, the ledger says {own[name]}"
+            for name in sorted(tallies.keys() | own.keys())
+            if tallies.get(name, 0) != own[name]
+        ]
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
         """Where the store's balances are not the ledger's, by how much, in words."""
+        own = self._books.balances
         found = [
             f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
-            f" {self.balances.get(account, 0)}: {_signed(accounts, self.balances, account)}"
-            for account in sorted(accounts.keys() | self.balances.keys())
-            if accounts.get(account, 0) != self.balances.get(account, 0)
+            f" {own.get(account, 0)}: {accounts.get(account, 0) - own.get(account, 0):+d}"
+            for account in sorted(accounts.keys() | own.keys())
+            if accounts.get(account, 0) != own.get(account, 0)
         ]
         if sum(accounts.values()) != 0:
             found.append(f"all accounts sum to {sum(accounts.values())} micros, not to zero")
@@ -153,92 +207,96 @@ class Replay:
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(what)
 
+    def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Hold an entry against its digest; the next is held against the one that stands there."""
+        entry = f"{number}-0"
+        content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
+        due = link_entry(self.chain, entry, content)
+        self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
+        self.seal = seal_entry(self.seal, entry, content)
+        if not self.chain:
+            self._problem(f"entry {number} carries no digest")
+        elif self.chain != due:
+            self._problem(
+                f"entry {number} is not as it was written, or not what was written there: its"
+                f" digest is {due}, it carries {self.chain}"
+            )
+
+    def _check(
+        self, number: int, fields: Mapping[str, bytes], transfers: Sequence[Transfer]
+    ) -> None:
+        """Hold what an entry moved against what it must move (duties D6, D15, D19)."""
+        due = self._due(fields, transfers)
+        for fault in due.faults:
+            self._problem(f"entry {number}: {fault}")
+        in_order = fields["kind"] not in {b"wagers", b"void"}
+        had, must = list(transfers), due.transfers
+        if had != must and (in_order or sorted(had) != sorted(must)):
+            wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
+            self._problem(
+                f"entry {number} moves {_told(wrong)}, where it must be {_told(right)}"
+                if wrong or right
+                else f"entry {number} moves what it must in another order"
+            )
+
+    def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
+        """What an entry must move.
+
+        Raises:
+            KeyError, ValueError: it cannot be at all.
+        """
+        books, table, event = self._books, fields["table"].decode(), fields["event"]
+        match fields["kind"]:
+            case b"wagers":
+                return wagers_moved(books, table, _WAGERS.decode(event), fed_by(books, transfers))
+            case b"result":
+                return result_moved(books, table, _REPLY.decode(fields["reply"]))
+            case b"void":
+                return void_moved(books, table)
+            case kind:
+                return self._act_due(kind, event, transfers)
+
+    def _act_due(self, kind: bytes, event: bytes, transfers: Sequence[Transfer]) -> Draft:
+        """What an act of people, or of the service by itself, must move."""
+        books = self._books
+        match kind:
+            case b"seed":
+                return seed_moved(books, _seeded(transfers), read_terms(event))
+            case b"validate" | b"reject" | b"pay":
+                decided = _DECIDED.decode(event)
+                return decision_moved(books, decided.act, decided.claim, decided.envy_back)
+            case b"adjust":
+                adjusted = _CHANGED.decode(event)
+                return adjustment_moved(books, adjusted.meter, adjusted.amount)
+            case b"parameter":
+                changed = _CHANGED.decode(event)
+                books.terms[changed.meter] = read_terms(changed.terms)
+            case b"close" | b"open":
+                self._closed = kind == b"close"
+            case _ if kind not in _MOVES_NOTHING:
+                raise ValueError(f"it is of a kind {kind!r} that there is not")
+        return Draft(books)
+
     def _move(self, number: int, moved: Transfer) -> None:
+        balances = self._books.balances
         if moved.micros <= 0:
             self._problem(f"entry {number} moves {moved.micros} micros")
         for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
-            after = self.balances.get(account, 0) + micros
+            after = balances.get(account, 0) + micros
             if after < 0 and account.startswith(_NEVER_NEGATIVE):
                 self._problem(f"entry {number} leaves {account} at {after} micros")
             if after == 0 and account.startswith("claim:"):
-                self.balances.pop(account, None)
+                balances.pop(account, None)
             else:
-                self.balances[account] = after
+                balances[account] = after
+            if account.startswith(table_account("")):
+                self._contributed_micros -= micros
 
-    def _check_wagers(
-        self, number: int, fields: Mapping[str, bytes], transfers: tuple[Transfer, ...]
-    ) -> None:
-        """Hold the increments against the wagers and the rates (duties D6, D19)."""
-        event = _WAGERS.decode(fields["event"])
-        table = fields["table"].decode()
-        offers = self._offers(transfers)
-        if any(one.source != f"table:{table}" for one in transfers):
-            self._problem(f"entry {number} of table {table} moves another's contributions")
-        due: dict[str, int] = {}
-        for position in event.positions:
-            for wager, cents in position.wagers.items():
-                if wager not in offers:
-                    self._problem(f"entry {number} has a wager {wager} that fed no meter")
-                    continue
-                meter, terms = offers[wager]
-                for account, bps in (
-                    (meter_account(meter), terms.primary_bps),
-                    (reserve_account(meter), terms.reserve_bps),
-                ):
-                    due[account] = due.get(account, 0) + cents * bps
-        moved = {one.target: one.micros for one in transfers}
-        if moved != {account: micros for account, micros in due.items() if micros}:
-            self._problem(f"entry {number} moves {moved}, where the rates make it {due}")
-        self._open[table] = event
-        self._count(event, 1)
-        self.totals.contributions_micros += sum(moved.values())
 
-    def _offers(self, transfers: Sequence[Transfer]) -> Mapping[str, tuple[str, TermsText]]:
-        """What each wager feeds, by the meters that an entry moved to and their terms then.
-
-        Not by what its table offers today: a table may have gone from the floor since, and a
-        parameter may have changed.
-        """
-        fed = {one.target for one in transfers}
-        return {
-            wager.value: (meter, terms)
-            for meter, terms in self._terms.items()
-            if meter_account(meter) in fed
-            for wager, kind in METER_OF.items()
-            if kind.value == terms.kind
-        }
-
-    def _count(self, event: Wagers, sign: int) -> None:
-        for position in event.positions:
-            self.totals.wagers += sign * len(position.wagers)
-            self.totals.wagered_cents += sign * sum(position.wagers.values())
-
-    def _check_result(
-        self, number: int, fields: Mapping[str, bytes], transfers: tuple[Transfer, ...]
-    ) -> None:
-        """Hold what moved to winners against what the table was told to pay."""
-        lines = _REPLY.decode(fields["reply"]).lines or ()
-        told_cents = sum(line.paid for line in lines)
-        moved = sum(
-            one.micros for one in transfers if one.target == PAID or one.target.startswith("claim:")
-        )
-        if moved != told_cents * MICROS_PER_CENT:
-            self._problem(
-                f"entry {number} moves {moved} micros to winners, its lines {told_cents} cents"
-            )
-        self._open.pop(fields["table"].decode(), None)
-        self.totals.rounds += 1
-        self.totals.wins += sum(1 for line in lines if line.paid)
-        self.totals.won_cents += told_cents
-
-    def _note_void(self, fields: Mapping[str, bytes]) -> None:
-        event = self._open.pop(fields["table"].decode(), None)
-        self.totals.voids += 1
-        if event is not None:
-            self._count(event, -1)
-            self.totals.contributions_micros -= sum(
-                one.micros for one in _TRANSFERS.decode(fields["transfers"])
-            )
+def _told(transfers: Counter[Transfer]) -> str:
+    """Transfers as an accountant reads them."""
+    told = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
+    return ", ".join(told) or "nothing"
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:
@@ -252,7 +310,3 @@ def _seeded(transfers: Sequence[Transfer]) -> str:
     if meter == target:
         raise ValueError(f"a seed went to {target}")
     return meter
-
-
-def _signed(one: Mapping[str, int], other: Mapping[str, int], account: str) -> str:
-    return f"{one.get(account, 0) - other.get(account, 0):+d}"

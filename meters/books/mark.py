@@ -1,9 +1,12 @@
 """How far a link's ledger had come, kept outside the store: a store that is behind it lost entries.
 
 Without it an emptied store would look like a new one, and every meter would go back to its seed
-(duties D10, D15).
+(duties D10, D15). With the digest of the last entry, and the seal over all that were audited, a
+ledger that was written anew from some entry on is told from the one that was (duty D17).
 """
 
+import os
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +18,21 @@ _FILE: Final = "ledger-mark.json"
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The number of the last ledger entry that was seen to be in the store."""
+    """What was seen of a ledger.
+
+    Attributes:
+        link: whose it is.
+        entries: the number of the last entry that was seen to be in the store.
+        chain: the digest that it carried.
+        sealed: the number of the last entry at which an audit found that all holds.
+        seal: the seal over the entries up to that one.
+    """
 
     link: str
-    entries: int
+    entries: int = 0
+    chain: str = ""
+    sealed: int = 0
+    seal: str = ""
 
 
 class LedgerMark:
@@ -34,13 +48,14 @@ class LedgerMark:
 
     def __init__(self, data: Path, link: str) -> None:
         self.path = data / "marks" / f"{link}.{_FILE}"
-        self._link = link
-        self._entries = self._read()
+        self._seen = self._read(link)
+        # Beat and audit note in threads of their own: each writes what the other has noted too.
+        self._writing = threading.Lock()
 
     @property
-    def entries(self) -> int:
-        """How many entries the store has held; read it before the store, which goes on."""
-        return self._entries
+    def seen(self) -> Mark:
+        """What was seen of the ledger; read it before the store, which goes on."""
+        return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
         """Why a store with so many entries is not the one that the mark was set on, or None.
@@ -56,23 +71,41 @@ class LedgerMark:
             f" another; to begin anew all the same, remove {self.path}"
         )
 
-    def set(self, entries: int) -> None:
-        """Note that the store holds so many entries.
+    def note(self, entries: int, chain: str) -> None:
+        """Note that the store holds so many entries, and the digest of the last.
 
         Raises:
             OSError: the file cannot be written.
         """
-        if entries > self._entries:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.path.with_suffix(".new")
-            beside.write_bytes(msgspec.json.encode(Mark(self._link, entries)))
-            beside.replace(self.path)
-            self._entries = entries
+        with self._writing:
+            if entries > self._seen.entries:
+                self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
-    def _read(self) -> int:
+    def note_seal(self, entries: int, seal: str) -> None:
+        """Note that an audit found all entries up to one in order, and their seal.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        with self._writing:
+            if entries > self._seen.sealed:
+                self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
+
+    def _keep(self, mark: Mark) -> None:
+        """Put a mark in place of the one before, in one step and synced to the disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_suffix(".new")
+        with beside.open("wb") as file:
+            file.write(msgspec.json.encode(mark))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path)
+        self._seen = mark
+
+    def _read(self, link: str) -> Mark:
         try:
-            return msgspec.json.decode(self.path.read_bytes(), type=Mark).entries
+            return msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
-            return 0
+            return Mark(link)
         except (OSError, msgspec.DecodeError) as error:
             raise UserError(f"the ledger mark {self.path} cannot be read: {error}") from None

@@ -49,6 +49,7 @@ class LinkState:
         rounds_open: how many rounds have wagers and no result yet.
         desk: a count that rises whenever something changes that floorpersons see.
         last_entry: the number of the last ledger entry.
+        chain: the digest that it carries.
     """
 
     meters: tuple[MeterState, ...]
@@ -56,6 +57,7 @@ class LinkState:
     rounds_open: int
     desk: int
     last_entry: int
+    chain: str
 
 
 @dataclass(frozen=True, slots=True)

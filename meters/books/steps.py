@@ -16,23 +16,28 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What the wagers of one event add to one meter."""
+    """What the wagers of one event add to one meter, which rises to its limit, 0 for none."""
 
     meter: str
     wagers: int
     wagered_cents: int
     meter_micros: int
     reserve_micros: int
+    limit_micros: int = 0
 
 
 class TakeStep(msgspec.Struct, frozen=True, array_like=True):
-    """A percentage of a meter in so many equal shares, and how the meter reseeds after 100%."""
+    """A percentage of a meter in so many equal shares, and how the meter reseeds after 100%.
+
+    `limit_micros` is how far it reseeds at most, 0 for no limit.
+    """
 
     meter: str
     percent: int
     shares: int
     reseed_micros: int
     reseed_from_reserve: bool
+    limit_micros: int = 0
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):

@@ -161,6 +161,7 @@ class LinkStore:
         hand_pay: bool,
         envy_back_cents: int = 0,
         slip: str = "",
+        limit_cents: int = 0,
     ) -> Decided:
         """Carry one decision on a claim, once.
 
@@ -186,6 +187,7 @@ class LinkStore:
                 event,
                 envy_back_cents,
                 " ".join(slip.casefold().split()),
+                limit_cents * MICROS_PER_CENT,
             ],
         )
         match texts(rows):
@@ -227,14 +229,15 @@ class LinkStore:
             TermsError: the terms in the store are not those that the link opened with (D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
-        link_fields = ["terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries"]
+        link_fields = ["terms", "closed", "closed_by", "closed_at"]
+        link_fields += ["rounds", "desk", "entries", "chain"]
         fields = [f"{name}:{meter}" for meter in ids for name in ("version", "cycle", "pending")]
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))
             pipe.hmget(self.keys.meters, *link_fields, *fields)
             (
                 (_, *micros),
-                (terms, closed, by, at, rounds, desk, entries, *counts),
+                (terms, closed, by, at, rounds, desk, entries, chain, *counts),
             ) = await pipe.execute()
         if (terms or b"").decode() != self.terms.digest:
             raise TermsError(TERMS_CHANGED)
@@ -256,6 +259,7 @@ class LinkStore:
             rounds_open=int(rounds or 0),
             desk=int(desk or 0),
             last_entry=int(entries or 0),
+            chain=(chain or b"").decode(),
         )
 
     async def snapshot(self) -> Snapshot:

@@ -27,6 +27,8 @@ class TermsText(msgspec.Struct, frozen=True):
     reserve_bps: int
     magic_card_every: int
     lucky_every: int
+    limit_cents: int
+    contribution_max_cents: int
 
 
 _TERMS: Final = msgspec.json.Decoder(TermsText)
@@ -46,6 +48,8 @@ def terms_text(meter: Meter) -> str:
             reserve_bps=terms.reserve_bps,
             magic_card_every=meter.magic_card_every,
             lucky_every=meter.lucky_every,
+            limit_cents=meter.limit or 0,
+            contribution_max_cents=meter.contribution_max or 0,
         )
     ).decode()
 
@@ -83,6 +87,8 @@ def _in_force(meter: Meter, stored: Mapping[str, str]) -> Meter:
         paytable=terms.paytable,
         magic_card_every=terms.magic_card_every,
         lucky_every=terms.lucky_every,
+        limit=terms.limit_cents or None,
+        contribution_max=terms.contribution_max_cents or None,
     )
 
 

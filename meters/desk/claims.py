@@ -148,6 +148,7 @@ class ClaimsDesk:
                 hand_pay=record.paid_from == "hand_pay",
                 envy_back_cents=decision.envy_back,
                 slip=decision.slip or "",
+                limit_cents=_limit_cents(store, record.meter),
             )
         except WrongStateError as error:
             raise DeskError("wrong_state", _why_not(record, decision.act, error)) from None
@@ -187,6 +188,11 @@ class ClaimsDesk:
         return _jackpot(
             _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
         )
+
+
+def _limit_cents(store: LinkStore, meter_id: str) -> int:
+    """A meter's limit, 0 for none."""
+    return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
 
 
 def _why_not(record: ClaimRecord, act: Act, error: WrongStateError) -> str:

@@ -17,6 +17,7 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.acts import ActIndex
 from meters.books.changes import ChangeBook, NewTerms, Switch
+from meters.books.mark import Mark
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import LinkTerms, terms_text
 from meters.desk.acts import Switched, Withdrawn, act_row
@@ -38,6 +39,7 @@ _REFUSED: Final = {
     "stale": "the meter was won or changed since it was proposed: propose it anew",
     "below_seed": "the meter holds less than the seed that the chapter lays down for this wager:"
     " adjust it first",
+    "above_limit": "the meter would hold more than its limit",
     "meter_short": "the meter holds less than is to be taken off it",
     "meter_full": "the meter cannot hold so much",
     "wrong_state": "it is {detail} already",
@@ -52,6 +54,11 @@ class RunningLink(Protocol):
     @property
     def problem(self) -> str | None:
         """Why it is inoperable, or None."""
+        ...
+
+    @property
+    def seen(self) -> Mark:
+        """What was seen of its ledger."""
         ...
 
     async def look_again(self) -> None:
@@ -114,9 +121,11 @@ class LinksDesk:
         with told_as_inoperable():
             if isinstance(change, Adjustment):
                 books = await store.snapshot()
-                held_cents = books.accounts.get(meter_account(change.meter), 0) // MICROS_PER_CENT
-                cycle = int(books.meters.get(f"cycle:{change.meter}", "0"))
-                proposed = adjustment(proposal, actor, held_cents, cycle, change)
+                held = (
+                    books.accounts.get(meter_account(change.meter), 0),
+                    int(books.meters.get(f"cycle:{change.meter}", "0")),
+                )
+                proposed = adjustment(proposal, actor, meter, held, change)
             else:
                 positions = fewest_positions(store.link, meter)
                 proposed = parameter_change(proposal, actor, meter, positions, change)
@@ -134,7 +143,7 @@ class LinksDesk:
 
         Raises:
             DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
-                ``stale``, ``below_seed``, ``meter_full``.
+                ``stale``, ``below_seed``, ``above_limit``, ``meter_full``.
         """
         running = self._running(link)
         with told_as_inoperable():
@@ -155,6 +164,7 @@ class LinksDesk:
                     terms=terms,
                     amount_cents=change.amount,
                     cycle=change.cycle,
+                    limit_cents=_limit_cents(running.store.link, change),
                 ),
             )
         log.info("confirmed", link=link, proposal=proposal, by=actor, change=change.after)
@@ -213,8 +223,9 @@ class LinksDesk:
             running.store.link,
             books,
             running.problem,
-            len(self._online[link]),
-            [proposal_row(link, fields) for fields in proposals],
+            seen=running.seen,
+            tables_online=len(self._online[link]),
+            proposals=[proposal_row(link, fields) for fields in proposals],
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
@@ -251,6 +262,14 @@ def _meter_of(link: Link, meter_id: str) -> Meter:
         if meter.meter_id == meter_id:
             return meter
     raise DeskError("unknown_meter", f"link {link.id} has no meter {meter_id}")
+
+
+def _limit_cents(link: Link, change: Change) -> int:
+    """The meter's limit once a change is carried out, 0 for none."""
+    meter = _meter_of(link, change.meter)
+    if change.parameter is not None and change.value is not None:
+        meter = with_parameter(meter, change.parameter, change.value)
+    return meter.limit or 0
 
 
 def _new_terms(link: Link, change: Change) -> NewTerms | None:

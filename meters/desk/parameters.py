@@ -13,10 +13,10 @@ from bonus.returns import hand_bonus_return
 from bonus.wagers import MeterKind
 from meters.desk.doors import DeskError
 from meters.desk.rows import Parameter
-from meters.wire.floor import WAGER_CENTS_MAX, Meter
+from meters.wire.floor import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
 from meters.wire.pages.words import money
 
-_DRAWS: Final = frozenset({"magic_card_every", "lucky_every"})
+_BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000
 
 
@@ -42,14 +42,18 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
         if not 1 <= value <= WAGER_CENTS_MAX:
             raise DeskError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
         changed = msgspec.structs.replace(meter, wager=value)
+    elif parameter in _BOUNDS:
+        changed = _with_bound(meter, parameter, value)
     else:
         changed = _with_draw(meter, parameter, value)
     if changed == meter:
         raise DeskError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
     try:
-        meter_terms(changed.kind, changed.wager, changed.paytable)
+        wrong = limit_problem(changed)
     except ValueError as error:
-        raise DeskError("bad_value", str(error)) from None
+        wrong = str(error)
+    if wrong:
+        raise DeskError("bad_value", wrong)
     return changed
 
 
@@ -59,6 +63,9 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
         return money(meter.wager)
     if parameter == "paytable":
         return f"paytable {meter.paytable}"
+    if parameter in _BOUNDS:
+        bound = meter.limit if parameter == "limit" else meter.contribution_max
+        return "none" if bound is None else money(bound)
     every = meter.magic_card_every if parameter == "magic_card_every" else meter.lucky_every
     return f"one round in {every:,}" if every else "never"
 
@@ -94,12 +101,23 @@ def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
     return msgspec.structs.replace(meter, lucky_every=value)
 
 
+def _with_bound(meter: Meter, parameter: Parameter, value: int) -> Meter:
+    if not 0 <= value <= LIMIT_CENTS_MAX:
+        message = f"{_said(parameter)} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
+        raise DeskError("bad_value", message)
+    if parameter == "limit":
+        return msgspec.structs.replace(meter, limit=value or None)
+    return msgspec.structs.replace(meter, contribution_max=value or None)
+
+
 def _said(parameter: Parameter) -> str:
     return {
         "wager": "the wager",
         "paytable": "the paytable",
         "magic_card_every": "the Magic Card's draw",
         "lucky_every": "the Lucky Bonus' draw",
+        "limit": "the limit",
+        "contribution_max": "the largest contribution",
     }[parameter]
 
 

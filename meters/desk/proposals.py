@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from bonus.settling.holdings import MICROS_PER_CENT
 from meters.desk.doors import DeskError
 from meters.desk.parameters import return_warning, with_parameter, words_of
 from meters.desk.rows import Adjustment, Parameter, ParameterChange, ProposalRow, ProposalState
@@ -56,16 +57,30 @@ def parameter_change(
     )  # fmt: skip
 
 
-def adjustment(proposal: str, by: str, held_cents: int, cycle: int, asked: Adjustment) -> Change:
-    """The correction of a meter that holds so many cents; it may go on rising until confirmed.
+def adjustment(
+    proposal: str, by: str, meter: Meter, held: tuple[int, int], asked: Adjustment
+) -> Change:
+    """The correction of a meter, which may go on rising until it is confirmed.
+
+    Args:
+        proposal: its id.
+        by: who proposes it.
+        meter: which.
+        held: what the meter holds in micros, and in which cycle.
+        asked: what is to be corrected.
 
     Raises:
-        DeskError: ``no_change`` where nothing is to move; ``meter_short``.
+        DeskError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
     """
+    held_micros, cycle = held
+    held_cents = held_micros // MICROS_PER_CENT
     if asked.amount == 0:
         raise DeskError("no_change", "nothing is to be added or taken off")
     if held_cents + asked.amount < 0:
         raise DeskError("meter_short", f"the meter holds {money(held_cents)}, no more")
+    over_micros = held_micros + (asked.amount - (meter.limit or 0)) * MICROS_PER_CENT
+    if meter.limit and asked.amount > 0 and over_micros > 0:
+        raise DeskError("above_limit", f"the meter's limit is {money(meter.limit)}")
     moved = f"{'+' if asked.amount > 0 else '−'}{money(abs(asked.amount))}"  # noqa: RUF001
     return Change(
         proposal, "adjustment", asked.meter, by, money(held_cents), moved,

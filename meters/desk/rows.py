@@ -6,7 +6,9 @@ import msgspec
 
 ClaimState = Literal["pending", "validated", "paid", "rejected"]
 ProposalState = Literal["open", "confirmed", "withdrawn"]
-Parameter = Literal["wager", "paytable", "magic_card_every", "lucky_every"]
+Parameter = Literal[
+    "wager", "paytable", "magic_card_every", "lucky_every", "limit", "contribution_max"
+]
 
 Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"\S")]
 PAGE_MAX = 200
@@ -144,10 +146,43 @@ class WinPage(_Row, frozen=True, kw_only=True):
     next: str | None
 
 
+class MeterAccounting(_Row, frozen=True, kw_only=True):
+    """A progressive's accounting meters, which only ever rise (duty D2); amounts in cents.
+
+    Attributes:
+        wagers: accepted wagers, those of rounds that were void later among them.
+        wagered: their amount.
+        voided_wagers: how many of them went back with a void round.
+        voided: their amount.
+        hits: percentages of the meter that were won.
+        wins: everything that was won, at odds and Envy Bonuses too.
+        won: its amount.
+        rejected: what of it a floorperson found not to be won, or not to be due.
+        paid_by_system: what was paid at the table without an attendant's hand pay.
+        paid_by_attendant: what was hand paid.
+        paid: both together.
+        overflow: what the meter could not take for its limit, in all.
+    """
+
+    wagers: int
+    wagered: int
+    voided_wagers: int
+    voided: int
+    hits: int
+    wins: int
+    won: int
+    rejected: int
+    paid_by_system: int
+    paid_by_attendant: int
+    paid: int
+    overflow: int
+
+
 class MeterStanding(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3); amounts in cents, rates in basis points.
 
-    `paytables` are those that the chapter offers for its kind, empty where there is no choice.
+    `paytables` are those that the chapter offers for its kind, empty where there is no choice;
+    `overflow` is what waits to be added to the meter when it is next won whole.
     """
 
     meter: str
@@ -162,14 +197,22 @@ class MeterStanding(_Row, frozen=True, kw_only=True):
     reseed: int
     primary_bps: int
     reserve_bps: int
+    limit: int | None
+    contribution_max: int | None
     amount: int
     reserve: int
+    overflow: int
     cycle: int
     pending: int
+    accounting: MeterAccounting
 
 
 class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
-    """A parameter that is to be changed; `value` is cents for a wager, a letter for a paytable."""
+    """A parameter that is to be changed.
+
+    `value` is a letter for a paytable; cents for a wager, a limit or the largest contribution, of
+    which the last two are removed by 0.
+    """
 
     meter: str
     parameter: Parameter
@@ -206,7 +249,8 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
 class LinkStanding(_Row, frozen=True, kw_only=True):
     """A link as it stands: whether it is open, its meters, and what was proposed.
 
-    `rounds_open` counts the rounds whose wagers are in and that have no result yet.
+    `rounds_open` counts the rounds whose wagers are in and that have no result yet; `seal` is over
+    the ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17).
     """
 
     link: str
@@ -218,6 +262,8 @@ class LinkStanding(_Row, frozen=True, kw_only=True):
     rounds_open: int
     tables: int
     tables_online: int
+    sealed_entry: int
+    seal: str
     meters: tuple[MeterStanding, ...]
     proposals: tuple[ProposalRow, ...]
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import MeterKind
-from meters.books.accounts import meter_account, reserve_account
+from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.mark import Mark
 from meters.books.standing import Snapshot
 from meters.desk.parameters import paytables_of
-from meters.desk.rows import LinkStanding, MeterStanding, ProposalRow
+from meters.desk.rows import LinkStanding, MeterAccounting, MeterStanding, ProposalRow
 from meters.wire.floor import Link, Meter
 
 
@@ -15,6 +16,8 @@ def link_standing(
     link: Link,
     books: Snapshot,
     problem: str | None,
+    *,
+    seen: Mark,
     tables_online: int,
     proposals: Sequence[ProposalRow],
 ) -> LinkStanding:
@@ -24,6 +27,7 @@ def link_standing(
         link: the link as it operates.
         books: what its books hold.
         problem: why it is inoperable, or None.
+        seen: what was seen of its ledger.
         tables_online: how many of its tables are connected.
         proposals: what was proposed and is not decided.
     """
@@ -38,6 +42,8 @@ def link_standing(
         rounds_open=int(books.meters.get("rounds", "0")),
         tables=len(link.table),
         tables_online=tables_online,
+        sealed_entry=seen.sealed,
+        seal=seen.seal,
         meters=tuple(_meter_standing(meter, books) for meter in link.meter),
         proposals=tuple(proposals),
     )
@@ -59,8 +65,33 @@ def _meter_standing(meter: Meter, books: Snapshot) -> MeterStanding:
         reseed=terms.reseed_cents,
         primary_bps=terms.primary_bps,
         reserve_bps=terms.reserve_bps,
+        limit=meter.limit,
+        contribution_max=meter.contribution_max,
         amount=books.accounts.get(meter_account(id_), 0) // MICROS_PER_CENT,
         reserve=books.accounts.get(reserve_account(id_), 0) // MICROS_PER_CENT,
+        overflow=books.accounts.get(overflow_account(id_), 0) // MICROS_PER_CENT,
         cycle=int(books.meters.get(f"cycle:{id_}", "0")),
         pending=int(books.meters.get(f"pending:{id_}", "0")),
+        accounting=_accounting(id_, books),
+    )
+
+
+def _accounting(meter: str, books: Snapshot) -> MeterAccounting:
+    def told(name: str) -> int:
+        return books.tallies.get(f"{name}:{meter}", 0)
+
+    by_system, by_attendant = told("table_paid_cents"), told("hand_paid_cents")
+    return MeterAccounting(
+        wagers=told("wagers"),
+        wagered=told("wagered_cents"),
+        voided_wagers=told("voided_wagers"),
+        voided=told("voided_cents"),
+        hits=told("hits"),
+        wins=told("wins"),
+        won=told("won_cents"),
+        rejected=told("rejected_cents") + told("envy_taken_back_cents"),
+        paid_by_system=by_system,
+        paid_by_attendant=by_attendant,
+        paid=by_system + by_attendant,
+        overflow=told("overflow_micros") // MICROS_PER_CENT,
     )

@@ -24,7 +24,7 @@ from bonus.wagers import meter_fed_by
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.refusals import Refusal
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
-from meters.known import KnownTable
+from meters.known import KnownTable, Offer
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 
@@ -41,7 +41,7 @@ def judge_wagers(known: KnownTable, event: Wagers, draw: DrawMade | None) -> Wag
 
     Raises:
         Refusal: a position or a wager that the table has not, twice, or of another amount
-            (reading T22).
+            (reading T22); more at once than is reasonable (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -59,11 +59,28 @@ def judge_wagers(known: KnownTable, event: Wagers, draw: DrawMade | None) -> Wag
         cents = count * offer.wager_cents
         before = by_meter.get(offer.meter)
         added = Contribution(
-            offer.meter, count, cents, cents * offer.primary_bps, cents * offer.reserve_bps
+            offer.meter,
+            count,
+            cents,
+            cents * offer.primary_bps,
+            cents * offer.reserve_bps,
+            offer.limit_micros,
         )
-        by_meter[offer.meter] = _sum(before, added) if before else added
+        by_meter[offer.meter] = whole = _sum(before, added) if before else added
+        _check_reasonable(offer, whole)
     reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
     return WagersWork(reply, msgspec.json.encode(draw).decode(), tuple(by_meter.values()))
+
+
+def _check_reasonable(offer: Offer, added: Contribution) -> None:
+    most = offer.contribution_max_micros
+    if most and added.meter_micros + added.reserve_micros > most:
+        raise Refusal(
+            "unreasonable_contribution",
+            f"{added.wagers} wagers at once add more to {offer.meter} than the"
+            f" {most // MICROS_PER_CENT} cents that are taken as reasonable",
+            "positions",
+        )
 
 
 def _sum(one: Contribution, other: Contribution) -> Contribution:
@@ -73,6 +90,7 @@ def _sum(one: Contribution, other: Contribution) -> Contribution:
         one.wagered_cents + other.wagered_cents,
         one.meter_micros + other.meter_micros,
         one.reserve_micros + other.reserve_micros,
+        one.limit_micros,
     )
 
 
@@ -127,6 +145,7 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
             take.shares,
             known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
             known.terms[take.meter].reserve_bps > 0,
+            (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
         )
         for take in settlement.takes
     )

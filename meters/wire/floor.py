@@ -63,6 +63,8 @@ class Service(_Config, frozen=True, kw_only=True):
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
+LIMIT_CENTS_MAX: Final = 10**11
+"""A billion dollars, a ninth of what the books count exactly."""
 
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",
@@ -73,7 +75,20 @@ _TITLES: Final = {
 
 
 class Meter(_Config, frozen=True, kw_only=True):
-    """One meter: `wager` in cents; the draws in one round of so many on average, 0 for none."""
+    """One meter (duty D3).
+
+    Attributes:
+        kind: which of the chapter's meters.
+        wager: in cents.
+        paytable: the letter, where the chapter has a choice.
+        id: by which tables name it; its kind unless given.
+        name: what patrons read.
+        magic_card_every: drawn in one round of so many on average, 0 for never.
+        lucky_every: the same.
+        limit: in cents; the meter rises no further, and what is more goes to its overflow.
+        contribution_max: in cents; one event that would add more is taken as unreasonable, and
+            refused.
+    """
 
     kind: MeterKind
     wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
@@ -82,6 +97,8 @@ class Meter(_Config, frozen=True, kw_only=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] | None = None
     magic_card_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     lucky_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
+    contribution_max: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
 
     @property
     def meter_id(self) -> str:
@@ -265,12 +282,15 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         try:
-            meter_terms(meter.kind, meter.wager, meter.paytable)
+            wrong = limit_problem(meter)
         except ValueError as error:
             if _offered_at(meter.kind, meter.wager):
                 yield (*spot, "paytable"), str(error)
             else:
                 yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
+        else:
+            if wrong:
+                yield (*spot, "limit"), wrong
         if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
             for draw in ("magic_card_every", "lucky_every"):
                 if getattr(meter, draw):
@@ -278,6 +298,14 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
                         (*spot, draw),
                         (f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"),
                     )
+
+
+def limit_problem(meter: Meter) -> str | None:
+    """Why a meter cannot have its limit, or None."""
+    least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
+    if meter.limit is None or meter.limit >= least:
+        return None
+    return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:

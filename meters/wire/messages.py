@@ -144,6 +144,14 @@ class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hel
     open_round: str | None
 
 
+class LedgerSeal(_Message, frozen=True, kw_only=True):
+    """A digest over all ledger entries of a link up to one, at which all was found to hold."""
+
+    entries: int
+    seal: str
+    at: str
+
+
 class TableStatus(_Message, frozen=True, kw_only=True):
     """A table's retained state."""
 

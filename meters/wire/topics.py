@@ -51,6 +51,11 @@ def jackpot(link: str) -> str:
     return f"{ROOT}/{link}/jackpot"
 
 
+def ledger(link: str) -> str:
+    """Where the seal over the link's ledger is retained, for whoever keeps it elsewhere."""
+    return f"{ROOT}/{link}/ledger"
+
+
 def parse_table_out(topic: str) -> TableAddress | None:
     """The table that speaks on a topic, or None where it is not a table's out.
 

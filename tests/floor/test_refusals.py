@@ -88,6 +88,11 @@ METERS: Final = (
     Mistake(28, 'id = "high"\n', "", "meter progressive stands twice on link one"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
+    Mistake(
+        20, 'paytable = "A"', 'paytable = "A"\nlimit = 99999', "below the meter's seed of 100000"
+    ),
+    Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 0', "limit is at least 1"),
+    Mistake(20, 'paytable = "A"', 'paytable = "A"\ncontribution_max = 0.5', "a whole number"),
     Mistake(25, "every = 24", "every = -1", "magic_card_every is at least 0"),
     Mistake(26, "every = 12", 'every = "12"', "lucky_every is a whole number, without quotes"),
 )

@@ -111,6 +111,7 @@ class Books:
         percent: bool = True,
         hand_pay: bool = True,
         meter: str = METER,
+        limit_cents: int = 0,
     ) -> Decided:
         """Carry a decision on a claim; who pays is another than who validates."""
         return await self.store.decide(
@@ -123,6 +124,7 @@ class Books:
             meter=meter,
             percent=percent,
             hand_pay=hand_pay,
+            limit_cents=limit_cents,
         )
 
     async def accounts(self) -> dict[str, int]:
@@ -170,10 +172,11 @@ async def keyspace(redis: Redis) -> Keyspace:
 
 
 def added(
-    micros: int, reserve_micros: int = 0, *, meter: str = METER, wagers: int = 1, cents: int = 100
-) -> Contribution:
-    """What the wagers of an event add to a meter and its reserve."""
-    return Contribution(meter, wagers, cents, micros, reserve_micros)
+    micros: int, reserve_micros: int = 0, *, meter: str = METER, wagers: int = 1, cents: int = 100,
+    limit: int = 0,
+) -> Contribution:  # fmt: skip
+    """What the wagers of an event add to a meter, up to its limit in micros, and its reserve."""
+    return Contribution(meter, wagers, cents, micros, reserve_micros, limit)
 
 
 def _step(
@@ -229,10 +232,10 @@ def result(
 
 def take(
     percent: int, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
-    from_reserve: bool = False,
+    from_reserve: bool = False, limit: int = 0,
 ) -> TakeStep:  # fmt: skip
-    """A percentage of a meter."""
-    return TakeStep(meter, percent, shares, reseed_cents * CENT, from_reserve)
+    """A percentage of a meter, which reseeds to its limit in micros at most."""
+    return TakeStep(meter, percent, shares, reseed_cents * CENT, from_reserve, limit)
 
 
 def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:

@@ -71,6 +71,8 @@ def test_terms_have_every_parameter_that_may_not_change() -> None:
         "reserve_bps": 0,
         "magic_card_every": 0,
         "lucky_every": 0,
+        "limit_cents": 0,
+        "contribution_max_cents": 0,
     }
     assert bonus == {
         "kind": "five_card_hand_bonus",
@@ -82,6 +84,8 @@ def test_terms_have_every_parameter_that_may_not_change() -> None:
         "reserve_bps": 800,
         "magic_card_every": 0,
         "lucky_every": 0,
+        "limit_cents": 0,
+        "contribution_max_cents": 0,
     }
     assert LinkTerms(link_of()).digest != LinkTerms(link_of(OTHER_TERMS)).digest
 

@@ -254,12 +254,17 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), cents=st.integers(-(10**7), 10**7).filter(bool))
     def adjust(self, data: DataObject, cents: int) -> None:
-        """A meter is corrected by two people, unless it holds too little."""
+        """A meter is corrected by two people, unless it holds too little, or its limit forbids."""
         desk, link = self.pit.links_desk, self.pit.link.id
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
         if self.books.held(meter) // 1 + cents < 0:
             with pytest.raises(DeskError, match="the meter holds"):
+                self.runner.run(desk.propose(link, "sue", change))
+            return
+        limit = self.books.meters[meter].limit_cents
+        if limit is not None and cents > 0 and self.books.held(meter) + cents > limit:
+            with pytest.raises(DeskError, match="limit is"):
                 self.runner.run(desk.propose(link, "sue", change))
             return
         proposed = self.runner.run(desk.propose(link, "sue", change))

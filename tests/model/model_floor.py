@@ -30,6 +30,7 @@ paytable = "B"
 [[link.meter]]
 kind = "five_card_progressive"
 wager = 100
+limit = 1000150
 
 [[link.meter]]
 kind = "five_of_six_progressive"
@@ -41,6 +42,7 @@ kind = "five_card_hand_bonus"
 wager = 137
 magic_card_every = 2
 lucky_every = 3
+limit = 1370200
 
 [[link.table]]
 id = "T-1"
@@ -84,9 +86,9 @@ def second_books() -> SecondBooks:
         meters={
             "progressive": SecondMeter(PROGRESSIVE["A"], 100),
             "high": SecondMeter(PROGRESSIVE["B"], 500),
-            "five_card_progressive": SecondMeter(FIVE_CARD, 100),
+            "five_card_progressive": SecondMeter(FIVE_CARD, 100, limit_cents=1_000_150),
             "five_of_six_progressive": SecondMeter(FIVE_OF_SIX, 500),
-            "bonus": SecondMeter(HAND_BONUS, 137),
+            "bonus": SecondMeter(HAND_BONUS, 137, limit_cents=1_370_200),
         },
         tables={
             "T-1": SecondTable(7, _LOW),

@@ -8,6 +8,7 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
+from meters.books.mark import Mark
 from meters.books.standing import Act
 from meters.books.store import LinkStore
 from meters.desk.claims import ClaimsDesk, hit_message
@@ -86,6 +87,11 @@ class OpenBooks:
     def __init__(self, store: LinkStore) -> None:
         self.store = store
         self.problem: str | None = None
+
+    @property
+    def seen(self) -> Mark:
+        """What was seen of the ledger: nothing."""
+        return Mark(self.store.link.id)
 
     async def look_again(self) -> None:
         """Go on under the parameters in force."""

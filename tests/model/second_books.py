@@ -17,10 +17,11 @@ from tests.model.law import METER_KIND, Law, part
 
 @dataclass(frozen=True)
 class SecondMeter:
-    """A meter's law and the wager it is for, in cents."""
+    """A meter's law, the wager it is for and its limit, in cents."""
 
     law: Law
     wager_cents: int
+    limit_cents: int | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Added:
     wagered_cents: int
     to_meter: Fraction
     to_reserve: Fraction
+    to_overflow: Fraction
     cycle: int
 
 
@@ -112,6 +114,17 @@ class SecondBooks:
     def held(self, meter: str) -> Fraction:
         """What a meter holds, in cents."""
         return self.accounts[f"meter:{meter}"]
+
+    def fill(self, source: str, meter: str, cents: Fraction) -> Fraction:
+        """Move cents to a meter, those past its limit to its overflow; how many these are."""
+        limit = self.meters[meter].limit_cents
+        over = Fraction(0)
+        if limit is not None:
+            over = min(cents, max(Fraction(0), self.held(meter) + cents - limit))
+            self.tallies[f"overflow_micros:{meter}"] += int(over * 10_000)
+        self.move(source, f"meter:{meter}", cents - over)
+        self.move(source, f"overflow:{meter}", over)
+        return over
 
     def micros(self) -> dict[str, Fraction]:
         """Every balance that is not nothing, in micros."""
@@ -193,12 +206,14 @@ class SecondBooks:
                 to_meter, to_reserve = (
                     cents * part(one.law.primary), cents * part(one.law.reserve),
                 )  # fmt: skip
-                self.move(f"table:{table_id}", f"meter:{meter}", to_meter)
+                over = self.fill(f"table:{table_id}", meter, to_meter)
                 self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
                 self.tallies[f"wagers:{meter}"] += count
                 self.tallies[f"wagered_cents:{meter}"] += cents
                 table.added.append(
-                    Added(meter, count, cents, to_meter, to_reserve, self.cycles[meter])
+                    Added(
+                        meter, count, cents, to_meter - over, to_reserve, over, self.cycles[meter]
+                    )
                 )
         self.entries += 1
 
@@ -209,6 +224,7 @@ class SecondBooks:
             for account, cents in (
                 (f"meter:{added.meter}", added.to_meter),
                 (f"reserve:{added.meter}", added.to_reserve),
+                (f"overflow:{added.meter}", added.to_overflow),
             ):
                 won = self.cycles[added.meter] != added.cycle
                 off = Fraction(0) if won else min(cents, self.accounts[account])
@@ -233,11 +249,15 @@ class SecondBooks:
             self.move(account, payee, Fraction(share))
         if percent == 100:
             self.cycles[meter] += 1
+            over, limit = self.accounts[f"overflow:{meter}"], self.meters[meter].limit_cents
             if law.reserve:
-                self.move(f"reserve:{meter}", account, self.accounts[f"reserve:{meter}"])
+                self.fill(f"reserve:{meter}", meter, self.accounts[f"reserve:{meter}"])
             else:
                 reseed = law.reseed * self.meters[meter].wager_cents
-                self.move("house", account, Fraction(reseed))
+                self.fill("house", meter, Fraction(reseed))
+            if limit is not None:
+                room = max(Fraction(0), limit - self.held(meter))
+                self.move(f"overflow:{meter}", account, min(over, room))
         return share
 
     def switch(self) -> None:
@@ -266,7 +286,10 @@ class SecondBooks:
             claim.validated_by = by
         account, cents = f"claim:{claim_id}", Fraction(claim.cents)
         if act == "reject":
-            self.move(account, f"meter:{claim.meter}" if claim.percent else "house", cents)
+            if claim.percent:
+                self.fill(account, claim.meter, cents)
+            else:
+                self.move(account, "house", cents)
             self.tallies[f"rejected:{claim.meter}"] += 1
             self.tallies[f"rejected_cents:{claim.meter}"] += claim.cents
         elif act == "pay" or not claim.hand_pay:

@@ -124,6 +124,7 @@ class Settling:
         line = self._line(box, wager, "paid", hand, share)
         line |= {"percent": one.law.percent[hand], "paid_from": "hand_pay"}
         assert self._open_claim(line, meter, percent=True) == f"claim:{claim}"
+        self._books.tallies[f"hits:{meter}"] += 1
         self._count(meter, share)
 
     def _hand_bonus(self, box: _Box) -> None:
@@ -191,6 +192,8 @@ class Settling:
 
     def _pay_out(self, line: Record, meter: str, payee: str) -> None:
         self._books.move("house", payee, Fraction(line["paid"]))
+        if payee == "paid":
+            self._books.tallies[f"table_paid_cents:{meter}"] += line["paid"]
         self._count(meter, line["paid"])
 
     def _count(self, meter: str, cents: int) -> None:

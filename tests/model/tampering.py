@@ -5,6 +5,7 @@ from typing import cast
 
 import msgspec
 
+from meters.books.chain import link_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
 Fields = dict[bytes, bytes]
@@ -35,15 +36,29 @@ async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
     return cast("list[tuple[bytes, Fields]]", rows)
 
 
-async def rewrite(pit: Pit, change: Callable[[int, Fields], Fields | None]) -> None:
-    """Write the ledger anew, each entry as `change` makes it, or without it where it is None."""
+async def rewrite(
+    pit: Pit, change: Callable[[int, Fields], Fields | None], *, chained: bool = True
+) -> None:
+    """Write the ledger anew, each entry as `change` makes it, or without it where it is None.
+
+    Args:
+        pit: whose ledger.
+        change: is given each entry's number and fields.
+        chained: whether whoever does it puts the digests right as well.
+    """
     rows = await ledger(pit)
-    key = pit.store.keys.ledger
+    key, digest = pit.store.keys.ledger, ""
     await pit.redis.delete(key)
     for entry, fields in rows:
         made = change(int(entry.split(b"-")[0]), dict(fields))
         if made is not None:
+            if chained:
+                content = [(name, value) for name, value in made.items() if name != b"chain"]
+                digest = link_entry(digest, entry.decode(), content)
+                made = dict(content) | {b"chain": digest.encode()}
             await pit.redis.xadd(key, cast("dict[bytes | str, bytes | str]", made), id=entry)  # type: ignore[arg-type]
+    if chained:
+        await pit.redis.hset(pit.store.keys.meters, "chain", digest)
 
 
 async def move_balance(pit: Pit, account: str, micros: int) -> None:

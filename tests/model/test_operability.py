@@ -202,7 +202,8 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
     await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal"))
     last = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
-        lambda: LedgerMark(link.data, link.pit.link.id).entries == last, what="the mark moved on"
+        lambda: LedgerMark(link.data, link.pit.link.id).seen.entries == last,
+        what="the mark moved on",
     )
     go_on.set()
     told = len(link.posted)
@@ -216,7 +217,7 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
     """The mark outside the store tells; removing it is the explicit act that begins anew."""
     had = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
-        lambda: LedgerMark(link.data, link.pit.link.id).entries == had, what="the mark set"
+        lambda: LedgerMark(link.data, link.pit.link.id).seen.entries == had, what="the mark set"
     )
     await link.pit.redis.flushall()
     await link.goes_down("the ledger ends at entry")

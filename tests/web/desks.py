@@ -16,6 +16,7 @@ from meters.desk.rows import (
     ClaimRow,
     EnvyOwed,
     LinkStanding,
+    MeterAccounting,
     MeterStanding,
     ParameterChange,
     ProposalRow,
@@ -262,6 +263,12 @@ class LinksInMemory:
         )
 
 
+COUNTED = MeterAccounting(
+    wagers=1_204, wagered=120_400, voided_wagers=3, voided=300, hits=1, wins=17, won=130_450,
+    rejected=0, paid_by_system=22_000, paid_by_attendant=108_450, paid=130_450, overflow=0,
+)  # fmt: skip
+
+
 def _standing(floor: Floor, link_id: str) -> LinkStanding:
     link = next(each for each in floor.link if each.id == link_id)
     meters = tuple(
@@ -270,10 +277,12 @@ def _standing(floor: Floor, link_id: str) -> LinkStanding:
             paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
             magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
             primary_bps=2_000, reserve_bps=500, amount=112_362, reserve=3_000, cycle=1, pending=0,
+            limit=None, contribution_max=None, overflow=0, accounting=COUNTED,
         )
         for meter in link.meter
     )  # fmt: skip
     return LinkStanding(
         link=link.id, name=link.name, state="operable", reason="", closed_by=None, closed_at=None,
         rounds_open=0, tables=4, tables_online=3, meters=meters, proposals=(),
+        sealed_entry=12, seal="5ea1" * 16,
     )  # fmt: skip

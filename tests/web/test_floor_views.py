@@ -243,7 +243,7 @@ async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
         await room.stand.links.open("tcp-main", "Sam")
     page = await room.signed_in("Audrey", "links")
     shown = link(page, "tcp-main")
-    await shown.locator("summary").click()
+    await shown.locator(".acts-of > summary").click()
     await expect(shown.locator(".entries li")).to_have_count(25)
     await expect(shown.locator(".entries li").first).to_contain_text("Link opened")
     await press(shown, "Earlier")

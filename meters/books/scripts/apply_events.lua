@@ -8,10 +8,11 @@
 --         { table key index, table id, seq, digest of the event's bytes, kind, round id,
 --           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work }
 --         kind `refused`: work = { reply }
---         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros } … } }
+--         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros,
+--                                                     the meter's limit in micros or 0 } … } }
 --         kind `void`:    work = { reply }
 --         kind `result`:  work = { reply parts, takes, dues }
---           take = { meter, percent, shares, reseed micros, reseed from the reserve }
+--           take = { meter, percent, shares, reseed micros, reseed from the reserve, limit micros }
 --           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record }
 --           reply part = text, or the number of the due whose amount in cents stands there
 -- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
@@ -93,7 +94,8 @@ local function round_problem(at, round)
   return at.over == round and 'round_over' or 'unknown_round'
 end
 
--- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): what each accepted wager adds to its meter and reserve.
+-- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): what each accepted wager adds to its meter and reserve. A
+-- meter at its limit rises no further: what is more is kept in its overflow (duty D3).
 local function apply_wagers(event)
   local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
   local at = tables[key]
@@ -104,6 +106,7 @@ local function apply_wagers(event)
   for _, added in ipairs(work[3]) do
     leaving = leaving + added[4] + added[5]
     if not transfer_fits(from, 'meter:' .. added[1], added[4])
+      or not transfer_fits(from, 'overflow:' .. added[1], added[4])
       or not transfer_fits(from, 'reserve:' .. added[1], added[5])
       or not leaves(from, leaving) then
       return 'meter_full'
@@ -112,12 +115,12 @@ local function apply_wagers(event)
   local transfers, contributed = {}, {}
   for _, added in ipairs(work[3]) do
     local meter, cycle = added[1], cycle_of(added[1])
-    transfer(transfers, from, 'meter:' .. meter, added[4], cycle)
+    local over = fill_meter(transfers, from, meter, added[4], cycle, added[6])
     transfer(transfers, from, 'reserve:' .. meter, added[5], cycle)
     touch_meter(meter)
     tally('wagers:' .. meter, added[2])
     tally('wagered_cents:' .. meter, added[3])
-    contributed[#contributed + 1] = { meter, added[2], added[3], added[4], added[5], cycle }
+    contributed[#contributed + 1] = { meter, added[2], added[3], added[4] - over, added[5], over, cycle }
   end
   note_entry('wagers', from, table_id, round, seq, transfers, event[8], work[1])
   open_round(key, seq, round, event[8], work[2], cmsgpack.pack(contributed))
@@ -133,15 +136,18 @@ local function apply_void(event)
   if problem then return problem end
   local transfers, to, added_by_round = {}, 'table:' .. table_id, cmsgpack.unpack(at.contributed)
   local house_bears = 0
-  for _, added in ipairs(added_by_round) do house_bears = house_bears + added[4] + added[5] end
+  for _, added in ipairs(added_by_round) do
+    house_bears = house_bears + added[4] + added[5] + added[6]
+  end
   if not transfer_fits('house', to, house_bears) then return 'books_full' end
   for _, added in ipairs(added_by_round) do
-    local meter, same_cycle = added[1], added[6] == cycle_of(added[1])
-    for place, account in ipairs({ 'meter:' .. meter, 'reserve:' .. meter }) do
+    local meter, cycle = added[1], added[7]
+    local same_cycle = cycle == cycle_of(meter)
+    for place, account in ipairs({ 'meter:' .. meter, 'reserve:' .. meter, 'overflow:' .. meter }) do
       local micros = added[3 + place]
       local off = same_cycle and math.min(micros, balance(account)) or 0
-      transfer(transfers, account, to, off, added[6])
-      transfer(transfers, 'house', to, micros - off, added[6])
+      transfer(transfers, account, to, off, cycle)
+      transfer(transfers, 'house', to, micros - off, cycle)
     end
     touch_meter(meter)
     tally('voided_wagers:' .. meter, added[2])
@@ -154,8 +160,8 @@ local function apply_void(event)
 end
 
 -- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
--- 100% the meter reseeds at once (reading T15), from its reserve where it has one (reading T21).
--- Returns the cents of one share.
+-- 100% the meter reseeds at once (reading T15), from its reserve where it has one (reading T21), and
+-- has its overflow on top: that is patrons' money too. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[1], take[2], take[3]
   local account, cycle = 'meter:' .. meter, cycle_of(meter)
@@ -165,13 +171,16 @@ local function take_off(transfers, take, payees)
     transfer(transfers, account, payee, share * MICROS_PER_CENT, cycle)
   end
   if percent == 100 then
-    set_meter('cycle:' .. meter, cycle + 1)
+    cycle = cycle + 1
+    set_meter('cycle:' .. meter, cycle)
+    local reserve, overflow, limit = 'reserve:' .. meter, 'overflow:' .. meter, take[6]
+    local over = balance(overflow)
     if take[5] then
-      local reserve = 'reserve:' .. meter
-      transfer(transfers, reserve, account, balance(reserve), cycle + 1)
+      fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
     else
-      transfer(transfers, 'house', account, take[4], cycle + 1)
+      fill_meter(transfers, 'house', meter, take[4], cycle, limit)
     end
+    transfer(transfers, overflow, account, room_under(limit, meter, over), cycle)
   end
   touch_meter(meter)
   return share
@@ -206,7 +215,10 @@ end
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
-    micros = micros + take[4] + balance('meter:' .. take[1]) + balance('reserve:' .. take[1])
+    micros = micros + take[4]
+    for _, kept in ipairs({ 'meter:', 'reserve:', 'overflow:' }) do
+      micros = micros + balance(kept .. take[1])
+    end
   end
   for _, due in ipairs(dues) do micros = micros + due[2] * MICROS_PER_CENT end
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
@@ -238,6 +250,8 @@ local function apply_result(event)
     if due[3] ~= '' then
       tally('wins:' .. due[3], 1)
       tally('won_cents:' .. due[3], cents)
+      if due[1] > 0 then tally('hits:' .. due[3], 1) end
+      if due[4] == 0 then tally('table_paid_cents:' .. due[3], cents) end
     end
   end
   tally('rounds', 1)

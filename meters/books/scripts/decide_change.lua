@@ -11,6 +11,7 @@
 --       12 the meter's cycle when it was proposed
 --       13 the seed of the terms from now on in micros, 0 where the wager stays the same
 --       14 their reseed in micros
+--       15 the meter's limit from now on in micros, 0 for none
 -- Output, in order of precedence
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
@@ -20,7 +21,9 @@
 --   { 'rounds_open', number }
 --   { 'stale' }                      the meter's terms changed since, or it was won
 --   { 'below_seed' }                 the meter holds less than the new wager's seed or reseed
+--   { 'above_limit' }                the meter holds more than its new limit
 --   { 'meter_short' }                the meter holds less than is to be taken off it
+--   { 'above_limit' }                it would hold more than its limit
 --   { 'meter_full' }                 it cannot hold what is to be added
 --   { 'done', state, entry }
 
@@ -36,7 +39,7 @@ if proposal['state'] ~= 'open' then
 end
 
 local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[7]
-local parameter = proposal['kind'] == 'parameter'
+local parameter, limit = proposal['kind'] == 'parameter', tonumber(ARGV[15])
 local state, kind, transfers = 'withdrawn', 'withdraw', {}
 if act == 'confirm' then
   if proposal['by'] == by then return { 'same_person' } end
@@ -51,6 +54,7 @@ if act == 'confirm' then
   if parameter then
     local least = cycle_of(meter) == 1 and ARGV[13] or ARGV[14]
     if ARGV[13] ~= '0' and balance('meter:' .. meter) < tonumber(least) then return { 'below_seed' } end
+    if above_limit(limit, meter, 0) then return { 'above_limit' } end
   else
     local account, cents = 'meter:' .. meter, tonumber(ARGV[11])
     local from, to, micros = 'house', account, cents * MICROS_PER_CENT
@@ -58,6 +62,7 @@ if act == 'confirm' then
       from, to, micros = account, 'house', -micros
       if balance(account) < micros then return { 'meter_short' } end
     end
+    if cents > 0 and above_limit(limit, meter, micros) then return { 'above_limit' } end
     if not transfer_fits(from, to, micros) then return { 'meter_full' } end
     transfer(transfers, from, to, micros, cycle_of(meter))
     tally((cents < 0 and 'adjusted_down_cents:' or 'adjusted_up_cents:') .. meter, math.abs(cents))

@@ -8,6 +8,7 @@
 --       11 the decision as text, for the ledger
 --       12 cents of Envy Bonuses that a rejection takes back from patrons, who are not due them
 --       13 the number of the payout slip, empty where none is written
+--       14 the meter's limit in micros, 0 for none
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
@@ -43,19 +44,26 @@ local held, cycle = balance(account), cycle_of(meter)
 if held ~= tonumber(claim['amount']) * MICROS_PER_CENT then return { 'books_differ' } end
 local back = act == 'reject' and (percent and 'meter:' .. meter or 'house') or 'paid'
 local envy = tonumber(ARGV[12]) * MICROS_PER_CENT
-if not transfer_fits(account, back, held + envy) or not leaves('paid', envy) then return { 'books_full' } end
+if not transfer_fits(account, back, held + envy) or not transfer_fits(account, 'overflow:' .. meter, held)
+  or not leaves('paid', envy) then
+  return { 'books_full' }
+end
 
 local state, final = 'validated', true
 if act == 'reject' then
   state = 'rejected'
-  transfer(transfers, account, back, held, cycle)
+  if percent then
+    fill_meter(transfers, account, meter, held, cycle, tonumber(ARGV[14]))
+  else
+    transfer(transfers, account, 'house', held, cycle)
+  end
   transfer(transfers, 'paid', 'house', envy, cycle)
   tally('rejected:' .. meter, 1)
   tally('envy_taken_back_cents:' .. meter, tonumber(ARGV[12]))
   tally('rejected_cents:' .. meter, tonumber(claim['amount']))
 elseif act == 'pay' or not hand_pay then
   if act == 'pay' then state = 'paid' end
-  transfer(transfers, account, 'paid', held, cycle)
+  transfer(transfers, account, back, held, cycle)
   tally((hand_pay and 'hand_paid_cents:' or 'table_paid_cents:') .. meter, tonumber(claim['amount']))
 else
   final = false

@@ -9,6 +9,8 @@ const changes = (() => {
     paytable: "Paytable",
     magic_card_every: "Magic Card: one round in",
     lucky_every: "Lucky Bonus: one round in",
+    limit: "Limit",
+    contribution_max: "Largest contribution at once",
   };
 
   const path = (link, rest) => `/api/v1/links/${encodeURIComponent(link.link)}/${rest}`;
@@ -49,6 +51,8 @@ const changes = (() => {
     done,
   });
 
+  const bound = (cents) => (cents === null ? "none" : money(cents));
+
   const every = (number) => (number ? `one round in ${number.toLocaleString("en-US")}` : "never");
 
   /* The parameters of a meter that can be changed, each with its value in words, and the control
@@ -78,6 +82,14 @@ const changes = (() => {
           throw dialogs.wrong("A whole number is needed; 0 is never.", control);
         }
         return Number(control.value);
+      }]);
+    }
+    for (const name of ["limit", "contribution_max"]) {
+      const control = make("input", { type: "text", inputmode: "decimal", name: "value", maxlength: "16", placeholder: "0.00" });
+      found.push([name, bound(meter[name]), control, () => {
+        const cents = words.typedCents(control.value);
+        if (cents === null) throw dialogs.wrong("An amount is needed; 0 is none.", control);
+        return cents;
       }]);
     }
     return found;

@@ -69,6 +69,10 @@ const links = (() => {
             make("ul", {}, link.proposals.map((one) => this.proposal(link, one, may, done))))
           : null,
         make("ul.meters", {}, link.meters.map((meter) => this.meter(link, meter, may, closed, done))),
+        link.seal
+          ? make("p.of.seal", {}, `Ledger sealed at entry ${link.sealed_entry.toLocaleString("en-US")}: `,
+            make("code", {}, link.seal))
+          : null,
         this.actsOf(link));
     }
 
@@ -118,6 +122,9 @@ const links = (() => {
           ["Wager", money(meter.wager)],
           ["Paytable", meter.paytable],
           ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
+          ["Overflow", meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
+          ["Limit", meter.limit === null ? "" : money(meter.limit)],
+          ["Largest contribution at once", meter.contribution_max === null ? "" : money(meter.contribution_max)],
           ["Seed", money(meter.seed)],
           ["Reseed", money(meter.reseed)],
           ["Rate to the meter", words.rate(meter.primary_bps)],
@@ -127,6 +134,7 @@ const links = (() => {
           ["Cycle", String(meter.cycle)],
           ["Wins off the meter pending", String(meter.pending)],
         ]),
+        make("details", {}, make("summary", {}, "Accounting meters"), claims.facts(counted(meter.accounting))),
         may && link.state !== "inoperable"
           ? make("div.acts", {},
             action("Change a parameter", `${meter.name}, ${link.name}`, () => changes.parameter(link, meter, done), { off }),
@@ -177,6 +185,19 @@ const links = (() => {
       }
     }
   }
+
+  /* The meters that only ever rise (duty D2). */
+  const counted = (sums) => [
+    ["Wagers", `${sums.wagers.toLocaleString("en-US")}, ${money(sums.wagered)}`],
+    ["Of these void", sums.voided_wagers ? `${sums.voided_wagers.toLocaleString("en-US")}, ${money(sums.voided)}` : ""],
+    ["Percentages of the meter won", sums.hits.toLocaleString("en-US")],
+    ["Wins", `${sums.wins.toLocaleString("en-US")}, ${money(sums.won)}`],
+    ["Rejected", sums.rejected ? money(sums.rejected) : ""],
+    ["Paid at the table", money(sums.paid_by_system)],
+    ["Hand paid", money(sums.paid_by_attendant)],
+    ["Paid in all", money(sums.paid)],
+    ["Overflow in all", sums.overflow ? money(sums.overflow) : ""],
+  ];
 
   const entry = (at, what, by, about) =>
     make("li", {},

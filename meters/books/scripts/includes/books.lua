@@ -48,6 +48,16 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
 end
 
+-- What of an amount a meter takes up to its limit, 0 for none (duty D3).
+local function room_under(limit, meter, micros)
+  if limit == 0 then return micros end
+  return math.max(0, math.min(micros, limit - balance('meter:' .. meter)))
+end
+
+local function above_limit(limit, meter, micros)
+  return limit > 0 and balance('meter:' .. meter) + micros > limit
+end
+
 -- Notes a transfer that has been checked, on the balances and in the entry's list. A transfer of
 -- nothing is not one.
 local function transfer(transfers, from, to, micros, cycle)
@@ -89,18 +99,41 @@ local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
+-- Fills a meter up to its limit; what is more goes to its overflow, and is returned. That both can
+-- hold it has been checked.
+local function fill_meter(transfers, from, meter, micros, cycle, limit)
+  local taken = room_under(limit, meter, micros)
+  transfer(transfers, from, 'meter:' .. meter, taken, cycle)
+  transfer(transfers, from, 'overflow:' .. meter, micros - taken, cycle)
+  if micros > taken then tally('overflow_micros:' .. meter, micros - taken) end
+  return micros - taken
+end
+
 local OF_TABLES = { wagers = true, result = true, void = true }
-local last_entry = count_of(meters, 'entries')
+local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 local entries, acts = {}, {}
+
+-- Each entry carries a digest over itself and the one before, so that none can be changed, left out
+-- or put in without all that follow showing it (duty D17). `chain.py` does the same.
+local function chained(entry)
+  local text = { chain }
+  for _, part in ipairs(entry) do
+    text[#text + 1] = #part .. ':' .. part
+  end
+  return redis.sha1hex(table.concat(text))
+end
 
 -- Notes a ledger entry; its number, which is also its order (duty D7), is returned.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply)
   last_entry = last_entry + 1
-  entries[#entries + 1] = {
+  local entry = {
     exact(last_entry) .. '-0', 'kind', kind, 'at', AT, 'by', by, 'table', table_id, 'round', round,
     'seq', exact(seq), 'transfers', '[' .. table.concat(transfers, ',') .. ']',
     'event', event, 'reply', reply,
   }
+  chain = chained(entry)
+  entry[#entry + 1], entry[#entry + 2] = 'chain', chain
+  entries[#entries + 1] = entry
   if not OF_TABLES[kind] then acts[#acts + 1] = exact(last_entry) end
   return last_entry
 end
@@ -124,7 +157,7 @@ local function write_books()
   for field, amount in pairs(rising) do
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
-  local written = { 'entries', exact(last_entry) }
+  local written = { 'entries', exact(last_entry), 'chain', chain }
   if rounds_added ~= 0 then
     written[#written + 1] = 'rounds'
     written[#written + 1] = exact(count_of(meters, 'rounds') + rounds_added)

@@ -1,0 +1,150 @@
+"""A meter's limit and its largest contribution, the whole way: refused, kept, changed, audited."""
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.desk.doors import DeskError
+from meters.desk.rows import Adjustment, MeterStanding, Parameter, ParameterChange
+from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
+
+pytestmark = pytest.mark.duty("D3")
+
+LINK = "pit"
+HEAD = 'kind = "progressive"\nwager = 100\npaytable = "A"\n'
+SEED = 100_000
+
+
+async def _pit(redis: Redis, *bounds: str) -> Pit:
+    """A link whose progressive has bounds of its own; it adds 14 cents a wager."""
+    assert HEAD in FLOOR
+    pit = Pit(redis, FLOOR.replace(HEAD, HEAD + "\n".join(bounds) + "\n", 1))
+    await pit.open()
+    return pit
+
+
+async def _meter(pit: Pit) -> MeterStanding:
+    (link,) = await pit.links_desk.links()
+    return next(each for each in link.meters if each.meter == PROGRESSIVE)
+
+
+async def _propose(pit: Pit, change: ParameterChange | Adjustment) -> str:
+    return (await pit.links_desk.propose(LINK, "sue", change)).proposal
+
+
+def _to(value: int, parameter: Parameter = "limit") -> ParameterChange:
+    return ParameterChange(meter=PROGRESSIVE, parameter=parameter, value=value)
+
+
+async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
+    proposal = await _propose(pit, _to(value, parameter))
+    await pit.links_desk.confirm(LINK, proposal, "tim")
+    await pit.adopt()
+
+
+async def test_contribution_above_the_bound_is_refused_whole(
+    pit_redis: Redis,
+) -> None:
+    pit = await _pit(pit_redis, "contribution_max = 40")
+    before = await pit.accounts()
+    reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
+    assert reply.error is not None
+    assert (reply.status, reply.error.code) == ("refused", "unreasonable_contribution")
+    assert "3 wagers at once" in reply.error.message
+    assert "40 cents" in reply.error.message
+    assert await pit.accounts() == before
+    assert (await pit.audit()).entries == len(before) - 1, "the seeds, and nothing else"
+    played = await pit.round(
+        dict.fromkeys((1, 2), PROGRESSIVE), {1: RAGS, 2: "4h 7s Jd"}, round_id="R2"
+    )
+    assert played.status == "accepted", "28 cents at once are reasonable"
+    assert (await pit.audit()).balanced
+
+
+async def test_contribution_of_just_the_bound_is_taken(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis, "contribution_max = 42")
+    reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
+    assert reply.status == "accepted"
+
+
+async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+    for number in range(3):
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
+    meter = await _meter(pit)
+    assert (meter.amount, meter.overflow, meter.limit) == (SEED + 20, 22, SEED + 20)
+    assert meter.accounting.overflow == 22
+    finding = await pit.audit()
+    assert finding.balanced
+    assert finding.meters[PROGRESSIVE]["overflow_micros"] == 22 * CENT
+
+
+async def test_won_whole_the_overflow_begins_the_new_cycle(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+    for number in range(3):
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
+    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R9")
+    meter = await _meter(pit)
+    assert (meter.amount, meter.overflow, meter.cycle) == (SEED + 20, 16, 2)
+    assert (meter.accounting.hits, meter.accounting.overflow) == (1, 36), "in all, it only rises"
+    assert (await pit.audit()).balanced
+
+
+async def test_bounds_are_changed_by_two_people_and_audited_across(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis)
+    await pit.links_desk.close(LINK, "sue", "bounds")
+    await _set(pit, "limit", SEED + 10)
+    await _set(pit, "contribution_max", 14)
+    await pit.links_desk.open(LINK, "tim")
+    assert ((await _meter(pit)).limit, (await _meter(pit)).contribution_max) == (SEED + 10, 14)
+    refused = await pit.wagers(dict.fromkeys((1, 2), PROGRESSIVE))
+    assert refused.status == "refused"
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
+    assert (await _meter(pit)).overflow == 4
+    await pit.links_desk.close(LINK, "sue", "bounds")
+    await _set(pit, "limit", 0)
+    await pit.links_desk.open(LINK, "tim")
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
+    meter = await _meter(pit)
+    assert (meter.limit, meter.amount, meter.overflow) == (None, SEED + 24, 4)
+    assert (await pit.audit()).balanced
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "words"),
+    [(SEED - 1, "bad_value", "below the meter's seed"), (-1, "bad_value", "0 for none"),
+     (10**12, "bad_value", "0 for none"), (0, "no_change", "none already")],
+)  # fmt: skip
+async def test_limit_that_cannot_be_is_refused(
+    pit_redis: Redis, value: int, code: str, words: str
+) -> None:
+    pit = await _pit(pit_redis)
+    await pit.links_desk.close(LINK, "sue", "bounds")
+    with pytest.raises(DeskError, match=words) as refused:
+        await _propose(pit, _to(value))
+    assert refused.value.code == code
+
+
+async def test_limit_below_what_the_meter_holds_is_not_confirmed(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis)
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+    await pit.links_desk.close(LINK, "sue", "bounds")
+    proposal = await _propose(pit, _to(SEED + 13))
+    with pytest.raises(DeskError) as refused:
+        await pit.links_desk.confirm(LINK, proposal, "tim")
+    assert refused.value.code == "above_limit"
+    await _set(pit, "limit", SEED + 14)
+    assert (await _meter(pit)).limit == SEED + 14, "just what it holds is a limit"
+
+
+@pytest.mark.duty("D15")
+async def test_correction_does_not_lift_a_meter_above_its_limit(pit_redis: Redis) -> None:
+    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+    with pytest.raises(DeskError) as refused:
+        await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=21, reason="lost wager"))
+    assert refused.value.code == "above_limit"
+    proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=20, reason="lost wager"))
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+    with pytest.raises(DeskError) as late:
+        await pit.links_desk.confirm(LINK, proposal, "tim")
+    assert late.value.code == "above_limit", "it has risen since"
+    assert (await pit.audit()).balanced
