@@ -19,6 +19,7 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger import Totals
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.people.log_chain import LogFinding, check_log
 from meters.service import open_redis
 from meters.wire.floor import Floor
 
@@ -26,7 +27,7 @@ _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 async def run_audit(floor: Floor, *, as_json: bool) -> bool:
-    """Audit every link and print what was found; whether all balances.
+    """Audit every link and the operators' log, and print what was found; whether all holds.
 
     Raises:
         UserError: the store cannot be read.
@@ -47,13 +48,18 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
                         ),
                     )
                     findings.append(finding.also(mark.problem(finding.entries, seen.entries)))
+            operators = await check_log(redis)
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the store cannot be read: {error}") from None
     if as_json:
-        sys.stdout.write(_json(findings) + "\n")
+        sys.stdout.write(_json(findings, operators) + "\n")
     else:
-        _print(findings)
-    return all(finding.balanced for finding in findings)
+        _print(findings, operators)
+    return _holds(findings, operators)
+
+
+def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
+    return all(finding.balanced for finding in findings) and not operators.problems
 
 
 def _progress() -> Progress:
@@ -68,26 +74,27 @@ def _progress() -> Progress:
     )
 
 
-def _json(findings: Sequence[Finding]) -> str:
+def _json(findings: Sequence[Finding], operators: LogFinding) -> str:
     totals = Totals()
     for finding in findings:
         for name, value in asdict(finding.totals).items():
             setattr(totals, name, getattr(totals, name) + value)
     return msgspec.json.encode(
         {
-            "balanced": all(finding.balanced for finding in findings),
+            "balanced": _holds(findings, operators),
             "entries": sum(finding.entries for finding in findings),
             "links": {finding.link: {"meters": finding.meters} for finding in findings},
             "seals": {finding.link: finding.seal for finding in findings},
             "totals": totals,
             "problems": [
-                f"{finding.link}: {problem}" for finding in findings for problem in finding.problems
+                *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
+                *operators.problems,
             ],
         }
     ).decode()
 
 
-def _print(findings: Sequence[Finding]) -> None:
+def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
     console = Console(highlight=False)
     for finding in findings:
         table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
@@ -103,6 +110,10 @@ def _print(findings: Sequence[Finding]) -> None:
         for problem in finding.problems:
             console.print(f"  {problem}", markup=False)
         console.print(table)
+    verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
+    console.print(f"operators' log: {operators.entries} entries, {verdict}")
+    for problem in operators.problems:
+        console.print(f"  {problem}", markup=False)
 
 
 def _dollars(micros: int) -> str:

@@ -22,6 +22,9 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
         previous: the digest of the entry before.
         entry_id: the entry's id in its stream.
         fields: its fields in their order, without the digest.
+
+    >>> link_entry("", "1-0", [(b"what", b"sign_in")])
+    '30d1db3ca13aacfc59906a458f215382eee358aa'
     """
     return hashlib.sha1(
         previous.encode() + b"".join(_parts(entry_id, fields)), usedforsecurity=False

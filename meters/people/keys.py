@@ -20,7 +20,15 @@ class PeopleKeys:
     log: str = f"{_PREFIX}log"
     """Stream: the operators' log, entry n under the id ``n-0`` (duty D17)."""
 
+    log_head: str = f"{_PREFIX}log-head"
+    """Hash: the number of the log's last entry, and the chain's value there."""
+
     user_prefix: str = f"{_PREFIX}user:"
+
+    @property
+    def log_and_head(self) -> list[str]:
+        """The log and its head, as every script that notes something takes them."""
+        return [self.log, self.log_head]
 
     def user(self, folded: str) -> str:
         """Hash: a user, by his folded name."""

@@ -1,4 +1,7 @@
-"""The operators' log: who signed in, and who changed the users (duty D17)."""
+"""The operators' log: who signed in, changed the users or printed a slip, and when the service ran.
+
+Duty D17; each entry is chained to the one before it.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,11 +9,16 @@ from typing import Literal
 import msgspec
 
 from meters.people.store import PeopleStore
+from meters.wire.clock import now_text
 
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
     "user_added", "user_disabled", "user_enabled", "pin_set", "pin_chosen", "pin_refused",
+    "slip_printed", "service_started", "service_stopped",
 ]  # fmt: skip
+
+Noted = Literal["slip_printed", "service_started", "service_stopped"]
+"""What is noted of acts that change nothing else in the store."""
 
 
 class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -21,7 +29,7 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         at: when, RFC 3339 in UTC.
         what: what was done, or refused.
         by: who did it; empty where nobody had signed in.
-        about: about which user; empty where no such user is.
+        about: about which user, or which claim's slip; empty where no such user is.
         client: from which network address; empty where it was done by command.
     """
 
@@ -46,6 +54,25 @@ class OperatorsLog:
             PeopleError: ``store_failed``.
         """
         return [
-            msgspec.convert({"entry": entry, **fields}, LogRow)
+            msgspec.convert({"entry": entry} | _without_chain(fields), LogRow)
             for entry, fields in await self._store.log_entries(before, limit)
         ]
+
+    async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
+        """Note something that changes nothing else.
+
+        Args:
+            what: was done.
+            by: who did it; the service itself is ``service``.
+            about: which claim it is about, if any.
+            client: from which network address.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        keys = self._store.keys
+        await self._store.call("note_act", keys.log_and_head, [now_text(), what, by, about, client])
+
+
+def _without_chain(fields: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if name != "chain"}

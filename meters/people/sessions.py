@@ -80,7 +80,7 @@ class Sessions:
                     "sign_in",
                     [
                         keys.user(folded), *begun.keys, self._key(token),
-                        self._key(old_token or ""), keys.log,
+                        self._key(old_token or ""), *keys.log_and_head,
                     ],
                     [
                         begun.number, user["generation"], folded, csrf, self._idle_ms, now_text(),
@@ -125,7 +125,9 @@ class Sessions:
                 raise PeopleError("bad_pin", "this is the PIN that you have: choose another")
             status = await store.call(
                 "choose_pin",
-                [keys.user(folded), *begun.keys, self._key(token or ""), keys.log],
+                [
+                    keys.user(folded), *begun.keys, self._key(token or ""), *keys.log_and_head,
+                ],
                 [
                     begun.number, user["generation"], await self._pins.hash(new), now_text(),
                     client,
@@ -167,7 +169,9 @@ class Sessions:
         """
         if token:
             await self._store.call(
-                "sign_out", [self._key(token), self._store.keys.log], [now_text(), client]
+                "sign_out",
+                [self._key(token), *self._store.keys.log_and_head],
+                [now_text(), client],
             )
 
     def _key(self, token: str) -> str:

@@ -11,7 +11,7 @@ from meters.people.keys import PeopleKeys
 
 _NAMES: Final = (
     "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin",
+    "add_user", "change_user", "choose_pin", "note_act",
 )  # fmt: skip
 
 Answer = int | str | list[str] | None

@@ -103,7 +103,7 @@ class Tries:
         """
         wait_ms = await self._store.call(
             "refuse_try",
-            [*failed.keys, self._store.keys.log],
+            [*failed.keys, *self._store.keys.log_and_head],
             [
                 failed.number, TRIES_WITHIN_MS, LOCKED_OUT_MS, TRIES_BY_NAME, TRIES_BY_CLIENT,
                 now_text(), what, by, about, failed.client,

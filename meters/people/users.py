@@ -76,7 +76,7 @@ class Users:
         keys, folded = self._store.keys, fold_name(name)
         status = await self._store.call(
             "add_user",
-            [keys.user(folded), keys.users, keys.administrators, keys.log],
+            [keys.user(folded), keys.users, keys.administrators, *keys.log_and_head],
             [folded, name, role.value, kept, now_text(), doer.name, doer.client],
         )
         return await self._done(status, name)
@@ -147,7 +147,7 @@ class Users:
         status = await self._store.call(
             "change_user",
             [
-                keys.user(folded), keys.administrators, keys.log,
+                keys.user(folded), keys.administrators, *keys.log_and_head,
                 *keys.name_lock_out(folded),
             ],
             [folded, act, kept, now_text(), doer.name, doer.client],

@@ -1,5 +1,5 @@
 -- Adds a user.
--- KEYS: the user, the users, the administrators, the log.
+-- KEYS: the user, the users, the administrators, the log, its head.
 -- ARGV: the folded name, the name, the role, the PIN's hash; at, by, client.
 -- Gives a status.
 
@@ -12,5 +12,5 @@ redis.call('ZADD', KEYS[2], 0, ARGV[1])
 if ARGV[3] == 'administrator' then
   redis.call('SADD', KEYS[3], ARGV[1])
 end
-note(KEYS[4], {at = ARGV[5], what = 'user_added', by = ARGV[6], about = ARGV[2], client = ARGV[7]})
+note(KEYS[4], KEYS[5], {at = ARGV[5], what = 'user_added', by = ARGV[6], about = ARGV[2], client = ARGV[7]})
 return 'ok'

@@ -1,7 +1,7 @@
 -- Disables or enables a user, or sets his PIN. Whichever it is, his sessions end: they are of an
 -- earlier generation. Whoever is enabled or has another PIN can sign in at once: his name is locked
 -- out no more.
--- KEYS: the user, the administrators, the log; tries, lock and undecided tries of his name.
+-- KEYS: the user, the administrators, the log, its head; tries, lock and undecided tries of his name.
 -- ARGV: the folded name, 'disable', 'enable' or 'pin', the PIN's hash or ''; at, by, client.
 -- Gives a status.
 
@@ -32,7 +32,7 @@ else
 end
 redis.call('HINCRBY', KEYS[1], 'generation', 1)
 if act ~= 'disable' then
-  redis.call('DEL', KEYS[4], KEYS[5], KEYS[6])
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
 end
-note(KEYS[3], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6]})
+note(KEYS[3], KEYS[4], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6]})
 return 'ok'

@@ -1,6 +1,6 @@
 -- Opens a session for somebody whose PIN was right, and ends the one that he had.
 -- KEYS: the user; tries, lock and undecided tries of the name, the same of the address; the new
---       session, the old session, the log.
+--       session, the old session, the log, its head.
 -- ARGV: the try, the user's generation, the folded name, the csrf token, the session's longest life
 --       idle in ms; at, client.
 -- Gives the user's name and role, or nothing where he was disabled or locked out meanwhile.
@@ -17,7 +17,7 @@ local entry = {at = ARGV[6], by = user[1], about = user[1], client = ARGV[7]}
 local old = redis.call('HGET', KEYS[9], 'name')
 if old then
   redis.call('DEL', KEYS[9])
-  note(KEYS[10], {at = ARGV[6], what = 'sign_out', by = old, about = old, client = ARGV[7]})
+  note(KEYS[10], KEYS[11], {at = ARGV[6], what = 'sign_out', by = old, about = old, client = ARGV[7]})
 end
 
 local now = now_ms()
@@ -29,5 +29,5 @@ redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[7], ARGV[1])
 redis.call('HSET', KEYS[1], 'signed_in_at', ARGV[6])
 entry.what = 'sign_in'
-note(KEYS[10], entry)
+note(KEYS[10], KEYS[11], entry)
 return {user[1], user[2]}
