@@ -37,6 +37,7 @@ from meters.metrics import Metrics
 from meters.mqtt.connection import BrokerConnection
 from meters.people.demonstration import let_in
 from meters.people.people import People
+from meters.run_notes import note_start, note_stop
 from meters.web.app import create_app
 from meters.wire import topics
 from meters.wire.address import parse_broker_url
@@ -103,7 +104,7 @@ class MeterService:
         for link in floor.link:
             self._adopt(link)
         self._bell = DeskBell()
-        self._people = People.of(redis, floor.service.idle_minutes)
+        self.people = People.of(redis, floor.service.idle_minutes)
         self._board = Board()
         self._metrics = Metrics(floor)
         self._connection: BrokerConnection | None = None
@@ -148,7 +149,7 @@ class MeterService:
         """
         address = parse_broker_url(broker_url)
         if self._options.demo_people:
-            await let_in(self._people.users)
+            await let_in(self.people.users)
         host, _, port = self._floor.service.http.rpartition(":")
         app = create_app(
             self._floor,
@@ -156,11 +157,12 @@ class MeterService:
             claims_desk=self._desk,
             links_desk=self._links_desk,
             changes=self._bell,
-            people=self._people,
+            people=self.people,
             health=self,
             metrics=self._metrics,
         )
         async with asyncio.TaskGroup() as group:
+            group.create_task(note_start(self.people.log), name="log")
             group.create_task(serve_web(app, host, int(port), ready, self._board.close), name="web")
             for link in self._links.values():
                 group.create_task(link.beat(), name="beat")
@@ -317,6 +319,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         finally:
             stopping.cancel()
             await _end(serving)
+            await note_stop(service.people.log)
     log.info("stopped")
 
 

@@ -29,7 +29,8 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         at: when, RFC 3339 in UTC.
         what: what was done, or refused.
         by: who did it; empty where nobody had signed in.
-        about: about which user, or which claim's slip; empty where no such user is.
+        about: about which user, which claim's slip, or which version of the service; empty where
+            no such user is.
         client: from which network address; empty where it was done by command.
     """
 
@@ -64,7 +65,7 @@ class OperatorsLog:
         Args:
             what: was done.
             by: who did it; the service itself is ``service``.
-            about: which claim it is about, if any.
+            about: which claim, or which version of the service.
             client: from which network address.
 
         Raises:

@@ -166,6 +166,20 @@ async def test_the_slip_is_one_pdf_that_names_who_printed_it(staffed: Stand) -> 
     assert (missing.status_code, error_of(missing)) == (404, "unknown_claim")
 
 
+@pytest.mark.duty("D17")
+async def test_whoever_had_a_slip_stands_in_the_log(staffed: Stand) -> None:
+    async with staffed.signed_in("Audrey") as audrey:
+        for claim in ("c1", "c9", "c1"):
+            await audrey.get(f"/api/v1/claims/{claim}/slip.pdf")
+        noted = (await audrey.get("/api/v1/log")).json()[:3]
+    assert [(row["what"], row["by"], row["about"]) for row in noted] == [
+        ("slip_printed", "Audrey", "c1"),
+        ("slip_printed", "Audrey", "c1"),
+        ("sign_in", "Audrey", "Audrey"),
+    ]
+    assert noted[0]["client"]
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [

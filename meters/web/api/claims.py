@@ -15,7 +15,7 @@ from meters.desk.rows import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch,
 from meters.people.people import People
 from meters.people.roles import Right
 from meters.web.errors import StaffRequest, WebRequest, refusals
-from meters.web.security import SESSION, for_anybody, needs, person_of
+from meters.web.security import SESSION, client_of, for_anybody, needs, person_of
 from meters.web.slip import slip_pdf
 from meters.wire.floor import Floor
 
@@ -72,9 +72,11 @@ def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPR
         opt=needs(Right.WINS), security=SESSION, responses=_READS, media_type="application/pdf",
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
-        """The payout slip of a win, on one page (duty D16)."""
+        """The payout slip of a win, on one page (duty D16); who had it is noted (duty D17)."""
         row = await desk.find(claim)
-        slip = await asyncio.to_thread(slip_pdf, floor, row, request.user.name, datetime.now(UTC))
+        name = request.user.name
+        slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
+        await people.log.note("slip_printed", by=name, about=claim, client=client_of(request))
         named = {"Content-Disposition": f'inline; filename="slip-{_plain(claim)}.pdf"'}
         return Response(slip, media_type="application/pdf", headers=named)
 
