@@ -12,12 +12,14 @@ from redis.exceptions import RedisError
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark, Mark
+from meters.books.outages import OutageBook
 from meters.books.redis_health import redis_problem
 from meters.books.standing import LinkState
 from meters.books.store import LinkStore, TermsError
 from meters.desk.claims import LISTED_MAX, waiting_hit
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
+from meters.outages import Outages
 from meters.wire.floor import Link
 
 log = structlog.get_logger()
@@ -76,6 +78,8 @@ class LinkService:
         self._intake = LinkIntake(store, metrics)
         self._audit = LinkAudit(store)
         self._mark = mark
+        outages = mark.path.with_name(f"{store.link.id}.outage.json")
+        self._outages = Outages(outages, OutageBook(store, SERVICE).note)
         self._problem: str | None = _STARTING
         self._unbalanced: str | None = _NOT_AUDITED
         self._audit_wanted = asyncio.Event()
@@ -194,6 +198,7 @@ class LinkService:
                     self._set_problem(None)
                     self._take_in(state)
                     await self._note_progress(state)
+                    await self._outages.note()
         except TimeoutError:
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
         except _STORE_FAILED as error:
@@ -243,6 +248,8 @@ class LinkService:
         if problem != self._problem:
             if problem:
                 self._log.error("link inoperable", reason=problem)
+                if problem != _NOT_AUDITED:
+                    self._outages.begin(problem, again=self._problem is None)
             else:
                 self._log.info("link operable")
             self._problem = problem

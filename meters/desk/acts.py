@@ -1,10 +1,12 @@
 """What people did with a link, told from its ledger (duty D17)."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
+from meters.books.outages import OUTAGE
 from meters.books.terms import read_terms
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
@@ -63,6 +65,27 @@ def _seeded(event: str) -> Told:
     return "meter", f"{item_words(terms.kind)} seeded with {money(terms.seed_cents)}"
 
 
+def _outage(event: str) -> Told:
+    outage = OUTAGE.decode(event)
+    lasted = datetime.fromisoformat(outage.until) - datetime.fromisoformat(outage.since)
+    words = [f"for {_span(max(0, round(lasted.total_seconds())))}", *outage.reasons]
+    if outage.times > 1:
+        words.insert(1, f"{outage.times} times in it")
+    return "link", "; ".join(words)
+
+
+def _span(seconds: int) -> str:
+    """How long something lasted.
+
+    >>> _span(59), _span(7325)
+    ('59 s', '2 h 2 min 5 s')
+    """
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = (f"{hours} h" if hours else "", f"{minutes} min" if hours or minutes else "")
+    return " ".join(filter(None, (*parts, f"{seconds} s")))
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -74,6 +97,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "withdraw": _withdrawn,
     "parameter": _changed,
     "adjust": _changed,
+    "inoperable": _outage,
 }
 
 

@@ -272,7 +272,8 @@ class ActRow(_Row, frozen=True, kw_only=True):
     """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``; `of` is the claim, the meter or the proposal.
+    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``; `of` is the claim, the meter, the
+    proposal or the link.
     """
 
     entry: int

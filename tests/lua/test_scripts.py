@@ -14,6 +14,7 @@ from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
     "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
+    "note_outage",
 )  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")

@@ -8,6 +8,7 @@ const links = (() => {
     seed: "Meter begun", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
     close: "Link closed", open: "Link opened", propose: "Change proposed",
     withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
+    inoperable: "Link was inoperable",
   };
   let view = null;
   let me = null;

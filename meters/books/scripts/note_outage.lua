@@ -1,0 +1,21 @@
+-- Notes in the ledger that a link was inoperable, since when and why, once it operates again
+-- (duty D17).
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who notes it
+--       4 the outage's id   5 the outage as text, for the ledger
+-- Output, in order of precedence
+--   { 'terms' }          the link's terms are not those of ARGV 2
+--   { 'known' }          it was the last to be noted: the answer was lost
+--   { 'done', entry }
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+if meters['outage'] == ARGV[4] then return { 'known' } end
+
+touch_desk()
+local entry = note_entry('inoperable', ARGV[3], '', '', 0, {}, ARGV[5], '')
+write_books()
+redis.call('HSET', METERS, 'outage', ARGV[4])
+return { 'done', exact(entry) }
