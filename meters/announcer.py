@@ -102,9 +102,22 @@ class Announcer:
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
-    def show_hit(self, jackpot: Jackpot) -> None:
-        """Show a hit of before this service started, which waits still (duty D8)."""
-        self._board.put_jackpot(self._link, jackpot, news=False)
+    def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
+        """Show a hit that waits, unless it is shown: one of before this service, or another's (D8).
+
+        Args:
+            jackpot: the hit.
+            news: it has just happened.
+        """
+        self._board.put_jackpot(self._link, jackpot, news=news)
+
+    def show_decision(self, jackpot: Jackpot) -> None:
+        """Show what became of a hit where another service has told it (duty D8)."""
+        self._board.put_jackpot(self._link, jackpot)
+
+    def pending_hits(self) -> frozenset[str]:
+        """The claims of the hits that displays show as pending."""
+        return frozenset(hit.claim for hit in self._board.hits(self._link))
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a hit or what became of it; displays show those that took from the meter (D8)."""

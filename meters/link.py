@@ -16,7 +16,7 @@ from meters.books.outages import OutageBook
 from meters.books.redis_health import redis_problem
 from meters.books.standing import LinkState
 from meters.books.store import LinkStore, TermsError
-from meters.desk.claims import LISTED_MAX, waiting_hit
+from meters.hits import HitsInBooks
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
 from meters.outages import Outages
@@ -76,6 +76,7 @@ class LinkService:
         self._desk = 0
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
+        self._hits = HitsInBooks(store, announcer)
         self._audit = LinkAudit(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
@@ -193,10 +194,11 @@ class LinkService:
                 if problem is None:
                     if self._problem is not None:
                         await self._open()
-                        await self._show_waiting_hits()
+                        await self._hits.show_waiting()
                     state = await self.store.state()
                     self._set_problem(None)
                     self._take_in(state)
+                    await self._hits.look(state)
                     await self._note_progress(state)
                     await self._outages.note()
         except TimeoutError:
@@ -206,11 +208,6 @@ class LinkService:
         else:
             if problem is not None:
                 self._fail(problem, audit=problem != self._unbalanced)
-
-    async def _show_waiting_hits(self) -> None:
-        for fields in await self.store.claims(await self.store.waiting(LISTED_MAX)):
-            if fields and (hit := waiting_hit(fields)):
-                self.announcer.show_hit(hit)
 
     async def _open(self) -> None:
         """Open the books, under the parameters that are in force."""

@@ -41,12 +41,13 @@ def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
-def waiting_hit(fields: Mapping[str, str]) -> Jackpot | None:
-    """The hit of a claim that took from the meter and is not validated yet, or None."""
+def standing_hit(fields: Mapping[str, str]) -> Jackpot | None:
+    """A claim as displays are told of it now, or None where it did not take from the meter."""
     record = record_of(fields)
-    if record.percent is None or fields["state"] != "pending":
+    if record.percent is None:
         return None
-    return _jackpot("hit", record, int(fields["amount"]), int(fields["after"]))
+    event = _EVENT_OF.get(fields["state"])
+    return _jackpot(event or "hit", record, int(fields["amount"]), int(fields["after"]))
 
 
 class ClaimsDesk:
