@@ -28,6 +28,7 @@ from meters.wire.messages import (
     JACKPOT,
     METER_VALUE,
     REPLY,
+    UNREADABLE,
     ErrorDetail,
     HelloReply,
     Jackpot,
@@ -294,7 +295,7 @@ class Courier:
                 value = METER_VALUE.decode(payload)
                 if topic == topics.meter(self._link, value.meter):
                     self.meter_values.hear(value)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             self._log.warning("unreadable message ignored", topic=topic, reason=str(error))
 
     def _hear_reply(self, payload: bytes) -> None:

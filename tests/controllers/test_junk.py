@@ -1,0 +1,41 @@
+"""What no service says, on the topics that an agent hears: it is passed over, and play goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from meters.wire import topics
+from tests.controllers.scripted import LINK, TABLE, ScriptedService, live_agent, running, say_all
+from tests.controllers.test_agent import ROUND
+from tests.servers import Mosquitto
+
+HEARD = (
+    topics.table_in(LINK, TABLE),
+    topics.controller(LINK),
+    topics.jackpot(LINK),
+    topics.meter(LINK, "progressive"),
+)
+JUNK = {
+    "nothing": b"",
+    "no JSON": b"hello there",
+    "no UTF-8": b'{"reason":"\xff"}',
+    "objects in objects": b'{"type":' * 6_000,
+    "lists in lists": b'{"type":' + b"[" * 60_000,
+    "lists in lists for lines": b'{"seq":1,"status":"accepted","lines":' + b"[" * 60_000,
+    "a number without end": b'{"seq":' + b"9" * 60_000 + b"}",
+    "another's message": b'{"online":true,"state":"open","at":"2026-11-20T02:14:07Z"}',
+}
+
+
+@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
+async def test_junk_on_any_topic_leaves_the_table_playing(
+    mosquitto: Mosquitto, tmp_path: Path, junk: bytes
+) -> None:
+    async with (
+        running(ScriptedService(mosquitto.url)) as service,
+        live_agent(mosquitto.url, tmp_path / "T-1.sqlite") as agent,
+    ):
+        for topic in HEARD:
+            await service.say(topic, junk)
+        await say_all(agent, ROUND)
+        assert service.last_seq == 2
