@@ -140,7 +140,7 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
     """Where the table stands: the last `seq` that was used up, and the round that is open."""
 
-    last_seq: int
+    last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
 
 

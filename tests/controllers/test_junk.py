@@ -23,6 +23,10 @@ JUNK = {
     "lists in lists": b'{"type":' + b"[" * 60_000,
     "lists in lists for lines": b'{"seq":1,"status":"accepted","lines":' + b"[" * 60_000,
     "a number without end": b'{"seq":' + b"9" * 60_000 + b"}",
+    "a number that no outbox could go on from": (
+        b'{"type":"hello","last_seq":%d,"open_round":null}' % 2**70
+    ),
+    "a number before the first": b'{"type":"hello","last_seq":-1,"open_round":null}',
     "another's message": b'{"online":true,"state":"open","at":"2026-11-20T02:14:07Z"}',
 }
 
