@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 from bonus.errors import UserError
 
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
+_CREDENTIAL_BYTES_MAX: Final = 65_535
+_HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]+")
 BROKER_URL_FILE: Final = "broker.url"
 """Under the data directory: where the service writes the address of its embedded broker."""
 
@@ -44,15 +46,34 @@ def parse_broker_url(url: str) -> BrokerAddress:
         port = parts.port
     except ValueError as error:
         raise UserError(f"{shown}: {error}") from None
-    if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query:
+    fits = parts.scheme in _PORTS and port != 0 and is_host(parts.hostname or "")
+    if not fits or parts.path.strip("/") or parts.query:
         raise UserError(f"{shown} is no broker: give mqtt://host:port or mqtts://host:port")
+    user, password = (
+        None if part is None else unquote(part) for part in (parts.username, parts.password)
+    )
+    if max(len((part or "").encode()) for part in (user, password)) > _CREDENTIAL_BYTES_MAX:
+        raise UserError(f"{shown}: MQTT takes no name or password of more than 65,535 bytes")
     return BrokerAddress(
-        parts.hostname,
+        parts.hostname or "",
         port or _PORTS[parts.scheme],
-        None if parts.username is None else unquote(parts.username),
-        None if parts.password is None else unquote(parts.password),
+        user,
+        password,
         parts.scheme == "mqtts",
     )
+
+
+def is_host(name: str) -> bool:
+    """Whether a name or an IP address can be asked for at all.
+
+    >>> is_host("10.0.0.7"), is_host("broker..example")
+    (True, False)
+    """
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return _HOST.fullmatch(name) is not None
 
 
 def embedded_broker_url(data: Path) -> str:

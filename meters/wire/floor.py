@@ -269,7 +269,7 @@ def _service_problems(service: Service) -> Iterator[Problem]:
         yield ("service", "redis"), reason
     if not is_listening_address(service.http):
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
-    if not service.data:
+    if not service.data or "\0" in service.data:
         yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
 
 

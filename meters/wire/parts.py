@@ -2,12 +2,20 @@
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from bonus.errors import UserError
-from meters.wire.address import parse_broker_url
+from meters.wire.address import is_host, parse_broker_url
 
 _PORT_MOST: Final = 65_535
+_DATABASE: Final = r"db=[0-9]{1,4}"
+_TLS: Final = r"ssl_(?:ca_certs|ca_path|certfile|keyfile)=[^&#]+|ssl_check_hostname=(?:true|false)"
+_OPTIONS: Final = {
+    "unix": re.compile(rf"(?:{_DATABASE})?"),
+    "redis": re.compile(rf"(?:{_DATABASE})?"),
+    "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
+}
+"""What may stand after a question mark, by the scheme; the client has nothing else, or fails."""
 
 
 def is_broker(url: str) -> bool:
@@ -34,9 +42,12 @@ def is_redis(url: str) -> bool:
         port = parts.port
     except ValueError:
         return False
+    options = _OPTIONS.get(parts.scheme)
+    if options is None or options.fullmatch(parts.query) is None:
+        return False
     if parts.scheme == "unix":
-        return len(parts.path) > 1
-    if parts.scheme not in {"redis", "rediss"} or not parts.hostname or port == 0:
+        return len(parts.path) > 1 and "\0" not in unquote(parts.path)
+    if not is_host(unquote(parts.hostname or "")) or port == 0:
         return False
     return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
 
@@ -48,6 +59,6 @@ def is_listening_address(text: str) -> bool:
     (True, False)
     """
     host, _, port = text.rpartition(":")
-    if re.fullmatch(r"[^\s/]+", host) is None or re.fullmatch(r"[0-9]{1,5}", port) is None:
+    if not is_host(host) or re.fullmatch(r"[0-9]{1,5}", port) is None:
         return False
     return 1 <= int(port) <= _PORT_MOST

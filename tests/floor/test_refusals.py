@@ -149,6 +149,7 @@ PARTS: Final = (
         for url in (
             "localhost:1883", "http://h", "mqtt://", "mqtt://:1883", "mqtt://h:99999",
             "mqtt://h:port", "mqtt://h/path", "embeded", "", "mqtt://pit:s3cret@[::1",
+            "mqtt://h:0", "mqtt://a..b", f"mqtt://{'a' * 64}", "mqtt://h\\u0000", "mqtt://a b",
         )
     ),
     *(
@@ -156,17 +157,21 @@ PARTS: Final = (
         for url in (
             "localhost:6379", "redis://", "redis://h:99999", "redis://h:0", "redis://h:port/0",
             "redis://h:6379/meters", "http://h", "unix://", "", "embeded",
+            "redis://h?socket_timeout=x", "redis://h?nothing=1", "redis://h?db=x",
+            "unix:///x?ssl_keyfile=k", "rediss://h?ssl_cert_reqs=perhaps", "redis://a..b",
+            f"redis://{'a' * 64}", "redis://%2e%2e", "unix:///\\u0000",
         )
     ),
     *(
         Mistake(9, '"127.0.0.1:8080"', f'"{address}"', "http is an address and a port")
         for address in (
             "8080", ":8080", "127.0.0.1", "127.0.0.1:80800", "127.0.0.1:0", "h:http",
-            "http://127.0.0.1:8080", "h :8080", "127.0.0.1:８０",  # noqa: RUF001
+            "http://127.0.0.1:8080", "h :8080", "a..b:8080", f"{'a' * 64}:8080", "127.0.0.1:８０",  # noqa: RUF001
         )
     ),
     Mistake(9, '"127.0.0.1:8080"', "8080", "http is a text and stands in quotes"),
     Mistake(10, '"pitlink-data"', '""', "data is a directory"),
+    Mistake(10, '"pitlink-data"', '"a\\u0000b"', "data is a directory"),
     Mistake(2, '"Test House"', '""', "name is empty"),
     Mistake(2, '"Test House"', f'"{"x" * 81}"', "name has 80 characters at most"),
     Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
