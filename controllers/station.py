@@ -21,6 +21,7 @@ from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.floor import Floor, Link, Table, read_floor
+from meters.wire.pages.front import Front
 
 LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the link at the start; then wagers are refused."""
@@ -33,10 +34,11 @@ class Panel:
     host: str
     port: int
 
-    def address(self, key: str) -> str:
+    def address(self, key: str, scheme: str = "http") -> str:
         """What opens the panel on a tablet."""
         everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
-        return f"http://{socket.gethostname() if everywhere else self.host}:{self.port}/?key={key}"
+        host = socket.gethostname() if everywhere else self.host
+        return f"{scheme}://{host}:{self.port}/?key={key}"
 
 
 def run_station(
@@ -127,16 +129,27 @@ async def _serve(
     async with Agent(*found, broker_of(floor), path) as agent:
         if panel is None:
             return await _take_lines(agent)
+        front = Front.of(floor.service)
         key = panel_key(panel_key_path(floor, agent.layout.table))
         ready = asyncio.Event()
         demonstration = floor.facility.demonstration
         serving = asyncio.create_task(
-            serve_panel(agent, panel.host, panel.port, ready, key=key, demonstration=demonstration),
+            serve_panel(
+                agent,
+                panel.host,
+                panel.port,
+                ready,
+                key=key,
+                demonstration=demonstration,
+                front=front,
+            ),
             name="panel",
         )
         try:
             await _until(serving, ready.wait())
-            _tell_address(agent, panel.address(key), sys.stderr if events else sys.stdout)
+            _tell_address(
+                agent, panel.address(key, front.scheme), sys.stderr if events else sys.stdout
+            )
             if not events:
                 await serving
                 return True

@@ -33,13 +33,33 @@ VALIDATED_NEWS_S: Final = 60.0
 """For how many seconds displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
+"""How many displays watch the board; as many of the staff may besides, whoever else watches."""
+
+WATCHERS_OF_ONE_MAX: Final = 64
+"""How many of these are at one address, or one person's."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class BoardFullError(Exception):
-    """As many watch the board as it serves."""
+    """As many watch the board as it serves, or as many of one address or person as it allows.
+
+    Attributes:
+        of_one: it is one address, or one person, that has too many.
+    """
+
+    def __init__(self, *, of_one: bool) -> None:
+        super().__init__()
+        self.of_one = of_one
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who watches: a display by its address, or somebody of the staff by name."""
+
+    name: str = ""
+    staff: bool = False
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -243,15 +263,25 @@ class Board:
             if link in {None, of}:
                 yield from map(self._told, rows.values())
 
-    def watch(self, link: str | None = None) -> "Watch":
+    def watch(self, link: str | None = None, by: Watcher | None = None) -> "Watch":
         """Follow one link, or all: first all that is current, then what changes.
 
+        Displays and staff have places of their own: no crowd of strangers shuts out a floorperson.
+
+        Args:
+            link: which, or None for all.
+            by: who; a display of no known address if None.
+
         Raises:
-            BoardFullError: as many as the board serves are watching.
+            BoardFullError: as many as the board serves are watching, or too many of one's.
         """
-        if len(self._watches) >= WATCHERS_MAX:
-            raise BoardFullError
-        watch = Watch(link, self)
+        by = by or Watcher()
+        alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
+        if alike.count(by) >= WATCHERS_OF_ONE_MAX:
+            raise BoardFullError(of_one=True)
+        if len(alike) >= WATCHERS_MAX:
+            raise BoardFullError(of_one=False)
+        watch = Watch(link, self, by)
         if self._closed:
             watch.close()
         self._watches.add(watch)
@@ -279,8 +309,9 @@ class Watch:
     new watch then tells everything afresh. Whoever stops watching leaves the board.
     """
 
-    def __init__(self, link: str | None, board: Board) -> None:
+    def __init__(self, link: str | None, board: Board, by: Watcher) -> None:
         self.link = link
+        self.by = by
         self._meters = {(row.link, row.meter): row for row in board.rows(link)}
         self._links = {row.link: row for row in board.links(link)}
         self._hits = {row.claim: row for row in (*board.hits(link), *board.validated(link))}

@@ -43,6 +43,7 @@ from meters.wire import topics
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor, Link
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
+from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 from meters.wire.topics import TableAddress
 
@@ -163,7 +164,10 @@ class MeterService:
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(note_start(self.people.log), name="log")
-            group.create_task(serve_web(app, host, int(port), ready, self._board.close), name="web")
+            pages = serve_web(
+                app, host, int(port), ready, self._board.close, front=Front.of(self._floor.service)
+            )
+            group.create_task(pages, name="web")
             for link in self._links.values():
                 group.create_task(link.beat(), name="beat")
                 group.create_task(link.publish(), name="publish")

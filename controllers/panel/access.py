@@ -1,10 +1,8 @@
 """Who may see and touch a panel: who has its key, from the panel's own page (duty D20)."""
 
 import hmac
-import ipaddress
 import os
 import secrets
-import socket
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
@@ -52,25 +50,19 @@ class Access:
     Args:
         key: the panel's key.
         table: the table; cookies of one host's panels differ by it, since ports do not part them.
-        host: the address that the panel listens on.
-        port: its TCP port.
 
     Raises:
         ValueError: the key is empty, which would let everybody in.
     """
 
-    def __init__(self, key: str, table: str, host: str, port: int) -> None:
+    def __init__(self, key: str, table: str) -> None:
         if not key:
             raise ValueError("the panel's key is empty")
         self._key = key.encode()
         self._cookie = f"pitlink-panel-{table}"
-        self._port = port
-        self._names = {"localhost", host.lower(), socket.gethostname().lower()}
 
     def refuse(self, request: WebRequest) -> Response[str] | None:
         """The answer to a request that is not let in, or None."""
-        if not self._is_ours(request.headers.get("host", "")):
-            return _refused(403, "This is not an address of this panel.\n")
         path = request.url.path
         if path.startswith("/assets/") or (path == "/" and "key" in request.query_params):
             return None
@@ -84,13 +76,15 @@ class Access:
         """Whether a key is the panel's, in a time that does not tell how much of it is right."""
         return hmac.compare_digest(key.encode(), self._key)
 
-    def let_in(self, key: str) -> Response[str]:
+    def let_in(self, key: str, *, https: bool) -> Response[str]:
         """The answer to the address with a key: its cookie, and on to the page without it."""
         if not self.opens(key):
             return _refused(401, _WHAT_TO_DO)
         cookie = SimpleCookie({self._cookie: key})[self._cookie]
         cookie.update({"path": "/", "max-age": str(_A_YEAR_S), "samesite": "Strict"})
         cookie["httponly"] = True
+        # Without TLS the page itself comes in the clear, and so must its cookie.
+        cookie["secure"] = https
         headers = {"Location": "/", "Set-Cookie": cookie.OutputString()}
         return Response("", status_code=303, media_type=MediaType.TEXT, headers=headers)
 
@@ -100,23 +94,6 @@ class Access:
         except CookieError:
             return ""
         return jar[self._cookie].value if self._cookie in jar else ""
-
-    def _is_ours(self, host: str) -> bool:
-        """Whether a Host header can be meant for us: a name of another's may have been rebound."""
-        name, _, port = host.rpartition(":") if _has_port(host) else (host, "", "80")
-        if port != str(self._port):
-            return False
-        if name.lower() in self._names:
-            return True
-        try:
-            ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
-        except ValueError:
-            return False
-        return True
-
-
-def _has_port(host: str) -> bool:
-    return host.rpartition(":")[2].isdecimal()
 
 
 def _from_our_page(request: WebRequest) -> bool:

@@ -19,7 +19,7 @@ from controllers.panel.feed import STREAMS_MAX, Feed, ViewStream
 from controllers.panel.touch import Touch
 from meters.wire.demonstration import MARK
 from meters.wire.pages.files import SHARED, Assets, asset_route
-from meters.wire.pages.headers import add_security_headers
+from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long"})
@@ -35,6 +35,7 @@ async def serve_panel(
     *,
     key: str,
     demonstration: bool = False,
+    front: Front | None = None,
 ) -> None:
     """Serve the panel of one table until cancelled.
 
@@ -45,16 +46,17 @@ async def serve_panel(
         ready: set once connections are accepted.
         key: who shows it may see and touch the table.
         demonstration: the page says that it is one.
+        front: its names and certificate; plain HTTP by the names that go without saying if None.
 
     Raises:
-        UserError: the address cannot be listened on.
+        UserError: the address cannot be listened on, or the certificate not be used.
     """
     feed, touch = Feed(agent, demonstration=demonstration), Touch(agent)
-    access = Access(key, agent.layout.table, host, port)
+    access = Access(key, agent.layout.table)
     looking = asyncio.create_task(feed.keep_current(), name="panel feed")
     try:
         app = create_app(feed, touch, access, agent.layout.table)
-        await serve_web(app, host, port, ready, feed.close)
+        await serve_web(app, host, port, ready, feed.close, front=front, any_port=False)
     finally:
         touch.close()
         looking.cancel()
@@ -72,7 +74,6 @@ def create_app(feed: Feed, touch: Touch, access: Access, table: str) -> Litestar
             asset_route(assets),
         ],
         before_request=access.refuse,
-        before_send=[add_security_headers],
         exception_handlers={HTTPException: _on_http_error},
         openapi_config=None,
         request_max_body_size=LINE_BYTES_MAX,
@@ -87,7 +88,7 @@ def _page_route(access: Access, version: str, table: str) -> HTTPRouteHandler:
     def show_panel(request: WebRequest) -> Response[str]:
         key = request.query_params.get("key")
         if key is not None:
-            return access.let_in(key)
+            return access.let_in(key, https=request.url.scheme == "https")
         return Response(page, media_type=MediaType.HTML)
 
     return show_panel

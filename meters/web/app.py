@@ -24,6 +24,7 @@ from meters.web.api.users import user_routes
 from meters.web.dress import dressed
 from meters.web.errors import (
     RefusedError,
+    on_deep_nesting,
     on_defect,
     on_desk_error,
     on_full_board,
@@ -36,7 +37,6 @@ from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage import page_routes
 from meters.wire.floor import Floor
 from meters.wire.pages.files import SHARED, Assets, asset_route
-from meters.wire.pages.headers import add_security_headers
 
 _BODY_BYTES_MAX: Final = 16_384
 
@@ -85,13 +85,13 @@ def create_app(
             *health_routes(health, metrics),
         ],
         guards=[gate(people)],
-        before_send=[add_security_headers],
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,
             PeopleError: on_people_error,
             DeskError: on_desk_error,
             BoardFullError: on_full_board,
+            RecursionError: on_deep_nesting,
             Exception: on_defect,
         },
         openapi_config=_schema(floor),

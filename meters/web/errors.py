@@ -40,7 +40,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     404: "There is no such thing.",
     409: "It is in another state, or the same person would do both halves.",
     415: "What was sent is not JSON.",
-    429: "Signing in is locked out for a while.",
+    429: "Signing in is locked out for a while, or too many event streams are open.",
     503: "The store or the link cannot serve, or too many sign in at once.",
 }
 _log = structlog.get_logger(__name__)
@@ -130,9 +130,21 @@ def on_desk_error(_: WebRequest, error: DeskError) -> Response[ErrorBody]:
     return error_response(status, ErrorText(error.code, error.message))
 
 
-def on_full_board(_: WebRequest, __: BoardFullError) -> Response[ErrorBody]:
+def on_full_board(_: WebRequest, error: BoardFullError) -> Response[ErrorBody]:
     """Turn away one display too many."""
-    return error_response(503, ErrorText("too_many_streams", "too many displays are connected"))
+    if not error.of_one:
+        told = ErrorText("too_many_streams", "too many displays are connected")
+        return error_response(503, told)
+    message = (
+        "too many event streams are open from this address, or by this person: a proxy tells "
+        "displays apart by X-Forwarded-For"
+    )
+    return error_response(429, ErrorText("too_many_streams", message))
+
+
+def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
+    """Refuse a body of lists in lists that no decoder gets to the end of."""
+    return error_response(400, ErrorText("bad_request", "what was sent is nested too deeply"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:

@@ -15,7 +15,7 @@ from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.wagers import MeterKind
 from meters.wire.look import Look, Wording, beside, look_problems
 from meters.wire.mistakes import Vocabulary, toml_mistake
-from meters.wire.parts import is_broker, is_listening_address, is_redis
+from meters.wire.parts import is_broker, is_host_name, is_listening_address, is_redis
 from meters.wire.places import Places, field_path
 from meters.wire.topics import IDENTIFIER
 
@@ -53,6 +53,8 @@ class Service(_Config, frozen=True, kw_only=True):
     """Where the parts are; `embedded` starts them beside the service.
 
     `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
+    `hosts` are further names by which pages are asked for; `certificate` and `private_key` are PEM
+    files, for pages over HTTPS.
     """
 
     broker: str = "embedded"
@@ -60,6 +62,9 @@ class Service(_Config, frozen=True, kw_only=True):
     http: str = "127.0.0.1:8080"
     data: str = "pitlink-data"
     idle_minutes: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
+    hosts: tuple[str, ...] = ()
+    certificate: str | None = None
+    private_key: str | None = None
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
@@ -220,7 +225,21 @@ def read_floor(path: Path) -> Floor:
         line = data[: error.start].count(b"\n") + 1
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
     floor = parse_floor(text, str(path))
-    return msgspec.structs.replace(floor, signage=beside(floor.signage, path.parent))
+    return msgspec.structs.replace(
+        floor,
+        signage=beside(floor.signage, path.parent),
+        service=_beside(floor.service, path.parent),
+    )
+
+
+def _beside(service: Service, directory: Path) -> Service:
+    """The same, with the certificate's files where the floor file is."""
+    found = {
+        name: None if of is None else str(directory / of)
+        for name in ("certificate", "private_key")
+        for of in [getattr(service, name)]
+    }
+    return msgspec.structs.replace(service, **found)
 
 
 Problem = tuple[tuple[str | int, ...], str]
@@ -271,6 +290,13 @@ def _service_problems(service: Service) -> Iterator[Problem]:
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
     if not service.data or "\0" in service.data:
         yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
+    for at, host in enumerate(service.hosts):
+        if not is_host_name(host):
+            reason = f'{host!r} is no host name: one is "pit.example", without scheme or port'
+            yield ("service", "hosts", at), reason
+    if (service.certificate is None) != (service.private_key is None):
+        given = "private_key" if service.certificate is None else "certificate"
+        yield ("service", given), "certificate and private_key go together: give both"
 
 
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:

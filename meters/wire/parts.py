@@ -1,4 +1,4 @@
-"""Whether the floor file's addresses of broker, Redis and pages can be such."""
+"""Whether the floor file's addresses and names of broker, Redis and pages can be such."""
 
 import re
 from typing import Final
@@ -62,3 +62,13 @@ def is_listening_address(text: str) -> bool:
     if not is_host(host) or re.fullmatch(r"[0-9]{1,5}", port) is None:
         return False
     return 1 <= int(port) <= _PORT_MOST
+
+
+def is_host_name(text: str) -> bool:
+    """Whether this can be a name by which a browser asks for a host.
+
+    >>> is_host_name("pit-3.casino.example"), is_host_name("https://pit-3"), is_host_name("*")
+    (True, False, False)
+    """
+    label = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+    return len(text) < 254 and re.fullmatch(rf"{label}(?:\.{label})*", text.lower()) is not None

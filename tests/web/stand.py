@@ -25,6 +25,7 @@ from meters.web.app import create_app
 from meters.web.security import CSRF_HEADER
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import ControllerBeat, Jackpot
+from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 from tests.servers import RedisServer
 from tests.waiting import free_port
@@ -53,6 +54,9 @@ FLOOR: Final = """
 [facility]
 name = "Keystone <Casino> & Resort"
 timezone = "America/New_York"
+
+[service]
+hosts = ["pit.example"]
 
 [[link]]
 id = "tcp-main"
@@ -165,7 +169,14 @@ class Stand:
         app = self.app()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
-            serve_web(app, "127.0.0.1", self.port, ready, self.board.close)
+            serve_web(
+                app,
+                "127.0.0.1",
+                self.port,
+                ready,
+                self.board.close,
+                front=Front.of(self.floor.service),
+            )
         )
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({self._serving, waiting}, timeout=10, return_when="FIRST_COMPLETED")

@@ -6,7 +6,16 @@ import gc
 import pytest
 
 from meters import board as board_module
-from meters.board import Board, BoardFullError, HitRow, LinkRow, MeterRow, MeterState, Watch
+from meters.board import (
+    Board,
+    BoardFullError,
+    HitRow,
+    LinkRow,
+    MeterRow,
+    MeterState,
+    Watch,
+    Watcher,
+)
 from meters.wire.floor import parse_floor
 from meters.wire.messages import ControllerBeat, MeterValue
 from tests.web.stand import AT, FLOOR, jackpot, row
@@ -274,3 +283,23 @@ def test_the_board_serves_no_more_watchers_than_its_limit(
     del watch
     gc.collect()
     board.watch()
+
+
+def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(board_module, "WATCHERS_MAX", 3)
+    monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 2)
+    board = Board()
+    crowd = [board.watch(by=Watcher("203.0.113.7")) for _ in range(2)]
+    with pytest.raises(BoardFullError) as of_one:
+        board.watch(by=Watcher("203.0.113.7"))
+    crowd.append(board.watch(by=Watcher("203.0.113.8")))
+    with pytest.raises(BoardFullError) as of_all:
+        board.watch(by=Watcher("203.0.113.9"))
+    assert (of_one.value.of_one, of_all.value.of_one) == (True, False)
+    crowd += [board.watch(by=Watcher("Flo", staff=True)) for _ in range(2)]
+    with pytest.raises(BoardFullError):
+        board.watch(by=Watcher("Flo", staff=True))
+    crowd.append(board.watch(by=Watcher("Finn", staff=True)))
+    assert len(crowd) == 6

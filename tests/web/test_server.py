@@ -52,7 +52,7 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop() 
     with socket.socket() as stuck:
         stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         stuck.connect(("127.0.0.1", stand.port))
-        stuck.sendall(b"GET /api/v1/meters/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        stuck.sendall(b"GET /api/v1/meters/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await eventually_async(lambda: len(stand.board._watches) == 1, what="the stuck reader")
         (watch,) = stand.board._watches
         version = 0

@@ -11,7 +11,7 @@ from litestar.background_tasks import BackgroundTask
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
-from meters.board import Board, Watch
+from meters.board import Board, Watch, Watcher
 from meters.desk.doors import Changes
 from meters.people.errors import PeopleError
 from meters.people.people import People
@@ -94,7 +94,7 @@ def change_routes(changes: Changes, people: People, board: Board) -> list[HTTPRo
 
     @get(
         "/api/v1/floor/stream",
-        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
+        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 429, 503),
         media_type="text/event-stream", sync_to_thread=False,
     )  # fmt: skip
     def stream_changes(request: StaffRequest) -> Stream:
@@ -102,7 +102,7 @@ def change_routes(changes: Changes, people: People, board: Board) -> list[HTTPRo
 
         It ends when the session does, and does not keep it alive.
         """
-        watch = board.watch(_OF_NO_LINK)
+        watch = board.watch(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(
             ChangeStream(changes, people, token_of(request), watch),
             media_type="text/event-stream",

@@ -7,8 +7,10 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from meters.board import Board, MeterRow
-from meters.web.security import for_anybody
+from meters.board import Board, MeterRow, Watcher
+from meters.people.tries import site
+from meters.web.errors import WebRequest, refusals
+from meters.web.security import client_of, for_anybody
 from meters.web.stream import STREAM_HEADERS, EventStream
 from meters.wire.floor import Floor
 
@@ -24,9 +26,10 @@ def meter_routes(floor: Floor, board: Board, page_version: str) -> list[HTTPRout
 
     @get(
         "/api/v1/meters/stream",
-        opt=for_anybody(), media_type="text/event-stream", sync_to_thread=False,
+        opt=for_anybody(), media_type="text/event-stream", responses=refusals(400, 404, 429, 503),
+        sync_to_thread=False,
     )  # fmt: skip
-    def stream_meters(link: FromQuery[str | None] = None) -> Stream:
+    def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
         """Server-sent events: `meter`, `controller` and `jackpot`, first all that is current.
 
         With `link`, those of one link. A `controller` event comes every second for each link
@@ -34,7 +37,7 @@ def meter_routes(floor: Floor, board: Board, page_version: str) -> list[HTTPRout
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
-        watch = board.watch(link)
+        watch = board.watch(link, Watcher(site(client_of(request))))
         return Stream(
             EventStream(watch, page_version),
             media_type="text/event-stream",

@@ -1,9 +1,7 @@
 """What a browser may do with any answer of ours."""
 
+from collections.abc import MutableSequence
 from typing import Final
-
-from litestar.datastructures import MutableScopeHeaders
-from litestar.types import Message, Scope
 
 _NOTHING_FOREIGN: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -17,14 +15,23 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+SECURITY_HEADERS: Final = tuple(
+    (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
+)
+NOT_KEPT: Final = (b"cache-control", b"no-store")
+_OVER_HTTPS_FOR_A_YEAR: Final = (b"strict-transport-security", b"max-age=31536000")
+
+RawHeaders = MutableSequence[tuple[bytes, bytes]]
 
 
-async def add_security_headers(message: Message, _: Scope) -> None:
-    """Give every answer its headers; what does not say how long it keeps is not kept."""
-    if message["type"] != "http.response.start":
-        return
-    headers = MutableScopeHeaders.from_message(message)
-    for name, value in _HEADERS.items():
-        headers[name] = value
-    if "cache-control" not in headers:
-        headers["Cache-Control"] = "no-store"
+def secure(headers: RawHeaders, *, https: bool) -> None:
+    """Give an answer its headers; what does not say how long it keeps is not kept.
+
+    A browser that came over HTTPS comes so again, whatever its user types: a name without the
+    scheme would be asked for in the clear first, where anybody on the way can answer.
+    """
+    headers.extend(SECURITY_HEADERS)
+    if https:
+        headers.append(_OVER_HTTPS_FOR_A_YEAR)
+    if not any(name.lower() == NOT_KEPT[0] for name, _ in headers):
+        headers.append(NOT_KEPT)

@@ -1,0 +1,158 @@
+"""The front of a web server: by which names it is known, and what every answer carries."""
+
+import ipaddress
+import re
+import socket
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from bonus.errors import UserError
+from meters.wire.floor import Service
+from meters.wire.pages.headers import secure
+
+_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """How a server is reached, as the floor file says.
+
+    Attributes:
+        hosts: names of the machine or of a proxy before it, beside those that go without saying.
+        certificate: the PEM file of the certificate and its chain, or None for plain HTTP.
+        private_key: the PEM file of its key.
+    """
+
+    hosts: tuple[str, ...] = ()
+    certificate: str | None = None
+    private_key: str | None = None
+
+    @classmethod
+    def of(cls, service: Service) -> "Front":
+        """The front that the floor file describes, for the service and for panels."""
+        return cls(service.hosts, service.certificate, service.private_key)
+
+    @property
+    def scheme(self) -> str:
+        """How its addresses begin."""
+        return "https" if self.certificate else "http"
+
+    def tls(self) -> ssl.SSLContext | None:
+        """The TLS settings, or None for plain HTTP (duty D20).
+
+        Raises:
+            UserError: the certificate or its key cannot be used.
+        """
+        if self.certificate is None:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.certificate, self.private_key, password=_no_password)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise UserError(
+                f"the certificate {self.certificate} with the key {self.private_key} cannot be "
+                f"used: {reason}"
+            ) from None
+        return context
+
+
+def _no_password() -> bytes:
+    raise ValueError("the key has a password, and nobody is there to type it")
+
+
+class OwnNames:
+    """The names by which a server may be asked for.
+
+    A page elsewhere can have its own name point to our address (DNS rebinding), and its scripts
+    then ask us as if they were ours. They still say the name that they came by. So addresses are
+    always ours, and of names only those that somebody here has given.
+
+    Args:
+        listening: the address listened on.
+        port: its TCP port.
+        hosts: further names; whoever gives one may have a proxy there, with a port of its own.
+        any_port: whether the port that is asked for may be another.
+    """
+
+    def __init__(
+        self, listening: str, port: int, hosts: Sequence[str] = (), *, any_port: bool = True
+    ) -> None:
+        self._names = {"localhost", listening.lower(), socket.gethostname().lower()}
+        self._given = {host.lower() for host in hosts}
+        self._port = None if any_port else port
+
+    def include(self, host: str) -> bool:
+        """Whether a Host header names us.
+
+        >>> OwnNames("127.0.0.1", 8080).include("evil.example:8080")
+        False
+        """
+        found = _HOST.fullmatch(host.lower())
+        if found is None:
+            return False
+        name = found["name"].removesuffix(".")
+        if name in self._given:
+            return True
+        if self._port is not None and self._port not in _ports(found["port"]):
+            return False
+        return name in self._names or _is_address(name.removeprefix("[").removesuffix("]"))
+
+
+def _ports(told: str | None) -> tuple[int, ...]:
+    """Which ports a Host header can mean: without one it is that of HTTP or of HTTPS."""
+    return (int(told),) if told else (80, 443)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Fronted:
+    """An application behind its front: asked for by its own names, every answer with its headers.
+
+    It stands before everything else, so that no error of the framework goes without.
+    """
+
+    def __init__(self, app: ASGIApp, names: OwnNames) -> None:
+        self._app = app
+        self._names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+
+        async def send_secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                secure(headers, https=scope["scheme"] == "https")
+                message["headers"] = headers
+            await send(message)
+
+        host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+        if self._names.include(host):
+            await self._app(scope, receive, send_secured)
+        else:
+            await _misdirected(host, send_secured)
+
+
+async def _misdirected(host: str, send: Send) -> None:
+    """Say that this is not where that name should lead, and how it would become one of ours."""
+    named = f"the name {host[:253]!r}" if host else "no name"
+    message = (
+        f"this server is not known by {named}: if it should be, add it to hosts under [service] "
+        "in the floor file"
+    )
+    body = msgspec.json.encode({"error": {"code": "misdirected_request", "message": message}})
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 421, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

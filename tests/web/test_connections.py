@@ -1,0 +1,211 @@
+"""Slow, silent and half-open connections: each ends by itself, and the others go on (duty D20)."""
+
+import asyncio
+import resource
+from collections.abc import AsyncIterator
+
+import pytest
+
+from meters import board as board_module
+from meters.wire.pages import connections as connections_module
+from meters.wire.pages import server as server_module
+from meters.wire.pages.connections import (
+    CONNECTIONS_BY_CLIENT,
+    CONNECTIONS_MAX,
+    FILES_FOR_THE_REST,
+    Doorkeeper,
+    room_for_connections,
+)
+from tests.servers import RedisServer
+from tests.waiting import eventually_async
+from tests.web.events import Events, listening
+from tests.web.raw import Raw, get, raw
+from tests.web.stand import Stand
+
+STREAM = "/api/v1/meters/stream"
+POST = (
+    b"POST /api/v1/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 40\r\n\r\n"
+)
+
+
+@pytest.fixture
+async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
+    """A stand that waits a moment for a request, and no longer for what it sends to be taken."""
+    monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 0.3)
+    monkeypatch.setattr(connections_module, "TAKEN_WITHIN_S", 0.3)
+    stand = Stand()
+    await stand.start()
+    stand.keep_beating()
+    yield stand
+    await stand.stop()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", id="nothing at all"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: local", id="half of the headers"),
+        pytest.param(POST + b'{"name": ', id="half of a body"),
+        pytest.param(POST.replace(b"Content-Length: 40", b"Transfer-Encoding: chunked") + b"5\r\n{",
+                     id="half of a chunk"),
+        pytest.param(get("/healthz") + b"GET /healthz HTTP/1.1\r\n", id="half of a second request"),
+        pytest.param(get(STREAM, "localhost", "Content-Length: 9"), id="a stream with no body yet"),
+    ],
+)  # fmt: skip
+async def test_a_request_that_does_not_come_whole_ends_its_connection(
+    hasty: Stand, sent: bytes
+) -> None:
+    async with raw(hasty.port) as slow:
+        slow.send(sent)
+        await slow.rest()
+        assert (await hasty.get("/healthz")).status_code == 200
+
+
+async def test_bytes_that_come_one_by_one_win_no_time(hasty: Stand) -> None:
+    async with raw(hasty.port) as slow:
+
+        async def drip() -> None:
+            for byte in get("/healthz", "localhost", f"X-Slow: {'z' * 5000}"):
+                slow.send(bytes([byte]))
+                await asyncio.sleep(0.02)
+
+        dripping = asyncio.create_task(drip())
+        assert await slow.rest() == b""
+        dripping.cancel()
+
+
+async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(hasty: Stand) -> None:
+    async with listening(hasty.url) as events:
+        beats = [(await events.next_of("controller")).data["beat"] for _ in range(8)]
+    assert len(set(beats)) > 3
+
+
+async def test_a_reader_of_the_stream_who_never_reads_is_cut(hasty: Stand) -> None:
+    stuck = await Raw.to(hasty.port)
+    stuck._reader._limit = 1  # type: ignore[attr-defined]  # asyncio itself reads no further
+    stuck.send(get(STREAM))
+    await eventually_async(lambda: len(hasty.board._watches) == 1, what="the reader")
+    version = 0
+
+    async def gone() -> bool:
+        nonlocal version
+        for _ in range(500):
+            version += 1
+            hasty.put(version, version)
+            hasty.hit(claim=f"c{version % 50}")
+            await asyncio.sleep(0)
+        return not hasty.board._watches
+
+    await eventually_async(gone, within_s=30, what="the reader cut")
+    stuck.close()
+
+
+async def test_who_has_said_all_and_reads_on_is_no_trouble(hasty: Stand) -> None:
+    async with raw(hasty.port) as half:
+        half.send(get(STREAM))
+        assert b" 200 " in await half.head()
+        half.half_close()
+        await half.rest()
+    await eventually_async(lambda: not hasty.board._watches, what="the stream forgotten")
+    assert (await hasty.get("/healthz")).status_code == 200
+
+
+async def test_where_all_places_are_taken_the_longest_silent_gives_his_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "room_for_connections", lambda: 8)
+    stand = Stand()
+    await stand.start()
+    silent = [await Raw.to(stand.port) for _ in range(20)]
+    assert (await stand.get("/healthz")).status_code == 200
+    assert await silent[0].rest() == b""
+    silent[-1].send(get("/healthz"))
+    assert b" 200 " in await silent[-1].head()
+    for each in silent:
+        each.close()
+    await stand.stop()
+
+
+async def test_where_all_places_are_in_use_the_next_is_turned_away_until_one_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "room_for_connections", lambda: 2)
+    stand = Stand()
+    await stand.start()
+    streams = [await Raw.to(stand.port) for _ in range(2)]
+    for stream in streams:
+        stream.send(get(STREAM))
+        assert b" 200 " in await stream.head()
+    async with raw(stand.port) as late:
+        late.send(get("/healthz"))
+        assert await late.rest() == b""
+    streams[0].close()
+
+    async def served() -> bool:
+        async with raw(stand.port) as again:
+            again.send(get("/healthz", "localhost", "Connection: close"))
+            return b" 200 " in await again.rest()
+
+    await eventually_async(served, what="a free place")
+    streams[1].close()
+    await stand.stop()
+
+
+def test_one_address_has_only_so_many_connections_and_a_proxy_here_as_many_as_there_are() -> None:
+    door = Doorkeeper(most=CONNECTIONS_BY_CLIENT * 3)
+    for client in ("203.0.113.7", "2001:db8::7"):
+        assert all(door.admit(client) for _ in range(CONNECTIONS_BY_CLIENT))
+        assert not door.admit(client)
+    assert all(door.admit("127.0.0.1") for _ in range(CONNECTIONS_BY_CLIENT))
+    assert not door.admit("203.0.113.8")
+    door.leave("203.0.113.7")
+    assert door.admit("203.0.113.7")
+    assert door.connected == CONNECTIONS_BY_CLIENT * 3
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "asked_for", "room"),
+    [
+        (1024, 1_048_576, CONNECTIONS_MAX + FILES_FOR_THE_REST, CONNECTIONS_MAX),
+        (1024, 1024, 1024, 1024 - FILES_FOR_THE_REST),
+        (256, 256, 256, 64),
+        (65_536, 65_536, None, CONNECTIONS_MAX),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None, CONNECTIONS_MAX),
+        (1024, resource.RLIM_INFINITY, CONNECTIONS_MAX + FILES_FOR_THE_REST, CONNECTIONS_MAX),
+    ],
+)
+def test_connections_leave_files_for_redis_and_the_broker(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, asked_for: int | None, room: int
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits[0]))
+    assert room_for_connections() == room
+    assert asked == ([] if asked_for is None else [asked_for])
+
+
+async def test_a_crowd_of_displays_shuts_out_no_floorperson(
+    shared_redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_module, "WATCHERS_MAX", 6)
+    monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 4)
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff("Flo")
+    crowd = [await Raw.to(stand.port) for _ in range(6)]
+    for number, each in enumerate(crowd):
+        each.send(get(STREAM, "localhost", f"X-Forwarded-For: 203.0.113.{number // 4}"))
+        assert b" 200 " in await each.head()
+    same = await stand.get(STREAM, **{"X-Forwarded-For": "203.0.113.0"})
+    other = await stand.get(STREAM, **{"X-Forwarded-For": "203.0.113.9"})
+    assert (same.status_code, same.json()["error"]["code"]) == (429, "too_many_streams")
+    assert (other.status_code, other.json()["error"]["code"]) == (503, "too_many_streams")
+    async with (
+        stand.signed_in("Flo") as flo,
+        flo.client.stream("GET", "/api/v1/floor/stream") as response,
+    ):
+        assert (await Events(response).next_of("changed")).data["count"] >= 0
+    for each in crowd:
+        each.close()
+    await stand.stop()

@@ -1,0 +1,225 @@
+"""By which names the service is known, over HTTP and HTTPS, and what every answer carries (D20)."""
+
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+import trustme
+from litestar.routes import HTTPRoute
+
+from bonus.errors import UserError
+from meters.wire.pages.front import Front, OwnNames
+from tests.servers import RedisServer
+from tests.web.events import Events
+from tests.web.raw import get, raw
+from tests.web.stand import FLOOR, PIN, Stand
+from tests.web.test_roles import CASES
+
+HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+@pytest.fixture
+async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand where people can sign in."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    yield stand
+    await stand.stop()
+
+
+def check_headers(answer: httpx.Response, what: str) -> None:
+    """Everything that keeps an answer from harm in a browser, and nothing twice."""
+    names = [name.lower() for name, _ in answer.headers.multi_items()]
+    assert len(names) == len(set(names)), what
+    assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS, what
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy, what
+    assert "frame-ancestors 'none'" in policy, what
+    assert "unsafe" not in policy, what
+    kept = answer.headers["cache-control"]
+    assert kept.startswith("no-store") or (answer.is_success and "immutable" in kept), what
+    assert "server" not in names, what
+    assert not any(name.startswith("access-control-") for name in names), what
+
+
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
+
+
+async def test_every_route_by_every_method_answers_with_the_security_headers(
+    staffed: Stand,
+) -> None:
+    """The application's own list of routes, and what no route is; each answered without a 5xx."""
+    paths = {route.path_format for route in staffed.app().routes if isinstance(route, HTTPRoute)}
+    assert paths == {route.partition(" ")[2] for route in CASES}
+    foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    async with httpx.AsyncClient(base_url=staffed.url, timeout=10, headers=foreign) as client:
+        for path in sorted(paths | {"/nowhere", "/%2e%2e/floor.toml", "//", "/é"}):
+            for method in METHODS:
+                async with client.stream(method, path) as answer:
+                    check_headers(answer, f"{method} {path}")
+                    assert answer.status_code < 500, f"{method} {path}"
+                    if method not in {"GET", "HEAD", "OPTIONS"}:
+                        assert answer.status_code in {403, 404, 405}, f"{method} {path}"
+
+
+async def test_what_the_staff_is_shown_is_kept_nowhere(staffed: Stand) -> None:
+    async with staffed.signed_in("Ada") as ada:
+        for route, case in CASES.items():
+            if route.startswith("GET "):
+                async with ada.client.stream("GET", case.path) as answer:
+                    check_headers(answer, route)
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        ("127.0.0.1:{port}", True),
+        ("localhost:{port}", True),
+        ("LOCALHOST", True),
+        ("localhost.", True),
+        ("[::1]:{port}", True),
+        ("203.0.113.7", True),
+        ("pit.example", True),
+        ("Pit.Example:8443", True),
+        ("evil.example", False),
+        ("evil.example:{port}", False),
+        ("pit.example.evil.example", False),
+        ("evilpit.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1:x", False),
+        ("[::1", False),
+        ("user@localhost", False),
+        ("localhost/", False),
+        ("", False),
+    ],
+)
+async def test_pages_are_served_by_our_own_names_alone(
+    stand: Stand, host: str, *, known: bool
+) -> None:
+    for path in ("/signage", "/api/v1/meters", "/metrics", "/nowhere"):
+        answer = await stand.get(path, host=host.format(port=stand.port))
+        check_headers(answer, path)
+        assert (answer.status_code != 421) == known, path
+        if not known:
+            assert answer.json()["error"]["code"] == "misdirected_request"
+            assert "hosts" in answer.json()["error"]["message"]
+
+
+async def test_a_browser_whose_name_was_rebound_to_us_reads_and_does_nothing(
+    staffed: Stand,
+) -> None:
+    rebound = {"Host": f"evil.example:{staffed.port}"}
+    rebound["Origin"] = f"http://{rebound['Host']}"
+    async with staffed.signed_in("Flo") as flo:
+        for answer in (
+            await flo.client.get("/api/v1/claims", headers=rebound),
+            await flo.client.post("/api/v1/claims/c1/validate", json={}, headers=rebound),
+            await flo.client.post(
+                "/api/v1/sign-in", json={"name": "Flo", "pin": PIN}, headers=rebound
+            ),
+        ):
+            assert answer.status_code == 421
+            assert "set-cookie" not in answer.headers
+    assert staffed.claims.acts == []
+
+
+def test_a_panel_is_known_by_its_port_too_save_where_a_proxy_has_its_own() -> None:
+    names = OwnNames("10.0.0.7", 8090, ["pit.example"], any_port=False)
+    assert all(map(names.include, ("10.0.0.7:8090", "localhost:8090", "pit.example")))
+    assert not any(map(names.include, ("10.0.0.7:1", "10.0.0.7", "localhost:80", "x:8090")))
+    assert OwnNames("10.0.0.7", 443, any_port=False).include("10.0.0.7")
+
+
+async def test_the_stream_tells_a_foreign_page_nothing(staffed: Stand) -> None:
+    """No browser shows it what it may not read; the session's cookie does not come along at all."""
+    headers = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    async with staffed.signed_in("Dana") as dana:
+        cookie = {"Cookie": dana.client.headers["Cookie"]}
+        for path, sent in (("meters", {}), ("floor", cookie)):
+            address = f"{staffed.url}/api/v1/{path}/stream"
+            async with (
+                httpx.AsyncClient(timeout=10, headers=headers | sent) as client,
+                client.stream("GET", address) as answer,
+            ):
+                check_headers(answer, path)
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """Who signs the certificates."""
+    return trustme.CA()
+
+
+def written(authority: trustme.CA, directory: Path) -> tuple[Path, Path]:
+    """A certificate and its key, as files."""
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    chain, key = directory / "pit.pem", directory / "pit.key"
+    chain.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+    issued.private_key_pem.write_to_path(key)
+    return chain, key
+
+
+async def test_over_https_one_signs_in_from_anywhere_and_browsers_come_back_so(
+    shared_redis_server: RedisServer, tmp_path: Path, authority: trustme.CA
+) -> None:
+    chain, key = written(authority, tmp_path)
+    named = f'certificate = "{chain}"\nprivate_key = "{key}"\n'
+    stand = Stand(FLOOR.replace("[service]\n", f"[service]\n{named}"), redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff("Flo")
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    url = f"https://localhost:{stand.port}"
+    async with httpx.AsyncClient(base_url=url, verify=trusting, timeout=10) as client:
+        page = await client.get("/floor")
+        check_headers(page, "/floor")
+        assert page.headers["strict-transport-security"] == "max-age=31536000"
+        body = {"name": "Flo", "pin": PIN}
+        answer = await client.post("/api/v1/sign-in", json=body, headers={"Origin": url})
+        assert answer.status_code == 200
+        assert (await client.get("/api/v1/me")).json()["name"] == "Flo"
+        async with client.stream("GET", "/api/v1/floor/stream") as response:
+            await Events(response).next_of("changed")
+    async with raw(stand.port) as clear:
+        clear.send(get("/api/v1/meters"))
+        assert b"200" not in await clear.rest()
+    old = ssl.create_default_context()
+    authority.configure_trust(old)
+    with pytest.warns(DeprecationWarning, match="TLSv1_1"):
+        old.maximum_version = ssl.TLSVersion.TLSv1_1
+    async with httpx.AsyncClient(base_url=url, verify=old, timeout=10) as client:
+        with pytest.raises(httpx.ConnectError):
+            await client.get("/healthz")
+    await stand.stop()
+
+
+async def test_plain_http_says_nothing_of_https_and_a_proxy_that_ends_it_does(stand: Stand) -> None:
+    assert "strict-transport-security" not in (await stand.get("/floor")).headers
+    proxied = await stand.get("/floor", host="pit.example", **{"X-Forwarded-Proto": "https"})
+    assert proxied.headers["strict-transport-security"] == "max-age=31536000"
+
+
+def test_a_certificate_that_cannot_be_used_is_told_with_its_file(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    chain, key = written(authority, tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    _, foreign = written(authority, other)
+    nothing = tmp_path / "nothing.pem"
+    nothing.write_text("no certificate\n")
+    assert Front((), str(chain), str(key)).tls() is not None
+    for pair in ((chain, foreign), (nothing, key), (tmp_path / "gone.pem", key), (chain, chain)):
+        with pytest.raises(UserError, match=pair[0].name):
+            Front((), *map(str, pair)).tls()
