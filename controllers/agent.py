@@ -7,10 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+import aiomqtt
 import structlog
 
 from controllers.clerk import Clerk
-from controllers.courier import BrokerUrl, Courier, Timing
+from controllers.courier import BrokerUrl, Connect, Courier, Timing
 from controllers.events import Answer, Refusal, refused
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
@@ -46,6 +47,7 @@ class Agent:
         broker_url: the broker's address, or what tells it anew before each connection.
         outbox_path: the table's outbox; it is made where there is none.
         timing: how long things take.
+        connect: makes the client of each connection to the broker.
 
     Attributes:
         layout: the table.
@@ -59,11 +61,14 @@ class Agent:
         outbox_path: Path,
         *,
         timing: Timing = _USUAL,
+        connect: Connect = aiomqtt.Client,
     ) -> None:
         self.layout: Final = Layout.of(link, table)
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
-        self._courier = Courier(link.id, table.id, broker_url, self, timing, meters=meters)
+        self._courier = Courier(
+            link.id, table.id, broker_url, self, timing, meters=meters, connect=connect
+        )
         self._clerk = Clerk(self.layout, outbox_path, self._courier.deliver)
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()

@@ -48,6 +48,9 @@ _LOSSES_MAX: Final = 5
 BrokerUrl = str | Callable[[], str]
 """A broker's address, or what tells it anew before each connection."""
 
+Connect = Callable[..., aiomqtt.Client]
+"""What makes a client, as aiomqtt's own does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
@@ -134,6 +137,7 @@ class Courier:
         listener: who hears hellos and jackpots.
         timing: how long things take.
         meters: the ids of the meters that the table feeds.
+        connect: makes the client of each connection.
 
     Attributes:
         pulse: the controller's beats.
@@ -150,10 +154,12 @@ class Courier:
         timing: Timing,
         *,
         meters: Iterable[str] = (),
+        connect: Connect = aiomqtt.Client,
     ) -> None:
         self._link = link
         self._table = table
         self._broker_url = broker_url
+        self._connect = connect
         self._listener = listener
         self._timing = timing
         self._client: aiomqtt.Client | None = None
@@ -199,7 +205,7 @@ class Courier:
         address = parse_broker_url(url if isinstance(url, str) else url())
         # The same name each time: a broker that still keeps a dead connection of ours open ends
         # it, and publishes its will, before this one says that the table is online.
-        return aiomqtt.Client(
+        return self._connect(
             address.host,
             address.port,
             username=address.username,

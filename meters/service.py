@@ -5,7 +5,7 @@ import gc
 import random
 import signal
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ from meters.people.people import People
 from meters.run_notes import note_start, note_stop
 from meters.web.app import create_app
 from meters.wire import topics
-from meters.wire.address import parse_broker_url
+from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.floor import Floor, Link
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.pages.front import Front
@@ -95,10 +95,24 @@ async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
 
 
 class MeterService:
-    """One worker of the meter service."""
+    """One worker of the meter service.
 
-    def __init__(self, floor: Floor, redis: Redis, options: ServeOptions) -> None:
+    Args:
+        floor: what the floor file says.
+        redis: where the books are.
+        options: how it is run.
+        connect: makes a connection to the broker, of an address and a name.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        redis: Redis,
+        options: ServeOptions,
+        connect: Callable[[BrokerAddress, str], BrokerConnection] = BrokerConnection,
+    ) -> None:
         self._floor = floor
+        self._connect = connect
         self._options = options
         self._known: dict[TableAddress, KnownTable] = {}
         self._by_topic: dict[str, KnownTable] = {}
@@ -148,7 +162,7 @@ class MeterService:
         Raises:
             UserError: the web address cannot be listened on, or the broker's is none.
         """
-        address = parse_broker_url(broker_url)
+        parse_broker_url(broker_url)
         if self._options.demo_people:
             await let_in(self.people.users)
         host, _, port = self._floor.service.http.rpartition(":")
@@ -168,17 +182,26 @@ class MeterService:
                 app, host, int(port), ready, self._board.close, front=Front.of(self._floor.service)
             )
             group.create_task(pages, name="web")
-            for link in self._links.values():
-                group.create_task(link.beat(), name="beat")
-                group.create_task(link.publish(), name="publish")
-                group.create_task(link.audit(), name="audit")
             if self._options.auto_floor:
                 group.create_task(
                     validate_what_waits(self._desk, self._options.auto_floor_after_s),
                     name="floorperson",
                 )
-            while True:
-                await self._serve_broker(BrokerConnection(address, self._identifier), group)
+            await self.work(broker_url, group)
+
+    async def work(self, broker_url: str, group: asyncio.TaskGroup) -> None:
+        """Run the links and take what the tables send, without web, until cancelled.
+
+        Raises:
+            UserError: the broker's address is none.
+        """
+        address = parse_broker_url(broker_url)
+        for link in self._links.values():
+            group.create_task(link.beat(), name="beat")
+            group.create_task(link.publish(), name="publish")
+            group.create_task(link.audit(), name="audit")
+        while True:
+            await self._serve_broker(self._connect(address, self._identifier), group)
 
     async def _serve_broker(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
         """Serve one connection until it is lost, then wait a little."""

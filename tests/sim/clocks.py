@@ -1,0 +1,67 @@
+"""What production code takes for the time and for chance, put under the control of a run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+import controllers.courier
+import meters.announcer
+import meters.desk.links
+import meters.intake.draws
+import meters.service
+import meters.wire.clock
+from controllers.meter_values import MeterValues
+from meters.board import Board
+from tests.model.model_floor import Chance
+from tests.sim.loop import current_process
+from tests.sim.world import World
+
+_EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
+
+
+class _WallClock:
+    """The wall clock of whoever asks: each process may have its own."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def time(self) -> float:
+        """Seconds since 1970."""
+        process = current_process()
+        return _EPOCH_S + self._world.now_s + (process.skew_s if process else 0.0)
+
+    def now(self, zone: tzinfo) -> datetime:
+        """The same as a moment."""
+        return datetime.fromtimestamp(self.time(), zone)
+
+
+class _Tokens:
+    """Stands where random names come from."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+
+    def token_hex(self, size: int) -> str:
+        """So many bytes in hexadecimal."""
+        return self._chance.randbytes(size).hex()
+
+
+@contextmanager
+def under_control(world: World) -> Iterator[None]:
+    """Time and chance follow from the seed until the end of the block."""
+    clock: Any = _WallClock(world)
+    loop = world.loop
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meters.wire.clock, "datetime", clock)
+        patch.setattr(meters.announcer, "time", clock)
+        patch.setattr(meters.intake.draws, "secrets", Chance(world.seed))
+        patch.setattr(meters.desk.links, "secrets", _Tokens(world.chance("names")))
+        patch.setattr(meters.service, "random", world.chance("service"))
+        patch.setattr(controllers.courier, "_jitter", world.chance("courier"))
+        patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
+        patch.setattr(Board.__init__, "__defaults__", (loop.time,))
+        yield

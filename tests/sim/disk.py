@@ -1,0 +1,124 @@
+"""A table's disk under a real SQLite outbox: full at times, and torn when the power goes."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from controllers.outbox import Outbox
+from tests.sim.world import World
+
+_QUICK_S: Final = (0.0005, 0.01)
+_SYNCED_AT_COMMIT: Final = 2
+"""SQLite's `synchronous` from FULL on: what is committed is on the disk."""
+_IMAGES_KEPT: Final = 3
+
+Image = dict[str, bytes]
+
+
+class OutboxDisk:
+    """The files of one outbox, what of them is surely on the disk, and what a crash leaves.
+
+    Attributes:
+        kill: ends the agent at once; set by whoever runs it.
+        lost: whether a synced write has been lost, against all promises of the disk.
+        shaken: whether the power went, until somebody takes note of it.
+    """
+
+    def __init__(self, world: World, path: Path) -> None:
+        self._world = world
+        self._chance = world.chance(f"disk/{path.stem}")
+        self._path = path
+        self._files = (path, path.with_name(path.name + "-wal"))
+        self._synced: list[Image] = [{}]
+        self._seen: Image = {}
+        self._outbox: Outbox | None = None
+        self.kill: Callable[[], None] = lambda: None
+        self.lost = False
+        self.shaken = False
+
+    def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        """Carry out a call of the outbox a little later; the agent may be killed on either side."""
+        loop = self._world.loop
+        loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
+
+    def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        weather, loop = self._world.weather, self._world.loop
+        if weather.strikes("agent killed before"):
+            self._world.note("killed before it wrote")
+            self.kill()
+            return
+        try:
+            if self._outbox is not None and weather.strikes("disk full"):
+                raise sqlite3.OperationalError("database or disk is full")
+            result = work()
+        except Exception as error:
+            loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, None, error)
+            return
+        if isinstance(result, Outbox):
+            self._outbox = result
+        self._look()
+        if weather.strikes("agent killed after"):
+            self._world.note("killed after it wrote")
+            self.kill()
+            return
+        loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
+
+    def _look(self) -> None:
+        """See what is on the disk for sure, by what SQLite promises in the mode it wrote in."""
+        if self._outbox is None:
+            return
+        try:
+            found = self._outbox._connection.execute("PRAGMA synchronous").fetchone()
+        except sqlite3.ProgrammingError:  # it is closed, and so all of it is in the file
+            self._outbox, level = None, _SYNCED_AT_COMMIT
+        else:
+            level = int(found[0])
+        now = self._read()
+        checkpointed = level > 0 and now.get(self._path.name) != self._seen.get(self._path.name)
+        if (level >= _SYNCED_AT_COMMIT or checkpointed) and now != self._synced[-1]:
+            self._synced = [*self._synced, now][-_IMAGES_KEPT:]
+        self._seen = now
+
+    def crash(self) -> None:
+        """Leave on the disk what is left when the agent is gone: all of it, or what was synced."""
+        weather = self._world.weather
+        image = self._read()
+        if weather.strikes("power lost"):
+            image, self.shaken = self._torn(image), True
+            if len(self._synced) > 1 and weather.strikes("outbox write lost"):
+                image = self._synced[-2]
+                self._synced.pop()
+                self.lost = True
+            self._world.note("the power was lost")
+        if self._outbox is not None:
+            self._outbox.close()
+            self._outbox = None
+        for file in self._files:
+            file.unlink(missing_ok=True)
+            if file.name in image:
+                file.write_bytes(image[file.name])
+        self._seen = image
+
+    def _torn(self, now: Image) -> Image:
+        """The files as they were when last synced, and any part of what was written since."""
+        synced = self._synced[-1]
+        main, log = (file.name for file in self._files)
+        before, after = synced.get(log, b""), now.get(log, b"")
+        if now.get(main) != synced.get(main) or not after.startswith(before):
+            return synced
+        cut = self._chance.randint(len(before), len(after))
+        return {**synced, log: after[:cut]}
+
+    def _read(self) -> Image:
+        return {file.name: file.read_bytes() for file in self._files if file.exists()}
+
+
+def _give(done: "asyncio.Future[object]", result: object, error: Exception | None) -> None:
+    if done.cancelled():
+        return
+    if error is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(result)

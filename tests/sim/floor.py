@@ -1,0 +1,16 @@
+"""The floor of a run: three tables of one link, whose every award comes often."""
+
+from pathlib import Path
+
+from meters.wire.floor import Floor, parse_floor
+from tests.model.model_floor import FLOOR
+
+
+def simulated_floor(data: Path) -> Floor:
+    """The state machine's floor, for several services that share the tables' events.
+
+    Args:
+        data: the data directory of one service.
+    """
+    service = f'[service]\nbroker = "mqtt://simulated:1883"\ndata = "{data}"\n'
+    return parse_floor(service + FLOOR)

@@ -1,0 +1,66 @@
+"""What came of a run, and of many."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+_COUNTS: Final = (
+    "events", "answers", "rounds", "wagers", "entries", "claims", "checks", "replies", "acts",
+)  # fmt: skip
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What came of one seed.
+
+    Attributes:
+        seed: the seed.
+        digest: of the trace; the same seed has the same one.
+        events: lines of the trace.
+        seconds: how long it took by its own clock.
+        faults: how often each kind struck.
+        answers: device events that were answered.
+        rounds: rounds played to their end.
+        wagers: positions that had wagers accepted, over all rounds.
+        entries: ledger entries.
+        claims: wins that waited for a floorperson.
+        checks: how often the books were held against the second books.
+        replies: replies that the services published.
+        acts: what people did at the desks.
+    """
+
+    seed: int
+    digest: str
+    events: int
+    seconds: float
+    faults: dict[str, int]
+    answers: int
+    rounds: int
+    wagers: int
+    entries: int
+    claims: int
+    checks: int
+    replies: int
+    acts: int
+
+    def line(self) -> str:
+        """The report on one line."""
+        counts = ", ".join(f"{getattr(self, name)} {name}" for name in _COUNTS)
+        return (
+            f"seed {self.seed}: {self.seconds:.0f} s, {counts},"
+            f" {sum(self.faults.values())} faults, trace {self.digest}"
+        )
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """Many reports together."""
+    faults: Counter[str] = sum((Counter(report.faults) for report in reports), Counter())
+    lines = [
+        f"{len(reports)} seeds, {sum(report.seconds for report in reports) / 3600:.1f} hours"
+        " by their own clocks",
+        ", ".join(f"{sum(getattr(report, name) for report in reports)} {name}" for name in _COUNTS),
+        f"{faults.total()} faults:",
+        *(f"  {count:8} {kind}" for kind, count in sorted(faults.items())),
+    ]
+    return "\n".join(lines)

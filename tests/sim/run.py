@@ -1,0 +1,216 @@
+"""One run: a floor comes up, trouble comes over it and goes, and all must be well again."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+from structlog.typing import EventDict, WrappedLogger
+
+from meters.wire import topics
+from tests.servers import RedisServer
+from tests.sim.checker import Checker
+from tests.sim.clocks import under_control
+from tests.sim.ending import hold_outbox
+from tests.sim.faults import Faults
+from tests.sim.floor import simulated_floor
+from tests.sim.loop import VirtualLoop
+from tests.sim.report import Report
+from tests.sim.service import SimulatedService
+from tests.sim.staff import Staff
+from tests.sim.table import SimulatedTable
+from tests.sim.told import Told
+from tests.sim.watch import LOOK_EVERY_S, Watch
+from tests.sim.wire import Broker, service_connections, table_clients
+from tests.sim.world import SimulationError, World
+
+SERVICES: Final = 2
+TROUBLE_WITHIN_S: Final = 1_500.0
+"""So long trouble lasts at most, where tables get no further."""
+WELL_WITHIN_S: Final = 180.0
+"""So soon after the last fault every table plays again."""
+_LAST_ROUNDS: Final = 2
+
+
+class Simulation:
+    """A floor and all that befalls it."""
+
+    def __init__(self, world: World, server: RedisServer) -> None:
+        self._world = world
+        floors = [simulated_floor(world.home / f"serve-{each}") for each in range(SERVICES)]
+        self._link = floors[0].link[0]
+        self._broker = Broker(world)
+        self._checker = Checker(world, self._link, server.socket_path)
+        self._services = [
+            SimulatedService(
+                world,
+                f"serve-{each}",
+                floor,
+                server.socket_path,
+                service_connections(world, self._broker),
+                self._checker.check,
+            )
+            for each, floor in enumerate(floors)
+        ]
+        told = Told(world, self._checker)
+        connect = table_clients(world, self._broker)
+        self._tables = [
+            SimulatedTable(world, self._link, table, connect, told) for table in self._link.table
+        ]
+        self._watch = Watch(world, self._checker)
+        self._broker.told.append(self._watch.told)
+        self._staff = Staff(world, self._link.id, self._services, self._checker)
+        self._faults = Faults(
+            world, self._broker, server, self._services, self._tables, self._checker
+        )
+
+    async def run(self, steps: int) -> None:
+        """Run until so many device events were answered, and then until all is well."""
+        for part in (*self._services, *self._tables):
+            part.start()
+        loop = self._world.loop
+        others = [
+            loop.create_task(work)
+            for work in (
+                self._faults.trouble(),
+                self._staff.decide(),
+                self._staff.keep_links(),
+                self._look(),
+                *(table.deal() for table in self._tables),
+            )
+        ]
+        ended = loop.create_task(self._go_through(steps))
+        await asyncio.wait({ended, *others}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (ended, *others):
+            if task.done():
+                task.result()
+        await ended
+        for task in others:
+            task.cancel()
+
+    async def _go_through(self, steps: int) -> None:
+        world = self._world
+        while self._answers < steps and world.now_s < TROUBLE_WITHIN_S:
+            await asyncio.sleep(LOOK_EVERY_S)
+        world.note("calm")
+        world.weather.calm = True
+        self._faults.end()
+        await self._staff.reopen()
+        before = {table.name: table.rounds for table in self._tables}
+        deadline_s = world.now_s + WELL_WITHIN_S
+        while problems := self._not_well(before):
+            if world.now_s > deadline_s:
+                world.fail(f"not well {WELL_WITHIN_S:.0f} s after the last fault: {problems}")
+            await asyncio.sleep(LOOK_EVERY_S)
+        self._checker.check()
+        for table in self._tables:
+            await table.close()
+            hold_outbox(world, self._checker, self._link.id, table)
+
+    @property
+    def _answers(self) -> int:
+        return sum(table.answers for table in self._tables)
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            self._watch.look(self._services, self._tables)
+
+    def _not_well(self, before: dict[str, int]) -> Sequence[str]:
+        """What is not yet as it must be when nothing fails any more."""
+        problems = [f"{each.name} is down" for each in self._services if each.running is None]
+        problems += [
+            f"{service.name}: {reason}"
+            for service in self._services
+            if service.running is not None
+            for reason in service.running.inoperable.values()
+        ]
+        problems += [
+            table.standing
+            for table in self._tables
+            if table.rounds < before[table.name] + _LAST_ROUNDS or not table.idle
+        ]
+        if problems:
+            return problems
+        return [*self._not_shown(), *self._undecided()]
+
+    def _undecided(self) -> Sequence[str]:
+        return [
+            f"{claim} is {state}"
+            for claim, state in self._checker.claims.items()
+            if state == "pending"
+        ]
+
+    def _not_shown(self) -> Sequence[str]:
+        """Displays that do not show what the books hold."""
+        problems = []
+        for meter, version in self._checker.versions.items():
+            retained = self._broker.retained(topics.meter(self._link.id, meter)) or b""
+            if f'"version":{version},'.encode() not in retained:
+                problems.append(f"{meter} is at {version}, retained is {retained!r}")
+            for service in self._services:
+                assert service.running is not None
+                rows = {row.meter: row for row in service.running.board.rows()}
+                row = rows.get(meter)
+                if row is None or row.version != version or row.state not in {"open", "pending"}:
+                    problems.append(f"{service.name} shows {row}, {meter} is at {version}")
+        return problems
+
+    def report(self) -> Report:
+        """What came of it."""
+        wagers = [entry for entry in self._checker.entries if entry["kind"] == "wagers"]
+        return Report(
+            seed=self._world.seed,
+            digest=self._world.digest,
+            events=self._world.events,
+            seconds=self._world.now_s,
+            faults=dict(self._world.weather.faults),
+            answers=self._answers,
+            rounds=sum(table.rounds for table in self._tables),
+            wagers=sum(entry["event"].count('"wagers":{') for entry in wagers),
+            entries=len(self._checker.entries),
+            claims=len(self._checker.claims),
+            checks=self._checker.checks,
+            replies=self._watch.replies,
+            acts=self._staff.acts,
+        )
+
+
+def simulate(seed: int, steps: int, home: Path) -> tuple[Report, str | None, Sequence[str]]:
+    """Run one seed; its report, what did not hold if anything, and the trace."""
+    loop = VirtualLoop()
+    asyncio.set_event_loop(loop)
+    world = World(seed, home, loop)
+    _listen_to_logs(world)
+    with RedisServer() as server, under_control(world):
+        simulation = Simulation(world, server)
+        failure = None
+        try:
+            loop.run_until_complete(simulation.run(steps))
+        except (SimulationError, RuntimeError):
+            failure = _why(world)
+        except BaseException as error:  # noqa: BLE001
+            failure = f"{type(error).__name__}: {error}"
+        failure = failure or _why(world)
+        return simulation.report(), failure, tuple(world.trace)
+
+
+def _why(world: World) -> str | None:
+    error = world.failed.exception() if world.failed.done() else None
+    return None if error is None else str(error)
+
+
+def _listen_to_logs(world: World) -> None:
+    """Put what is logged into the trace; an exception that nobody expected ends the run."""
+
+    def take(_logger: WrappedLogger, level: str, fields: EventDict) -> EventDict:
+        told = " ".join(f"{name}={value}" for name, value in fields.items() if name != "exc_info")
+        world.note(f"[{level}] {told}")
+        if fields.get("exc_info") and fields.get("event") != "the outbox cannot be written":
+            world.fail(f"an exception was logged: {told}")
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[take])
+
+

@@ -1,0 +1,124 @@
+"""A worker of the meter service, which dies and comes back, and the people who use its desks."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final
+
+from meters.board import Board
+from meters.desk.claims import ClaimsDesk
+from meters.desk.links import LinksDesk
+from meters.link import LinkService
+from meters.mqtt.connection import BrokerConnection
+from meters.service import MeterService, ServeOptions
+from meters.wire.address import BrokerAddress
+from meters.wire.floor import Floor
+from tests.sim.loop import Process
+from tests.sim.redis_wire import troubled_redis
+from tests.sim.world import World
+
+_BACK_S: Final = (0.1, 10.0)
+_NO_URL: Final = "mqtt://simulated:1883"
+
+
+class Running:
+    """A service at work."""
+
+    def __init__(self, service: MeterService) -> None:
+        self._service = service
+
+    @property
+    def board(self) -> Board:
+        """What its displays show."""
+        return self._service._board
+
+    @property
+    def claims(self) -> ClaimsDesk:
+        """Its claims desk."""
+        return self._service._desk
+
+    @property
+    def links(self) -> LinksDesk:
+        """Its links desk."""
+        return self._service._links_desk
+
+    def link(self, link: str) -> LinkService:
+        """A link that it runs."""
+        return self._service._links[link]
+
+    @property
+    def inoperable(self) -> dict[str, str]:
+        """The links that cannot be played."""
+        return dict(self._service.inoperable())
+
+
+class SimulatedService:
+    """A worker of the service.
+
+    Attributes:
+        name: what the trace calls it.
+        running: the service at work, or None while it is down.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        floor: Floor,
+        server: Path,
+        connect: Callable[[BrokerAddress, str], BrokerConnection],
+        wrote: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.running: Running | None = None
+        self._world = world
+        self._floor, self._server, self._connect, self._wrote = floor, server, connect, wrote
+        self._chance = world.chance(f"service/{name}")
+        self._process = Process(world.loop, name)
+        self._main: asyncio.Task[None] | None = None
+
+    @property
+    def process(self) -> Process:
+        """Its process, alive or dead."""
+        return self._process
+
+    def start(self) -> None:
+        """Start it."""
+        skew_s = self._process.skew_s
+        self._process = Process(self._world.loop, self.name)
+        self._process.skew_s = skew_s
+        self._process.died.add_done_callback(lambda _: self._down())
+        self._main = self._process.spawn(self._run())
+
+    async def _run(self) -> None:
+        redis = troubled_redis(self._server, self._world, self._wrote)
+        service = MeterService(self._floor, redis, ServeOptions(), self._connect)
+        self.running = Running(service)
+        try:
+            async with asyncio.TaskGroup() as group:
+                await service.work(_NO_URL, group)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001
+            self._world.fail(f"{self.name} ended: {error!r}")
+
+    def kill(self) -> None:
+        """End it at once; it comes back after a while."""
+        self._process.kill()
+
+    async def stop(self) -> None:
+        """End it in good order; it comes back after a while."""
+        process, main = self._process, self._main
+        while main is not None and process.alive and not main.done():
+            # A cancellation can be lost where it meets an answer inside the client library.
+            main.cancel()
+            await asyncio.wait({main, process.died}, timeout=1.0)
+        process.kill()
+
+    def _down(self) -> None:
+        self.running = None
+        self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
+
+    def ask(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Have it do what somebody asks for over HTTP; it dies with the service."""
+        return self._process.spawn(work)

@@ -1,0 +1,154 @@
+"""Floorpersons and supervisors: they decide claims and close links at any moment, and err."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from random import Random
+from typing import Any, Final
+
+from meters.books.standing import Act
+from meters.desk.doors import DeskError
+from meters.desk.rows import Adjustment, ParameterChange
+from tests.sim.checker import Checker
+from tests.sim.service import Running, SimulatedService
+from tests.sim.world import World
+
+PEOPLE: Final = ("ann", "bob", "cy")
+_ACTS: Final[Sequence[Act]] = ("validate", "validate", "pay", "pay", "reject")
+_EVERY_S: Final = 0.7
+_LINK_EVERY_S: Final = 15.0
+_PATIENCE_S: Final = 60.0
+
+Ask = Callable[[Running], Coroutine[Any, Any, Any]]
+
+
+class Staff:
+    """The people on the floor.
+
+    Attributes:
+        acts: how many of their acts were done, as far as they were told.
+    """
+
+    def __init__(
+        self, world: World, link: str, services: Sequence[SimulatedService], checker: Checker
+    ) -> None:
+        self._world = world
+        self._link = link
+        self._services = services
+        self._checker = checker
+        self._chance: Random = world.chance("staff")
+        self._proposal: tuple[str, str] | None = None
+        self.acts = 0
+
+    async def decide(self) -> None:
+        """Decide claims, for ever: mostly what is next, at times what is not."""
+        while True:
+            await asyncio.sleep(self._chance.expovariate(1 / _EVERY_S))
+            undecided = [
+                claim
+                for claim, state in self._checker.claims.items()
+                if state in {"pending", "validated"}
+            ]
+            some = undecided or list(self._checker.claims)
+            if not some:
+                continue
+            claim, act = self._chance.choice(some), self._chance.choice(_ACTS)
+            by = self._chance.choice(PEOPLE)
+            slip = f"S-{claim}" if self._chance.random() < 0.9 else "S-1"
+            if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):
+                self._told(claim, act, by)
+
+    @staticmethod
+    def _decision(claim: str, act: Act, by: str, slip: str) -> Ask:
+        reason = "not one" if act == "reject" else None
+        return lambda at: at.claims.decide(
+            claim, act, by, reason=reason, slip=slip if act == "pay" else None
+        )
+
+    def _told(self, claim: str, act: str, by: str) -> None:
+        """Who is told that an act of his is done finds it in the ledger."""
+        if not any(
+            entry["kind"] == act and entry["by"] == by and f'"{claim}"' in entry["event"]
+            for entry in self._checker.entries
+        ):
+            self._world.fail(f"{by} was told: {act} {claim} is done, the ledger has no such entry")
+
+    async def keep_links(self) -> None:
+        """Close and open the link, propose and confirm, for ever."""
+        while True:
+            await asyncio.sleep(self._chance.expovariate(1 / _LINK_EVERY_S))
+            if self._world.weather.calm:
+                return
+            by, other = self._chance.sample(PEOPLE, 2)
+            meter = self._chance.choice(("progressive", "high", "bonus"))
+            if self._chance.random() < 0.5:
+                await self._adjust(meter, by, other)
+            else:
+                await self._close_and_change(meter, by, other)
+
+    async def _adjust(self, meter: str, by: str, other: str) -> None:
+        cents = self._chance.choice((-1, 1)) * self._chance.randint(1, 50_000)
+        change = Adjustment(meter=meter, amount=cents, reason="malfunction")
+        await self._propose(change, by, other)
+
+    async def _close_and_change(self, meter: str, by: str, other: str) -> None:
+        await self._ask(f"{by} closes", lambda at: at.links.close(self._link, by, "maintenance"))
+        await asyncio.sleep(self._chance.uniform(0.0, 12.0))
+        if meter == "bonus":
+            drawn: int | str = self._chance.choice((0, 2, 3, 5))
+            name = self._chance.choice(("magic_card_every", "lucky_every"))
+        else:
+            name, drawn = "paytable", self._chance.choice(("A", "B"))
+        await self._propose(_parameter(meter, name, drawn), by, other)
+        await self.reopen()
+
+    async def _propose(self, change: ParameterChange | Adjustment, by: str, other: str) -> None:
+        row = await self._ask(
+            f"{by} proposes {change}", lambda at: at.links.propose(self._link, by, change)
+        )
+        if row is None:
+            return
+        await asyncio.sleep(self._chance.uniform(0.0, 2.0))
+        who = other if self._chance.random() < 0.8 else by
+        await self._ask(
+            f"{who} confirms {row.proposal}",
+            lambda at: at.links.confirm(self._link, row.proposal, who),
+        )
+
+    async def reopen(self) -> None:
+        """Open the link again, however often that fails."""
+        while not await self._ask("ann opens", lambda at: at.links.open(self._link, "ann")):
+            await asyncio.sleep(1.0)
+            standing = await self._ask("ann looks", lambda at: at.links.links())
+            if standing and standing[0].state != "closed":
+                return
+
+    async def _ask(self, what: str, ask: Ask) -> Any:  # noqa: ANN401
+        """Ask a service that runs; None where it refused, or died, or did not answer."""
+        running = [each for each in self._services if each.running is not None]
+        if not running:
+            return None
+        service = self._chance.choice(running)
+        assert service.running is not None
+        task = service.ask(ask(service.running))
+        await asyncio.wait(
+            {task, service.process.died},
+            timeout=_PATIENCE_S,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if not task.done():
+            self._world.note(f"{what}: no answer")
+            return None
+        try:
+            done = task.result()
+        except DeskError as error:
+            self._world.note(f"{what}: {error.code}")
+            return None
+        except asyncio.CancelledError:
+            return None
+        self.acts += 1
+        self._world.note(f"{what}: done")
+        return done
+
+
+def _parameter(meter: str, name: str, value: int | str) -> ParameterChange:
+    return ParameterChange(meter=meter, parameter=name, value=value)  # type: ignore[arg-type]

@@ -1,0 +1,208 @@
+"""A table: its agent, which dies and comes back, and its dealer, who repeats what had no answer."""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from controllers.agent import Agent
+from controllers.bots import DealerBot
+from controllers.courier import Connect
+from controllers.events import Answer, BettingLocked, DeviceEvent, VoidPressed, WagerWithdrawn, encode_event
+from controllers.outbox import OutboxError
+from controllers.table import Phase
+from meters.wire.floor import Link, Table
+from tests.sim.disk import OutboxDisk
+from tests.sim.loop import Process
+from tests.sim.told import Told
+from tests.sim.world import World
+
+_log: Final = structlog.get_logger()
+_BACK_S: Final = (0.1, 8.0)
+_TOUCH_S: Final = 0.25
+_VOIDS: Final = 0.03
+_JACKPOT_EVERY: Final = 3
+_NO_URL: Final = "mqtt://simulated:1883"
+
+
+class SimulatedTable:
+    """A table of the floor.
+
+    Attributes:
+        name: the table's id.
+        disk: where its outbox is.
+        agent: the agent at work, or None while it is down.
+        rounds: how many rounds were played to their end.
+        answers: how many device events were answered.
+    """
+
+    def __init__(
+        self, world: World, link: Link, table: Table, connect: Connect, told: Told
+    ) -> None:
+        self.name = table.id
+        self.outbox = world.home / f"{table.id}.sqlite"
+        self.disk = OutboxDisk(world, self.outbox)
+        self.disk.kill = self.kill
+        self.agent: Agent | None = None
+        self.rounds = 0
+        self.answers = 0
+        self._world = world
+        self._link, self._table, self._connect = link, table, connect
+        self._told = told
+        self._chance = world.chance(f"table/{table.id}")
+        self._process = Process(world.loop, table.id, self.disk)
+        self._main: asyncio.Task[None] | None = None
+        self._working = asyncio.Event()
+        self._bot: DealerBot | None = None
+        self._over = False
+
+    def start(self) -> None:
+        """Start the agent."""
+        skew_s = self._process.skew_s
+        self._process = Process(self._world.loop, self.name, self.disk)
+        self._process.skew_s = skew_s
+        self._main = self._process.spawn(self._run())
+
+    @property
+    def process(self) -> Process:
+        """The agent's process, alive or dead."""
+        return self._process
+
+    async def _run(self) -> None:
+        try:
+            async with Agent(
+                self._link, self._table, _NO_URL, self.outbox, connect=self._connect
+            ) as agent:
+                self.agent = agent
+                self._working.set()
+                await asyncio.Event().wait()
+        except OutboxError as error:
+            self._world.fail(f"{self.name}: {error}")
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001
+            self._world.fail(f"the agent of {self.name} ended: {error!r}")
+
+    def kill(self) -> None:
+        """End the agent at once; it comes back after a while."""
+        if self._process.alive and self._main is not None:
+            self._process.kill()
+            self.disk.crash()
+            self._down()
+
+    async def stop(self) -> None:
+        """End the agent in good order; it comes back after a while."""
+        process, main = self._process, self._main
+        if process.alive and main is not None:
+            main.cancel()
+            await asyncio.wait({main, process.died}, return_when=asyncio.FIRST_COMPLETED)
+            if process.alive:
+                process.kill()
+                self._down()
+
+    async def close(self) -> None:
+        """End the agent in good order, for good."""
+        self._over = True
+        await self.stop()
+
+    def _down(self) -> None:
+        self._working.clear()
+        self.agent = None
+        self._main = None
+        if not self._over:
+            self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
+
+    async def say(self, event: DeviceEvent) -> Answer:
+        """Have a device say something until it is answered, whatever becomes of the agent."""
+        line = encode_event(event)
+        while True:
+            await self._working.wait()
+            agent, process = self.agent, self._process
+            if agent is None:
+                continue
+            asked = self._world.loop.create_task(agent.handle(line))
+            await asyncio.wait({asked, process.died}, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                answer = asked.result()
+                self.answers += 1
+                self._world.note(f"{self.name} {line.decode()} -> {_short(answer)}")
+                self._told.answered(
+                    self.name, event, answer, lost=self.disk.lost, shaken=self.disk.shaken
+                )
+                if isinstance(event, BettingLocked):
+                    self.disk.shaken = False
+                return answer
+            asked.cancel()
+            self._world.note(f"{self.name} {line.decode()} had no answer")
+
+    async def deal(self) -> None:
+        """Deal round after round."""
+        while True:
+            await self._clear()
+            agent = self.agent
+            if agent is None or not await agent.wait_live(1.0):
+                await asyncio.sleep(_TOUCH_S)
+                continue
+            if self._bot is None:
+                self._bot = DealerBot(agent.layout, self._chance, stack_every=_JACKPOT_EVERY)
+            if await self._play(self._bot):
+                self.rounds += 1
+
+    async def _play(self, bot: DealerBot) -> bool:
+        """Play a round; False where the dealer gave it up."""
+        play = bot.play_round()
+        event: DeviceEvent = next(play)
+        while True:
+            await asyncio.sleep(self._chance.expovariate(1 / _TOUCH_S))
+            if self._chance.random() < _VOIDS:
+                return False
+            answer = await self.say(event)
+            try:
+                event = play.send(answer)
+            except StopIteration:
+                return answer.ok
+
+    async def _clear(self) -> None:
+        """Void the round, and put out the lights, that were left behind."""
+        await self._working.wait()
+        while (agent := self.agent) is None or agent.table_state.phase not in {
+            Phase.OPEN,
+            Phase.HELD,
+        }:
+            answer = await self.say(VoidPressed(reason="misdeal"))
+            if not answer.ok:
+                await asyncio.sleep(1.0)
+        for placed in agent.table_state.wagers:
+            await self.say(WagerWithdrawn(position=placed.position, wager=placed.wager.value))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing of it is unanswered and no round is under way."""
+        agent = self.agent
+        return (
+            agent is not None
+            and agent.unanswered is None
+            and agent.fault() is None
+            and agent.table_state.phase is Phase.OPEN
+        )
+
+    @property
+    def standing(self) -> str:
+        """Where it stands, in words."""
+        agent = self.agent
+        if agent is None:
+            return f"{self.name} is down"
+        fault = agent.fault()
+        state = agent.table_state
+        return (
+            f"{self.name} {state.phase} {state.reason} unanswered {agent.unanswered},"
+            f" held {state.held}, {fault.message if fault else 'live'}"
+        )
+
+
+def _short(answer: Answer) -> str:
+    if answer.ok:
+        return "ok"
+    assert not isinstance(answer.error, type(None))
+    return f"refused {getattr(answer.error, 'code', '')}"
+

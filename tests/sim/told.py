@@ -1,0 +1,134 @@
+"""What a table's agent told the dealer, held against the ledger."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from msgspec import UNSET
+
+from controllers.events import (
+    Answer,
+    BettingLocked,
+    DeviceEvent,
+    SettlePressed,
+    VoidPressed,
+    WagerPlaced,
+    WagerWithdrawn,
+)
+from tests.sim.world import World
+
+Record = dict[str, Any]
+
+
+class Ledger(Protocol):
+    """The ledger as far as it has been read."""
+
+    def find(self, table: str, kind: str, round_id: str) -> Record | None:
+        """The entry of a kind about a table's round, or None."""
+
+    def open_round(self, table: str) -> str | None:
+        """The round that the service holds open for a table."""
+
+
+class Told:
+    """Holds each answer against the ledger at the moment when it is given.
+
+    A table whose disk has lost what it promised to keep may know of less than the ledger does, so
+    of such a table only what it says was accepted is held against it.
+    """
+
+    def __init__(self, world: World, ledger: Ledger) -> None:
+        self._world = world
+        self._ledger = ledger
+        self._rounds: dict[str, str | None] = {}
+        self._lit: dict[str, set[tuple[int, str]]] = {}
+
+    def answered(
+        self, table: str, event: DeviceEvent, answer: Answer, *, lost: bool, shaken: bool
+    ) -> None:
+        """Take an answer.
+
+        Args:
+            table: the table that gave it.
+            event: what it answers.
+            answer: the answer.
+            lost: whether the table's disk ever lost what it had promised to keep.
+            shaken: whether the power went since the last lock-out: a light that was lit only just
+                before may be out.
+        """
+        match event:
+            case WagerPlaced() | WagerWithdrawn():
+                self._light(table, answer)
+            case BettingLocked():
+                self._locked(table, answer, shaken=shaken)
+            case SettlePressed():
+                self._settled(table, answer)
+            case VoidPressed():
+                self._voided(table, answer, lost=lost)
+            case _:
+                return
+
+    def _light(self, table: str, answer: Answer) -> None:
+        if isinstance(answer.position, int) and isinstance(answer.wager, str):
+            lit = self._lit.setdefault(table, set())
+            if answer.light is True:
+                lit.add((answer.position, answer.wager))
+            else:
+                lit.discard((answer.position, answer.wager))
+
+    def _locked(self, table: str, answer: Answer, *, shaken: bool) -> None:
+        lit, self._lit[table] = self._lit.get(table, set()), set()
+        self._rounds[table] = None
+        if not answer.ok or answer.round is UNSET:
+            return
+        self._rounds[table] = answer.round
+        entry = self._ledger.find(table, "wagers", answer.round)
+        if entry is None:
+            self._world.fail(f"{table} was told that {answer.round} is accepted: no such entry")
+            return
+        draw = None if answer.draw is UNSET or answer.draw is None else answer.draw.magic_card
+        drawn = json.loads(entry["reply"])["draw"]
+        if draw != (drawn or {}).get("magic_card"):
+            self._world.fail(f"{table} was told another draw for {answer.round}: {draw}, {drawn}")
+        sent = {
+            (bet["position"], wager)
+            for bet in json.loads(entry["event"])["positions"]
+            for wager in bet["wagers"]
+        }
+        if sent != lit and not shaken:
+            self._world.fail(f"{table} {answer.round}: lit were {lit}, accepted {sent}")
+
+    def _settled(self, table: str, answer: Answer) -> None:
+        round_id = self._rounds.get(table)
+        if not answer.ok or round_id is None:
+            return
+        entry = self._ledger.find(table, "result", round_id)
+        if entry is None:
+            self._world.fail(f"{table} was told the result of {round_id}: no such entry")
+            return
+        reply = json.loads(entry["reply"])
+        lines = () if answer.lines is UNSET else answer.lines
+        claims = () if answer.claims is UNSET else answer.claims
+        told = [(line.position, str(line.item), line.paid) for line in lines]
+        held = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
+        opened = [(claim.claim, claim.amount) for claim in claims]
+        if told != held or opened != [_claim(claim) for claim in reply["claims"]]:
+            self._world.fail(f"{table} {round_id}: told {told} {opened}, the ledger has {reply}")
+
+    def _voided(self, table: str, answer: Answer, *, lost: bool) -> None:
+        round_id = self._rounds.get(table)
+        if not answer.ok:
+            return
+        self._lit[table] = set()
+        self._rounds[table] = None
+        if round_id is None or lost:
+            return
+        over = self._ledger.find(table, "void", round_id)
+        if over is None:
+            self._world.fail(f"{table} was told that {round_id} is void: no such entry")
+        if self._ledger.open_round(table) == round_id:
+            self._world.fail(f"{table} was told that {round_id} is void: it is open")
+
+
+def _claim(claim: Mapping[str, Any]) -> tuple[str, int]:
+    return claim["claim"], claim["amount"]

@@ -1,0 +1,68 @@
+"""What goes wrong in a run: which faults there are, how often, each by a draw of the seed."""
+
+from collections import Counter
+from random import Random
+from typing import Final
+
+PER_MESSAGE: Final = {
+    "message lost": 0.08,
+    "message doubled": 0.1,
+    "message late": 0.1,
+    "publish fails": 0.05,
+}
+PER_COMMAND: Final = {
+    "redis cut before": 0.01,
+    "redis cut after": 0.02,
+    "redis stalls": 0.006,
+    "service killed before": 0.004,
+    "service killed after": 0.008,
+}
+PER_WRITE: Final = {
+    "disk full": 0.02,
+    "agent killed before": 0.01,
+    "agent killed after": 0.015,
+}
+PER_SECOND: Final = {
+    "service killed": 0.03,
+    "service stopped": 0.03,
+    "agent killed": 0.05,
+    "agent stopped": 0.03,
+    "connection cut": 0.08,
+    "connection silent": 0.04,
+    "broker down": 0.02,
+    "redis down": 0.015,
+    "redis full": 0.02,
+    "redis refuses writes": 0.02,
+    "clock set": 0.06,
+}
+PER_DEATH: Final = {"power lost": 0.4, "outbox write lost": 0.15}
+KINDS: Final = {**PER_MESSAGE, **PER_COMMAND, **PER_WRITE, **PER_SECOND, **PER_DEATH}
+_ABSENT: Final = 0.35
+
+
+class Weather:
+    """The faults of one run.
+
+    Each kind is left out of a third of the runs and is drawn a rate in the others: where all is
+    always broken, what comes after a long calm is never seen.
+
+    Attributes:
+        calm: once set, nothing goes wrong any more.
+        faults: how often each kind struck.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(f"{seed}/weather")
+        self.calm = False
+        self.faults: Counter[str] = Counter()
+        self._rates = {
+            kind: 0.0 if self._chance.random() < _ABSENT else rate * self._chance.uniform(0.2, 2.0)
+            for kind, rate in KINDS.items()
+        }
+
+    def strikes(self, kind: str) -> bool:
+        """Whether a fault of a kind strikes here, which is then counted."""
+        if self._chance.random() >= self._rates[kind] or self.calm:
+            return False
+        self.faults[kind] += 1
+        return True

@@ -1,0 +1,263 @@
+"""A broker in memory, and clients of it: what they carry is lost, doubled, late and out of order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+import aiomqtt
+
+from meters.mqtt.connection import BrokerConnection
+from meters.wire.address import BrokerAddress
+from tests.sim.loop import Process, current_process
+from tests.sim.world import World
+
+_SHARED: Final = "$share/"
+_QUICK_S: Final = (0.001, 0.02)
+_LATE_S: Final = (0.2, 6.0)
+_ACKNOWLEDGED_S: Final = (0.001, 0.01)
+_NOTICED_S: Final = (0.05, 12.0)
+"""How soon the broker notices that a client is dead."""
+
+_Told = Callable[[str, str, bytes], None]
+
+
+class Session:
+    """One client's connection, as the broker has it."""
+
+    def __init__(self, identifier: str, will: aiomqtt.Will | None) -> None:
+        self.identifier = identifier
+        self.will = will
+        self.filters: list[tuple[str, str]] = []
+        self.open = True
+        self.silent = False
+        self.process: Process | None = current_process()
+        self.arrived: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
+
+    def wants(self, topic: str) -> list[str]:
+        """The groups by which it is given a topic; an empty one for itself alone."""
+        return [group for group, pattern in self.filters if aiomqtt.Topic(topic).matches(pattern)]
+
+
+class Broker:
+    """The broker.
+
+    Attributes:
+        up: whether it takes connections.
+        told: is called with whoever publishes, the topic and the payload, before anything is lost.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._chance = world.chance("network")
+        self._sessions: list[Session] = []
+        self._retained: dict[str, bytes] = {}
+        self.up = True
+        self.told: list[_Told] = []
+
+    def retained(self, topic: str) -> bytes | None:
+        """What a newcomer is told on a topic."""
+        return self._retained.get(topic)
+
+    @property
+    def sessions(self) -> Sequence[Session]:
+        """The connections that are open."""
+        return tuple(self._sessions)
+
+    async def connect(self, session: Session) -> None:
+        """Take a connection; an older one of the same name is ended."""
+        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
+        if not self.up:
+            raise aiomqtt.MqttError("connection refused")
+        for older in self.sessions:
+            if older.identifier == session.identifier:
+                self.cut(older)
+        self._sessions.append(session)
+        if session.process is not None:
+            session.process.died.add_done_callback(
+                lambda _: self._world.loop.outside(
+                    self._chance.uniform(*_NOTICED_S), self.cut, session
+                )
+            )
+
+    def cut(self, session: Session, *, will: bool = True) -> None:
+        """Lose a connection, which publishes its will."""
+        if session.open:
+            session.open = False
+            session.arrived.put_nowait(None)
+            self._sessions.remove(session)
+            if will and session.will is not None:
+                payload = session.will.payload
+                assert isinstance(payload, bytes)
+                self._arrive(session.will.topic, payload, retain=True)
+
+    def go_down(self) -> None:
+        """Lose every connection, what is retained, and what is under way."""
+        self.up = False
+        for session in self.sessions:
+            self.cut(session, will=False)
+        self._retained.clear()
+
+    def subscribe(self, session: Session, filters: Sequence[str]) -> None:
+        """Have a client given what matches, beginning with what is retained."""
+        for each in filters:
+            group, pattern = "", each
+            if each.startswith(_SHARED):
+                _, group, pattern = each.split("/", 2)
+            session.filters.append((group, pattern))
+            for topic, payload in self._retained.items():
+                if not group and aiomqtt.Topic(topic).matches(pattern):
+                    self._send(session, topic, payload, retain=True)
+
+    def publish(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Take a message from a client, unless it is lost on the way."""
+        process = current_process()
+        for told in self.told:
+            told(process.name if process else "", topic, payload)
+        if session.open and not session.silent:
+            for delay_s in self._delays(topic):
+                self._world.loop.outside(delay_s, self._take, topic, payload, retain)
+
+    def _take(self, topic: str, payload: bytes, retain: bool) -> None:  # noqa: FBT001
+        if self.up:
+            self._arrive(topic, payload, retain=retain)
+
+    def _arrive(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        if retain:
+            self._retained[topic] = payload
+        groups: dict[str, list[Session]] = {}
+        for session in self._sessions:
+            for group in session.wants(topic):
+                if group:
+                    groups.setdefault(group, []).append(session)
+                else:
+                    self._send(session, topic, payload, retain=False)
+        for members in groups.values():
+            self._send(self._chance.choice(members), topic, payload, retain=False)
+
+    def _send(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
+        message = aiomqtt.Message(topic, payload, 1, retain, 1, None)
+        for delay_s in self._delays(topic):
+            self._world.loop.outside(delay_s, self._hand_over, session, message)
+
+    def _hand_over(self, session: Session, message: aiomqtt.Message) -> None:
+        if session.open and not session.silent:
+            session.arrived.put_nowait(message)
+
+    def _delays(self, topic: str) -> list[float]:
+        """How long each copy of a message is under way; none where it is lost."""
+        weather = self._world.weather
+        if weather.strikes("message lost"):
+            self._world.note(f"lost: {topic}")
+            return []
+        delays = [self._chance.uniform(*_QUICK_S)]
+        if weather.strikes("message late"):
+            delays = [self._chance.uniform(*_LATE_S)]
+        if weather.strikes("message doubled"):
+            delays.append(self._chance.uniform(*_QUICK_S))
+        return delays
+
+
+class _Carried:
+    """What both kinds of client share: a session with the broker in memory."""
+
+    def __init__(self, world: World, broker: Broker, identifier: str, will: Any) -> None:  # noqa: ANN401
+        self._world = world
+        self._broker = broker
+        self._chance = world.chance(f"client/{identifier}/{world.events}")
+        self._session = Session(identifier, will)
+
+    async def __aenter__(self) -> Self:
+        await self._broker.connect(self._session)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._broker.cut(self._session, will=False)
+
+    async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
+        """Subscribe to one topic, or to several with their QoS."""
+        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
+        if not self._session.open:
+            raise aiomqtt.MqttError("disconnected")
+        filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
+        self._broker.subscribe(self._session, filters)
+        return (qos,)
+
+    async def publish(
+        self,
+        topic: str,
+        payload: Any = None,  # noqa: ANN401
+        qos: int = 0,
+        retain: bool = False,  # noqa: FBT001, FBT002
+        **_: object,
+    ) -> None:
+        """Publish, and wait until the broker has it; where that fails it may have it all the same."""
+        assert isinstance(payload, bytes), qos
+        if not self._session.open:
+            raise aiomqtt.MqttError("not connected")
+        self._broker.publish(self._session, topic, payload, retain=retain)
+        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
+        if self._world.weather.strikes("publish fails"):
+            raise aiomqtt.MqttError("no acknowledgement")
+
+    async def _next(self) -> aiomqtt.Message:
+        message = await self._session.arrived.get()
+        if message is None:
+            raise aiomqtt.MqttError("disconnected")
+        return message
+
+    @property
+    def messages(self) -> AsyncIterator[aiomqtt.Message]:
+        """What arrives."""
+        return self._each()
+
+    async def _each(self) -> AsyncIterator[aiomqtt.Message]:
+        while True:
+            yield await self._next()
+
+
+class TableClient(_Carried, aiomqtt.Client):  # type: ignore[misc]
+    """The client of a table's courier."""
+
+
+class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
+    """The service's connection."""
+
+    async def batch(self, size_max: int) -> list[aiomqtt.Message]:
+        """Wait for a message, then take all that have arrived."""
+        batch = [await self._next()]
+        while len(batch) < size_max and not self._session.arrived.empty():
+            batch.append(await self._next())
+        return batch
+
+    def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish and go on."""
+        self._broker.publish(self._session, topic, payload, retain=retain)
+
+
+def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
+    """What makes a courier's clients."""
+
+    def connect(
+        _host: str, _port: int, *, identifier: str, will: aiomqtt.Will, **_: object
+    ) -> aiomqtt.Client:
+        return TableClient(world, broker, identifier, will)
+
+    return connect
+
+
+def service_connections(
+    world: World, broker: Broker
+) -> Callable[[BrokerAddress, str], BrokerConnection]:
+    """What makes a service's connections."""
+
+    def connect(_address: BrokerAddress, _identifier: str) -> BrokerConnection:
+        process = current_process()
+        return ServiceConnection(world, broker, process.name if process else "", None)
+
+    return connect

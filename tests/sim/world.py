@@ -1,0 +1,81 @@
+"""What all parts of a run share: its loop, its chance, its weather and the trace of what happened."""
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.sim.loop import Process, VirtualLoop, current_process
+from tests.sim.weather import Weather
+
+TRACE_KEPT: Final = 20_000
+
+
+class SimulationError(Exception):
+    """Something that must hold did not; the run ends with it."""
+
+
+class World:
+    """One run.
+
+    Attributes:
+        seed: what the whole run follows from.
+        home: a directory of its own.
+        weather: the faults.
+        trace: the last events, each with the time in seconds since the beginning.
+        events: how many there were.
+    """
+
+    def __init__(self, seed: int, home: Path, loop: VirtualLoop) -> None:
+        self.seed = seed
+        self.home = home
+        self.loop = loop
+        self.weather = Weather(seed)
+        self.trace: deque[str] = deque(maxlen=TRACE_KEPT)
+        self.events = 0
+        self._began_s = loop.time()
+        self._digest = hashlib.sha256()
+        self.failed: asyncio.Future[None] = loop.create_future()
+
+    def chance(self, name: str) -> Random:
+        """A source of chance for one part, which the others do not disturb."""
+        return Random(f"{self.seed}/{name}")
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the beginning."""
+        return self.loop.time() - self._began_s
+
+    @property
+    def digest(self) -> str:
+        """A digest of the whole trace: the same for the same seed."""
+        return self._digest.hexdigest()[:16]
+
+    def note(self, what: str) -> None:
+        """Put an event into the trace."""
+        process = current_process()
+        line = f"{self.now_s:9.3f} {process.name if process else '-':12} {what}"
+        self.trace.append(line)
+        self.events += 1
+        self._digest.update(line.encode())
+
+    def fail(self, why: str) -> None:
+        """End the run: something that must hold does not."""
+        self.note(f"FAILED {why}")
+        if not self.failed.done():
+            self.failed.set_exception(SimulationError(why))
+            self.loop.stop()
+
+    async def crash(self, kind: str, kill: Callable[[], None]) -> None:
+        """A place at which a process may be killed; who is killed does not come back from it."""
+        if self.weather.strikes(kind):
+            self.note(kind)
+            kill()
+            await self.loop.create_future()
+
+    def process(self, name: str) -> Process:
+        """A new process."""
+        return Process(self.loop, name)
