@@ -38,9 +38,13 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 """What the store raises where it fails; a value that is none is what it should not hold."""
 
 
+class MarkError(OSError):
+    """The mark of a link's ledger cannot be written."""
+
+
 def _told(error: Exception) -> str:
     """A failure of the store as displays and logs give it."""
-    if isinstance(error, TermsError):
+    if isinstance(error, TermsError | MarkError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
     return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
@@ -100,13 +104,15 @@ class LinkService:
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Take a batch of this link's events.
 
-        While the link is inoperable, and where the store fails, nothing is answered: the tables
-        keep their events and repeat them.
+        While the link is inoperable, and where the store or the mark fails, nothing is answered:
+        the tables keep their events and repeat them.
         """
         if self._problem:
             return Outcome()
         try:
             outcome = await self._intake.take(arrivals)
+            if outcome.replies:
+                await self.keep_mark()
         except (RedisError, OSError, TermsError) as error:
             self._fail(error)
             return Outcome()
@@ -132,11 +138,32 @@ class LinkService:
 
         Raises:
             TermsError: the link's terms are not those of the floor file.
+            MarkError: the mark cannot be written.
             RedisError: the store failed.
         """
         await self._open()
-        self._take_in(await self.store.state())
+        state = await self.store.state()
+        self._set_mark(state)
+        self._take_in(state)
         self._tell_beat()
+
+    async def keep_mark(self) -> None:
+        """Note outside the store how far its ledger has come, before anybody is told of an entry.
+
+        So a store that loses what was answered is found out, however soon it happens (duty D10).
+
+        Raises:
+            MarkError: the mark cannot be written.
+            TermsError: the link's terms are no longer those that it opened with.
+            RedisError: the store failed.
+        """
+        self._set_mark(await self.store.state())
+
+    def _set_mark(self, state: LinkState) -> None:
+        try:
+            self._mark.note(state.last_entry, state.chain)
+        except OSError as error:
+            raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
     def meters_changed(self) -> None:
         """Have the meters published soon."""
@@ -196,10 +223,11 @@ class LinkService:
                         await self._open()
                         await self._hits.show_waiting()
                     state = await self.store.state()
+                    self._set_mark(state)
                     self._set_problem(None)
                     self._take_in(state)
                     await self._hits.look(state)
-                    await self._note_progress(state)
+                    await self._show_progress()
                     await self._outages.note()
         except TimeoutError:
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
@@ -226,8 +254,7 @@ class LinkService:
     def _tell_beat(self) -> None:
         self.announcer.tell_beat(self._problem, self._closed)
 
-    async def _note_progress(self, state: LinkState) -> None:
-        await asyncio.to_thread(self._mark.note, state.last_entry, state.chain)
+    async def _show_progress(self) -> None:
         count, oldest = await self.store.waiting_since()
         since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
         self._metrics.show_claims(self.store.link.id, count, since_s)

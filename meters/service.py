@@ -136,7 +136,11 @@ class MeterService:
             for link, store in stores.items()
         }
         self._desk = ClaimsDesk(
-            floor, stores, lambda link: self._links[link].problem, self._tell_jackpot
+            floor,
+            stores,
+            lambda link: self._links[link].problem,
+            self._tell_jackpot,
+            lambda link: self._links[link].keep_mark(),
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._links_desk = LinksDesk(self._links, self._online)

@@ -5,8 +5,12 @@ Without it an emptied store would look like a new one, and every meter would go 
 ledger that was written anew from some entry on is told from the one that was (duty D17).
 """
 
+import fcntl
 import os
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +19,8 @@ import msgspec
 from bonus.errors import UserError
 
 _FILE: Final = "ledger-mark.json"
+_TURN_WITHIN_S: Final = 0.05
+_TURN_AGAIN_S: Final = 0.001
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,9 +54,8 @@ class LedgerMark:
 
     def __init__(self, data: Path, link: str) -> None:
         self.path = data / "marks" / f"{link}.{_FILE}"
-        self._seen = self._read(link)
-        # Beat and audit note in threads of their own: each writes what the other has noted too.
-        self._writing = threading.Lock()
+        self._link = link
+        self._seen = self._read()
 
     @property
     def seen(self) -> Mark:
@@ -77,9 +82,8 @@ class LedgerMark:
         Raises:
             OSError: the file cannot be written.
         """
-        with self._writing:
-            if entries > self._seen.entries:
-                self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
+        if entries > self._seen.entries:
+            self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
         """Note that an audit found all entries up to one in order, and their seal.
@@ -87,25 +91,58 @@ class LedgerMark:
         Raises:
             OSError: the file cannot be written.
         """
-        with self._writing:
-            if entries > self._seen.sealed:
-                self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
+        if entries > self._seen.sealed:
+            self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def _keep(self, mark: Mark) -> None:
-        """Put a mark in place of the one before, in one step and synced to the disk."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(".new")
-        with beside.open("wb") as file:
-            file.write(msgspec.json.encode(mark))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path)
-        self._seen = mark
+        """Put a mark in place of the one before in one step, with what others noted meanwhile.
 
-    def _read(self, link: str) -> Mark:
+        Services that share the directory take turns, as beat and audit of one do.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+        with self._in_turn():
+            mark = _joined(mark, self._read())
+            with beside.open("wb") as file:
+                file.write(msgspec.json.encode(mark))
+                if mark.sealed > self._seen.sealed:
+                    # Not each time: a mark that a power cut sets back is behind, and never wrong.
+                    file.flush()
+                    os.fsync(file.fileno())
+            beside.replace(self.path)
+            self._seen = mark
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Have the file to oneself; not for ever, for another service may have been stopped in it."""
+        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            until = time.monotonic() + _TURN_WITHIN_S
+            while not _locked(lock) and time.monotonic() < until:
+                time.sleep(_TURN_AGAIN_S)
+            yield
+        finally:
+            os.close(lock)
+
+    def _read(self) -> Mark:
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
-            return Mark(link)
+            return Mark(self._link)
         except (OSError, msgspec.DecodeError) as error:
             raise UserError(f"the ledger mark {self.path} cannot be read: {error}") from None
+
+
+def _joined(one: Mark, other: Mark) -> Mark:
+    """What either has seen that is later."""
+    seen = max(one, other, key=lambda mark: mark.entries)
+    sealed = max(one, other, key=lambda mark: mark.sealed)
+    return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

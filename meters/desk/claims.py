@@ -1,6 +1,6 @@
 """The claims desk: wins that wait for a floorperson, and what floorpersons make of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -58,6 +58,7 @@ class ClaimsDesk:
         stores: each link's books.
         problem: why a link is inoperable, or None; nothing is decided on such a link.
         tell: is given each decision's jackpot message, with the claim's record.
+        keep_mark: notes how far a link's ledger has come, before anybody is told of a decision.
     """
 
     def __init__(
@@ -66,10 +67,12 @@ class ClaimsDesk:
         stores: Mapping[str, LinkStore],
         problem: Callable[[str], str | None],
         tell: Callable[[ClaimRecord, Jackpot], None],
+        keep_mark: Callable[[str], Awaitable[None]],
     ) -> None:
         self._stores = stores
         self._problem = problem
         self._tell = tell
+        self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
         self._history = History(floor, stores, self._rows)
 
@@ -129,6 +132,7 @@ class ClaimsDesk:
             envy_back = sum(owed.amount for owed in record.envy) if envy_not_due else 0
             decision = Decision(claim, act, actor, reason, slip, envy_back)
             decided = await self._carry(store, record, decision)
+            await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         log.info("claim", claim=claim, act=act, by=actor, amount_cents=decided.amount_cents)
         self._tell(record, self._told(record, decided))

@@ -1,5 +1,6 @@
 """A link at work without a broker: real intake, real store, real claims desk, on a real Redis."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -122,6 +123,7 @@ class Pit:
             {self.link.id: self.store},
             lambda _: self.problem,
             lambda _, jackpot: self.told.append(jackpot),
+            lambda _: asyncio.sleep(0),
         )
         self._books = OpenBooks(self.store)
         self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: ()})
