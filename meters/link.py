@@ -14,7 +14,7 @@ from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark, Mark
 from meters.books.outages import OutageBook
 from meters.books.redis_health import redis_problem
-from meters.books.standing import LinkState
+from meters.books.standing import Head, LinkState
 from meters.books.store import LinkStore, TermsError
 from meters.hits import HitsInBooks
 from meters.intake.batches import Arrival, LinkIntake, Outcome
@@ -112,7 +112,7 @@ class LinkService:
         try:
             outcome = await self._intake.take(arrivals)
             if outcome.replies:
-                await self.keep_mark()
+                self._set_mark(self.store.head)
         except (RedisError, OSError, TermsError) as error:
             self._fail(error)
             return Outcome()
@@ -143,7 +143,7 @@ class LinkService:
         """
         await self._open()
         state = await self.store.state()
-        self._set_mark(state)
+        self._set_mark(state.head)
         self._take_in(state)
         self._tell_beat()
 
@@ -157,11 +157,11 @@ class LinkService:
             TermsError: the link's terms are no longer those that it opened with.
             RedisError: the store failed.
         """
-        self._set_mark(await self.store.state())
+        self._set_mark((await self.store.state()).head)
 
-    def _set_mark(self, state: LinkState) -> None:
+    def _set_mark(self, head: Head) -> None:
         try:
-            self._mark.note(state.last_entry, state.chain)
+            self._mark.note(head.entry, head.chain)
         except OSError as error:
             raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
@@ -223,7 +223,7 @@ class LinkService:
                         await self._open()
                         await self._hits.show_waiting()
                     state = await self.store.state()
-                    self._set_mark(state)
+                    self._set_mark(state.head)
                     self._set_problem(None)
                     self._take_in(state)
                     await self._hits.look(state)

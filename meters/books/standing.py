@@ -20,6 +20,14 @@ class TableState:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """The number of a ledger's last entry, 0 for none, and the digest that it carries."""
+
+    entry: int
+    chain: str
+
+
+@dataclass(frozen=True, slots=True)
 class MeterState:
     """A meter as the store has it; the amount in cents, without fractions."""
 
@@ -48,16 +56,14 @@ class LinkState:
         closure: why it is closed, or None while it is open.
         rounds_open: how many rounds have wagers and no result yet.
         desk: a count that rises whenever something changes that floorpersons see.
-        last_entry: the number of the last ledger entry.
-        chain: the digest that it carries.
+        head: the last ledger entry.
     """
 
     meters: tuple[MeterState, ...]
     closure: Closure | None
     rounds_open: int
     desk: int
-    last_entry: int
-    chain: str
+    head: Head
 
 
 @dataclass(frozen=True, slots=True)

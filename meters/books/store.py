@@ -10,7 +10,16 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
-from meters.books.standing import Act, Closure, Decided, LinkState, MeterState, Snapshot, TableState
+from meters.books.standing import (
+    Act,
+    Closure,
+    Decided,
+    Head,
+    LinkState,
+    MeterState,
+    Snapshot,
+    TableState,
+)
 from meters.books.steps import Answer, PaidDue, Status, Step
 from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.wire.clock import now_text
@@ -66,6 +75,7 @@ class LinkStore:
         terms: the terms of its meters.
         redis: where the books are.
         fixed_keys: the keys that every script is given first.
+        head: the last ledger entry when a batch was last applied.
     """
 
     def __init__(self, redis: Redis, link: Link) -> None:
@@ -74,6 +84,7 @@ class LinkStore:
         self.keys = LinkKeys(link.id)
         self.redis = redis
         self._filed = link
+        self.head = Head(0, "")
         self.fixed_keys = (
             self.keys.accounts,
             self.keys.tallies,
@@ -143,9 +154,12 @@ class LinkStore:
                 msgspec.msgpack.encode(steps),
             ],
         )
-        if rows and rows[0][0] == b"terms":
+        head, *answers = rows
+        if head == [b"terms"]:
             raise TermsError(TERMS_CHANGED)
-        return [_answer(row) for row in rows]
+        entry, chain = texts(head)
+        self.head = Head(int(entry), chain)
+        return [_answer(row) for row in answers]
 
     async def decide(
         self,
@@ -258,8 +272,7 @@ class LinkStore:
             else Closure(closed.decode(), (by or b"").decode(), (at or b"").decode()),
             rounds_open=int(rounds or 0),
             desk=int(desk or 0),
-            last_entry=int(entries or 0),
-            chain=(chain or b"").decode(),
+            head=Head(int(entries or 0), (chain or b"").decode()),
         )
 
     async def snapshot(self) -> Snapshot:

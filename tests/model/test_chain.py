@@ -25,8 +25,8 @@ async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
     """What the service kept of the ledger, outside the store."""
     mark = LedgerMark(tmp_path, played.link.id)
     finding = await LinkAudit(played.store).run()
-    state = await played.store.state()
-    mark.note(state.last_entry, state.chain)
+    head = (await played.store.state()).head
+    mark.note(head.entry, head.chain)
     mark.note_seal(finding.entries, finding.seal)
     return LedgerMark(tmp_path, played.link.id)
 
@@ -49,7 +49,7 @@ async def test_every_entry_carries_the_digest_that_anybody_can_work_out(played: 
         text = digest.encode() + b"".join(b"%d:%s" % (len(part), part) for part in parts)
         digest = hashlib.sha1(text, usedforsecurity=False).hexdigest()
         assert fields[b"chain"].decode() == digest
-    assert (await played.store.state()).chain == digest
+    assert (await played.store.state()).head.chain == digest
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@
 --           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record }
 --           reply part = text, or the number of the due whose amount in cents stands there
 -- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
---         Otherwise one array an event, in order:
+--         Otherwise the number and the digest of the last entry, then one array an event, in order:
 --   again       { 'again', kept reply }      this seq was answered before, the same bytes
 --   seq_reused  { 'seq_reused' }             this seq was answered before, other bytes
 --   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
@@ -296,10 +296,11 @@ local function answer(event)
 end
 
 local answers = {}
-for index, event in ipairs(cmsgpack.unpack(ARGV[4])) do
-  answers[index] = answer(event)
+for _, event in ipairs(cmsgpack.unpack(ARGV[4])) do
+  answers[#answers + 1] = answer(event)
 end
 
+table.insert(answers, 1, { exact(last_entry), chain })
 write_books()
 for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
