@@ -45,7 +45,8 @@ class Announcer:
         self._told.clear()
 
     def adopt(self, link: Link) -> None:
-        """Show the meters as the link has them from now on."""
+        """Show the meters and their paytables as the link has them from now on."""
+        self._board.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def tell_meters(self, state: LinkState) -> None:

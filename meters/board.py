@@ -16,7 +16,7 @@ from typing import Final, Literal, Self, TypeVar
 
 import msgspec
 
-from meters.wire.floor import Meter
+from meters.wire.floor import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 from meters.wire.pages.words import hand_words
 
@@ -167,6 +167,15 @@ class Board:
         self._decided: dict[str, dict[str, None]] = {}
         self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
         self._closed = False
+        self._terms: dict[str, Link] = {}
+
+    def put_terms(self, link: Link) -> None:
+        """Show a link's paytables as they are from now on."""
+        self._terms[link.id] = link
+
+    def in_force(self, filed: Link) -> Link:
+        """A link with the parameters under which it operates, or as filed until it has."""
+        return self._terms.get(filed.id, filed)
 
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value, unless a later one is shown already; whether it is shown now.

@@ -33,6 +33,7 @@ from meters.web.errors import (
     on_refusal,
 )
 from meters.web.floor_page import floor_page_route
+from meters.web.pays_page import pays_page_route
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage import page_routes
 from meters.wire.floor import Floor
@@ -70,6 +71,7 @@ def create_app(
     assets = dressed(Assets.load(("meters.web", SHARED)), floor)
     pages = [
         *page_routes(floor, board, assets),
+        pays_page_route(floor, board, assets),
         floor_page_route(floor, assets),
         asset_route(assets),
     ]

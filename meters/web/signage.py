@@ -13,6 +13,7 @@ from litestar.response import Redirect
 
 from meters.board import Board, HitRow, MeterRow
 from meters.web.dress import Logo, read_logo
+from meters.web.pays import winners_of
 from meters.web.signage_markup import DEMONSTRATION, FOOT, LOGO, METER, NOTE, PAGE, SECTION
 from meters.wire.floor import Floor, Link, Meter
 from meters.wire.pages.files import Assets
@@ -66,6 +67,7 @@ class Signage:
 
     def __init__(self, floor: Floor, board: Board, version: str, logo: Logo | None) -> None:
         self._floor = floor
+        self._board = board
         self._look = floor.signage
         self._version = version
         self._logo = logo
@@ -78,7 +80,7 @@ class Signage:
         """The page of some links, which follows the events of `watched`, or of all."""
         facility = escape(self._floor.facility.name)
         words = self._look.wording
-        shown = [link for link in links if link.meter]
+        shown = [self._board.in_force(link) for link in links if link.meter]
         sections = "\n".join(self._section(link) for link in shown)
         nothing = "" if shown else '<p class="nothing">No progressive is offered here.</p>'
         stream = "/api/v1/meters/stream" + (f"?link={escape(watched)}" if watched else "")
@@ -132,6 +134,7 @@ class Signage:
         return METER.format(
             meter=escape(meter.meter_id), title=escape(meter.title),
             wager=escape(wager_text(row.wager if row else meter.wager)), state=shown,
+            wins=escape(winners_of(meter)),
             row=_row_attributes(row),
             known=escape(" ".join(hit.claim for hit in news if hit.news_ms)),
             label=escape(label), glyphs=_glyphs(amount),

@@ -61,7 +61,8 @@ data-count="{count}" data-digits="{digits}" aria-label="{name}">
 METER: Final = """\
 <li class="meter" data-meter="{meter}" data-state="{state}" data-known="{known}" {row}>
 <div class="face">
-<div class="name"><h3>{title}</h3><p class="wager">{wager}</p><p class="shut">{closed}</p></div>
+<div class="name"><h3>{title}</h3><p class="wager">{wager}</p><p class="shut">{closed}</p>\
+<p class="wins">{wins}</p></div>
 <div class="window">\
 <p class="amount" role="img" aria-label="{label}">{glyphs}</p>\
 <p class="unavailable" aria-hidden="true">{unavailable}</p></div>

@@ -64,6 +64,7 @@ CASES: Final = {
     "GET /": Case(Access.ANYBODY, "/", status=302),
     "GET /signage": Case(Access.ANYBODY, "/signage"),
     "GET /signage/{link}": Case(Access.ANYBODY, "/signage/pit-2"),
+    "GET /signage/{link}/pays": Case(Access.ANYBODY, "/signage/pit-2/pays"),
     "GET /signage/logo/{version}": Case(Access.ANYBODY, "/signage/logo/none", status=404),
     "GET /floor": Case(Access.ANYBODY, "/floor"),
     "GET /assets/{version}/{name}": Case(Access.ANYBODY, "/assets/x/y.js", status=404),

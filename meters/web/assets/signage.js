@@ -88,7 +88,7 @@ class Meter {
     }
     this.behindSince = null;
     this.row = row;
-    /* A meter that goes on at another wager: the page says which, as the server now does. */
+    /* A meter that goes on at another wager: the page says which. */
     if (this.wager !== undefined && row.wager !== this.wager) renew();
     this.wager = row.wager;
   }
@@ -179,6 +179,8 @@ class Link {
 
   beat(row) {
     this.heard = now(row.age_ms);
+    /* While it was closed, its parameters may have changed. */
+    if (this.state === "closed" && row.state === "operable") renew();
     this.state = row.state;
   }
 
