@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 from bonus.errors import UserError
 
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
+_FORM: Final = "give mqtt://host:port or mqtts://host:port"
 _CREDENTIAL_BYTES_MAX: Final = 65_535
-_HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]+")
+_HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
 BROKER_URL_FILE: Final = "broker.url"
 """Under the data directory: where the service writes the address of its embedded broker."""
 
@@ -40,15 +41,15 @@ def parse_broker_url(url: str) -> BrokerAddress:
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    shown = re.sub(r"//.*@", "//…@", url)
+    shown = _without_credentials(url)
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise UserError(f"{shown}: {error}") from None
+    except ValueError:  # its words may hold the password
+        raise UserError(f"{shown} is no broker: {_FORM}") from None
     fits = parts.scheme in _PORTS and port != 0 and is_host(parts.hostname or "")
     if not fits or parts.path.strip("/") or parts.query:
-        raise UserError(f"{shown} is no broker: give mqtt://host:port or mqtts://host:port")
+        raise UserError(f"{shown} is no broker: {_FORM}")
     user, password = (
         None if part is None else unquote(part) for part in (parts.username, parts.password)
     )
@@ -63,17 +64,25 @@ def parse_broker_url(url: str) -> BrokerAddress:
     )
 
 
+def _without_credentials(url: str) -> str:
+    """An address as it may be shown."""
+    head, at, host = url.rpartition("@")
+    return f"{head.partition('//')[0]}//…@{host}" if at else url
+
+
 def is_host(name: str) -> bool:
     """Whether a name or an IP address can be asked for at all.
 
     >>> is_host("10.0.0.7"), is_host("broker..example")
     (True, False)
     """
+    if _HOST.fullmatch(name) is None:
+        return False
     try:
         name.encode("idna")
     except UnicodeError:
         return False
-    return _HOST.fullmatch(name) is not None
+    return True
 
 
 def embedded_broker_url(data: Path) -> str:

@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+from bonus.errors import UserError
+from meters.wire.address import parse_broker_url
 from meters.wire.floor import FloorError, parse_floor, read_floor
 from tests.floor.example import FLOOR
 
@@ -322,3 +324,12 @@ class TestFile:
     def test_no_file(self, tmp_path: Path, name: str, reason: str) -> None:
         with pytest.raises(FloorError, match=f"cannot be read: .*{reason}"):
             read_floor(tmp_path / name)
+
+
+@pytest.mark.parametrize("secret", ["s3cret", "s3c\nret", "s3//cr@et"])
+def test_an_address_that_is_refused_keeps_its_password(secret: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse_broker_url(f"mqtt://pit:{secret}@a..b")
+    assert "s3" not in str(caught.value)
+    assert "ret" not in str(caught.value)
+    assert "a..b" in str(caught.value)
