@@ -11,7 +11,7 @@ import aiomqtt
 import structlog
 
 from controllers.clerk import Clerk
-from controllers.courier import BrokerUrl, Connect, Courier, Timing
+from controllers.courier import BrokerPlace, Connect, Courier, Timing
 from controllers.events import Answer, Refusal, refused
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
@@ -44,7 +44,7 @@ class Agent:
     Args:
         link: the link, from the floor file.
         table: the table, from the floor file.
-        broker_url: the broker's address, or what tells it anew before each connection.
+        broker: the broker's address, or what tells it anew before each connection.
         outbox_path: the table's outbox; it is made where there is none.
         timing: how long things take.
         connect: makes the client of each connection to the broker.
@@ -57,7 +57,7 @@ class Agent:
         self,
         link: Link,
         table: Table,
-        broker_url: BrokerUrl,
+        broker: BrokerPlace,
         outbox_path: Path,
         *,
         timing: Timing = _USUAL,
@@ -67,7 +67,7 @@ class Agent:
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
         self._courier = Courier(
-            link.id, table.id, broker_url, self, timing, meters=meters, connect=connect
+            link.id, table.id, broker, self, timing, meters=meters, connect=connect
         )
         self._clerk = Clerk(self.layout, outbox_path, self._courier.deliver)
         self._log = _log.bind(link=link.id, table=table.id)

@@ -20,7 +20,7 @@ from bonus.errors import UserError
 from controllers.meter_values import MeterValues
 from controllers.pulse import SILENCE_S, Pulse
 from meters.wire import topics
-from meters.wire.address import parse_broker_url
+from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.clock import now_text
 from meters.wire.messages import (
     CONTROLLER_BEAT,
@@ -45,7 +45,7 @@ _LOSSES_WITHIN_S: Final = 60.0
 _LOSSES_MAX: Final = 5
 
 
-BrokerUrl = str | Callable[[], str]
+BrokerPlace = str | Callable[[], BrokerAddress]
 """A broker's address, or what tells it anew before each connection."""
 
 Connect = Callable[..., aiomqtt.Client]
@@ -133,7 +133,7 @@ class Courier:
     Args:
         link: the link's id.
         table: the table's id.
-        broker_url: the broker's address.
+        broker: the broker's address.
         listener: who hears hellos and jackpots.
         timing: how long things take.
         meters: the ids of the meters that the table feeds.
@@ -149,7 +149,7 @@ class Courier:
         self,
         link: str,
         table: str,
-        broker_url: BrokerUrl,
+        broker: BrokerPlace,
         listener: Listener,
         timing: Timing,
         *,
@@ -158,7 +158,7 @@ class Courier:
     ) -> None:
         self._link = link
         self._table = table
-        self._broker_url = broker_url
+        self._broker = broker
         self._connect = connect
         self._listener = listener
         self._timing = timing
@@ -201,8 +201,8 @@ class Courier:
             delay_s = min(delay_s * 2, self._timing.reconnect_cap_s)
 
     def _new_client(self) -> aiomqtt.Client:
-        url = self._broker_url
-        address = parse_broker_url(url if isinstance(url, str) else url())
+        place = self._broker
+        address = parse_broker_url(place) if isinstance(place, str) else place()
         # The same name each time: a broker that still keeps a dead connection of ours open ends
         # it, and publishes its will, before this one says that the table is online.
         return self._connect(

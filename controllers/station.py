@@ -15,13 +15,15 @@ import uvloop
 
 from bonus.errors import UserError
 from controllers.agent import Agent
-from controllers.courier import BrokerUrl
+from controllers.courier import BrokerPlace
 from controllers.devices import answer_lines
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
+from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link, Table, read_floor
 from meters.wire.pages.front import Front
+from meters.wire.parties import table_party
 
 LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the link at the start; then wagers are refused."""
@@ -90,18 +92,23 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
     return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
-def broker_of(floor: Floor) -> BrokerUrl:
-    """The broker's address: the floor file's, or what tells that of the embedded one.
+def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
+    """What tells where the broker is, and as whom a table speaks to it.
+
+    It is asked before each connection, so that renewed keys are taken up.
 
     Raises:
-        UserError: it is no address, or no embedded broker runs.
+        UserError: the address, the table's keys or its password cannot be used, or no embedded
+            broker runs.
     """
-    if floor.service.broker != "embedded":
-        parse_broker_url(floor.service.broker)
-        return floor.service.broker
-    data = Path(floor.service.data)
-    embedded_broker_url(data)
-    return lambda: embedded_broker_url(data)
+    service = floor.service
+    if service.broker == "embedded":
+        data = Path(service.data)
+        embedded_broker_url(data)
+        return lambda: parse_broker_url(embedded_broker_url(data))
+    party = table_party(link.id, table.id)
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
 
 
 def log_to_stderr() -> None:
@@ -126,7 +133,7 @@ async def _serve(
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    async with Agent(*found, broker_of(floor), path) as agent:
+    async with Agent(*found, broker_of(floor, *found), path) as agent:
         if panel is None:
             return await _take_lines(agent)
         front = Front.of(floor.service)

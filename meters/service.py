@@ -31,6 +31,8 @@ from meters.embedded.parts import embedded_broker, embedded_redis
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
+from meters.keys.redis_access import redis_access
+from meters.keys.workers import own_party
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
@@ -41,6 +43,7 @@ from meters.run_notes import note_start, note_stop
 from meters.web.app import create_app
 from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
+from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.pages.front import Front
@@ -75,11 +78,18 @@ class ServeOptions:
 
 @asynccontextmanager
 async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
-    """The Redis that the floor file names, or the embedded one."""
+    """The Redis that the floor file names, or the embedded one.
+
+    Raises:
+        UserError: the keys or the password for it cannot be used.
+    """
     async with AsyncExitStack() as stack:
         url = floor.service.redis
         if url == "embedded":
             url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
+            access: dict[str, object] = {}
+        else:
+            access = redis_access(floor.service)
         # No retries of the client's own: whether to repeat is the table's to say, by its seq.
         pool = BlockingConnectionPool.from_url(
             url,
@@ -88,6 +98,7 @@ async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
             socket_timeout=_REDIS_ANSWER_WITHIN_S,
             socket_connect_timeout=_REDIS_CONNECT_WITHIN_S,
             retry=Retry(NoBackoff(), 0),
+            **access,
         )
         redis = Redis(connection_pool=pool)
         stack.push_async_callback(pool.disconnect)
@@ -160,13 +171,12 @@ class MeterService:
             found = {id_: found.get(id_, "no broker") for id_ in self._links}
         return found
 
-    async def run(self, broker_url: str, ready: asyncio.Event) -> None:
-        """Serve until cancelled.
+    async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
+        """Serve until cancelled; `broker` tells anew before each connection where it is.
 
         Raises:
-            UserError: the web address cannot be listened on, or the broker's is none.
+            UserError: the web address cannot be listened on.
         """
-        parse_broker_url(broker_url)
         if self._options.demo_people:
             await let_in(self.people.users)
         host, _, port = self._floor.service.http.rpartition(":")
@@ -191,27 +201,26 @@ class MeterService:
                     validate_what_waits(self._desk, self._options.auto_floor_after_s),
                     name="floorperson",
                 )
-            await self.work(broker_url, group)
+            await self.work(broker, group)
 
-    async def work(self, broker_url: str, group: asyncio.TaskGroup) -> None:
-        """Run the links and take what the tables send, without web, until cancelled.
-
-        Raises:
-            UserError: the broker's address is none.
-        """
-        address = parse_broker_url(broker_url)
+    async def work(
+        self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup
+    ) -> None:
+        """Run the links and take what the tables send, without web, until cancelled."""
         for link in self._links.values():
             group.create_task(link.beat(), name="beat")
             group.create_task(link.publish(), name="publish")
             group.create_task(link.audit(), name="audit")
         while True:
-            await self._serve_broker(self._connect(address, self._identifier), group)
+            await self._serve_broker(broker, group)
 
-    async def _serve_broker(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
+    async def _serve_broker(
+        self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
+    ) -> None:
         """Serve one connection until it is lost, then wait a little."""
         least_s, most_s = _RECONNECT_S
         try:
-            async with connection:
+            async with self._connect(broker(), self._identifier) as connection:
                 for pattern in self._subscriptions():
                     await connection.subscribe(pattern, qos=1)
                 self._connection = connection
@@ -220,7 +229,7 @@ class MeterService:
                     link.announcer.forget_told()
                     link.meters_changed()
                 await self._take_batches(connection, batches)
-        except aiomqtt.MqttError as error:
+        except (aiomqtt.MqttError, UserError) as error:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
@@ -338,12 +347,10 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(open_redis(floor))
-        url = floor.service.broker
-        if url == "embedded":
-            url = await stack.enter_async_context(embedded_broker(Path(floor.service.data)))
+        broker = await _broker_of(floor, stack)
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
-        serving = asyncio.create_task(service.run(url, ready), name="service")
+        serving = asyncio.create_task(service.run(broker, ready), name="service")
         stopping = asyncio.create_task(stop.wait(), name="stop")
         try:
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -352,6 +359,17 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
             await _end(serving)
             await note_stop(service.people.log)
     log.info("stopped")
+
+
+async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
+    """What tells where the broker is: the floor file's, or the embedded one, which is started."""
+    service = floor.service
+    if service.broker == "embedded":
+        url = await stack.enter_async_context(embedded_broker(Path(service.data)))
+        return lambda: parse_broker_url(url)
+    party = stack.enter_context(own_party(service))
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
 
 
 def _spare_the_collector() -> None:

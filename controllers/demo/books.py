@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from bonus.wagers import METER_OF
 from controllers.agent import Agent
-from controllers.courier import BrokerUrl
+from controllers.courier import BrokerPlace
 from controllers.events import Answer
 from controllers.table import PlacedWager
 from meters.wire.floor import Link, Table
@@ -43,15 +43,15 @@ class BookedAgent(Agent):
     Args:
         link: the link, from the floor file.
         table: the table, from the floor file.
-        broker_url: the broker's address.
+        broker: the broker's address.
         outbox_path: the table's outbox.
         books: where it is written down.
     """
 
     def __init__(
-        self, link: Link, table: Table, broker_url: BrokerUrl, outbox_path: Path, books: Books
+        self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: Books
     ) -> None:
-        super().__init__(link, table, broker_url, outbox_path)
+        super().__init__(link, table, broker, outbox_path)
         self._books = books
         self._rates_bps = {
             kind: meter.terms.primary_bps + meter.terms.reserve_bps

@@ -35,7 +35,7 @@ async def demo_panel(floor: Floor, port: int, books: Books) -> AsyncIterator[str
     key = panel_key(panel_key_path(floor, PANEL_TABLE))
     path = outbox_path(floor, PANEL_TABLE)
     ready = asyncio.Event()
-    async with BookedAgent(*found, broker_of(floor), path, books) as agent:
+    async with BookedAgent(*found, broker_of(floor, *found), path, books) as agent:
         serving = asyncio.create_task(
             serve_panel(agent, LOOPBACK, port, ready, key=key, demonstration=True)
         )

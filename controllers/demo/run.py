@@ -200,7 +200,6 @@ class _Demo:
                 await _cancel([*bots, ended, stopped])
 
     def _agents(self) -> Iterator[BookedAgent]:
-        broker_url = broker_of(self._floor)
         numbered = sorted(
             (table.asset, link, table)
             for link in self._floor.link
@@ -209,7 +208,8 @@ class _Demo:
         )
         for _, link, table in numbered[: self._options.tables]:
             path = outbox_path(self._floor, table.id)
-            yield BookedAgent(link, table, broker_url, path, self._books)
+            broker = broker_of(self._floor, link, table)
+            yield BookedAgent(link, table, broker, path, self._books)
 
     async def _play_table(self, agent: BookedAgent, rounds: RoundFiles) -> None:
         await run_bot(

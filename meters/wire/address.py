@@ -2,15 +2,15 @@
 
 import re
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from bonus.errors import UserError
+from meters.wire.bundle import TlsFiles
 
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
-_FORM: Final = "give mqtt://host:port or mqtts://host:port"
 _CREDENTIAL_BYTES_MAX: Final = 65_535
 _HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
 BROKER_URL_FILE: Final = "broker.url"
@@ -19,17 +19,27 @@ BROKER_URL_FILE: Final = "broker.url"
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """A broker's host, port and credentials; `tls` where it is spoken to in secret."""
+    """A broker's host, port and credentials; `tls` where it is spoken to in secret.
+
+    `files` are a bundle's; without them the system's authorities are believed.
+    """
 
     host: str
     port: int
     username: str | None
-    password: str | None
+    password: str | None = field(repr=False)
     tls: bool
+    files: TlsFiles | None = None
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """The TLS settings: the system's authorities, the host's name checked."""
-        return ssl.create_default_context() if self.tls else None
+        """The TLS settings, read anew each time; the host's name is checked.
+
+        Raises:
+            UserError: a file of the bundle cannot be used.
+        """
+        if not self.tls:
+            return None
+        return self.files.context() if self.files else ssl.create_default_context()
 
 
 def parse_broker_url(url: str) -> BrokerAddress:
@@ -41,20 +51,24 @@ def parse_broker_url(url: str) -> BrokerAddress:
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    shown = _without_credentials(url)
+    # Of what is no address nothing is shown: any piece of it may be one of a password.
+    wrong = UserError(
+        "this is no broker's address: give mqtt://host:port or mqtts://host:port, and write"
+        " / ? # @ of a password as %2F %3F %23 %40"
+    )
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # its words may hold the password
-        raise UserError(f"{shown} is no broker: {_FORM}") from None
+    except ValueError:
+        raise wrong from None
     fits = parts.scheme in _PORTS and port != 0 and is_host(parts.hostname or "")
-    if not fits or parts.path.strip("/") or parts.query:
-        raise UserError(f"{shown} is no broker: {_FORM}")
+    if not fits or parts.path.strip("/") or parts.query or parts.fragment:
+        raise wrong
     user, password = (
         None if part is None else unquote(part) for part in (parts.username, parts.password)
     )
     if max(len((part or "").encode()) for part in (user, password)) > _CREDENTIAL_BYTES_MAX:
-        raise UserError(f"{shown}: MQTT takes no name or password of more than 65,535 bytes")
+        raise UserError("MQTT takes no name or password of more than 65,535 bytes")
     return BrokerAddress(
         parts.hostname or "",
         port or _PORTS[parts.scheme],
@@ -62,12 +76,6 @@ def parse_broker_url(url: str) -> BrokerAddress:
         password,
         parts.scheme == "mqtts",
     )
-
-
-def _without_credentials(url: str) -> str:
-    """An address as it may be shown."""
-    head, at, host = url.rpartition("@")
-    return f"{head.partition('//')[0]}//…@{host}" if at else url
 
 
 def is_host(name: str) -> bool:

@@ -55,6 +55,7 @@ class Service(_Config, frozen=True, kw_only=True):
     `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
     `hosts` are further names by which pages are asked for; `certificate` and `private_key` are PEM
     files, for pages over HTTPS.
+    `keys` is the directory that `pitlink keys` fills, beside the floor file unless absolute.
     """
 
     broker: str = "embedded"
@@ -65,6 +66,7 @@ class Service(_Config, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     certificate: str | None = None
     private_key: str | None = None
+    keys: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
@@ -225,10 +227,14 @@ def read_floor(path: Path) -> Floor:
         line = data[: error.start].count(b"\n") + 1
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
     floor = parse_floor(text, str(path))
+    service = floor.service
+    if service.keys is not None:
+        keys = str(path.parent.absolute() / service.keys)
+        service = msgspec.structs.replace(service, keys=keys)
     return msgspec.structs.replace(
         floor,
+        service=_beside(service, path.parent),
         signage=beside(floor.signage, path.parent),
-        service=_beside(floor.service, path.parent),
     )
 
 

@@ -49,6 +49,8 @@ def is_redis(url: str) -> bool:
         return len(parts.path) > 1 and "\0" not in unquote(parts.path)
     if not is_host(unquote(parts.hostname or "")) or port == 0:
         return False
+    if parts.fragment:  # the rest of a password with a # in it
+        return False
     return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
 
 

@@ -13,7 +13,7 @@ from controllers.courier import Courier
 from controllers.outbox import OutboxError
 from controllers.table import Phase
 from meters.wire import topics
-from meters.wire.address import embedded_broker_url
+from meters.wire.address import embedded_broker_url, parse_broker_url
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import (
     LINK,
@@ -358,7 +358,7 @@ async def test_the_embedded_brokers_address_is_read_anew_before_each_connection(
 ) -> None:
     url = tmp_path / "broker.url"
     url.write_text("mqtt://127.0.0.1:1\n")
-    broker = lambda: embedded_broker_url(tmp_path)  # noqa: E731
+    broker = lambda: parse_broker_url(embedded_broker_url(tmp_path))  # noqa: E731
     async with Agent(*link_and_table(), broker, outbox, timing=SWIFT) as agent:
         assert not await agent.wait_live(0.2)
         url.unlink()

@@ -1,0 +1,57 @@
+"""As whom the service speaks to Redis, and by which certificates."""
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from meters.keys.workers import service_numbers
+from meters.wire.bundle import Bundle
+from meters.wire.credentials import REDIS_PASSWORD, keys_directory, only_one
+from meters.wire.floor import Service
+from meters.wire.parties import service_party
+
+REDIS_USER: Final = "pitlink"
+
+
+def redis_access(service: Service) -> dict[str, object]:
+    """What the Redis client is to be told beside the floor file's address.
+
+    A user in the address goes before ours, and a password in the environment or the address before
+    the bundle's. A bundle is used with ``rediss://`` and ``unix://`` alone; with ``rediss://`` its
+    authority is believed and its certificate shown. The host's name is checked in any case.
+
+    Raises:
+        UserError: the keys are not there or cannot be used, or the password is given twice.
+    """
+    parts = urlsplit(service.redis)
+    in_address = unquote(parts.password) if parts.password else None
+    password = only_one(REDIS_PASSWORD, in_address, "redis")
+    keys = keys_directory(service)
+    bundle = _bundle(keys) if keys and parts.scheme in {"rediss", "unix"} else None
+    username = unquote(parts.username) if parts.username else None
+    if bundle is not None and username is None and in_address is None:
+        username = REDIS_USER
+    if bundle is not None and username == REDIS_USER:
+        password = password or bundle.redis_password()
+    found: dict[str, object] = {}
+    if password is not None:
+        found = {"username": username, "password": password}
+    return found | (_tls_access(bundle) if parts.scheme == "rediss" else {})
+
+
+def _tls_access(bundle: Bundle | None) -> dict[str, object]:
+    checked: dict[str, object] = {"ssl_check_hostname": True, "ssl_cert_reqs": "required"}
+    if bundle is None:
+        return checked
+    files = bundle.tls_files()
+    # To no other end than that what is wrong with a file is told now, by its name.
+    files.context()
+    checked["ssl_ca_certs"] = str(files.authority)
+    if files.certificate is not None:
+        checked |= {"ssl_certfile": str(files.certificate), "ssl_keyfile": str(files.key)}
+    return checked
+
+
+def _bundle(keys: Path) -> Bundle:
+    """The bundle of the first worker on this machine: at Redis all workers are the same user."""
+    return Bundle.of(keys, service_party(min(service_numbers(keys), default=1)))

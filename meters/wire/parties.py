@@ -1,0 +1,43 @@
+"""Who speaks to the broker, by which name, and where his bundle is in the directory of keys."""
+
+from dataclasses import dataclass
+from typing import Final
+
+AUTHORITY_FILE: Final = "ca.crt"
+PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
+REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
+SERVICES: Final = "services"
+"""The directory in which every worker of the service has a bundle, named by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Somebody with a credential of his own.
+
+    Attributes:
+        username: his name at the broker, and the common name of his certificate. A link or a table
+            has no dot in its id, so no two parties share a name.
+        place: his bundle's directory, under the directory of keys.
+        stem: what his certificate and its key are called in it, before ``.crt`` and ``.key``.
+    """
+
+    username: str
+    place: str
+    stem: str
+
+
+CHECK: Final = Party("check", "check", "check")
+"""`pitlink check`, which may connect and nothing more."""
+
+DISPLAY: Final = Party("display", "display", "display")
+"""A display or a dashboard, which reads what is for all."""
+
+
+def service_party(number: int) -> Party:
+    """A worker of the meter service, numbered from 1 on."""
+    return Party(f"service.{number}", f"{SERVICES}/{number}", "service")
+
+
+def table_party(link: str, table: str) -> Party:
+    """A table's agent."""
+    return Party(f"table.{table}", f"tables/{link}.{table}", "table")
