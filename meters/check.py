@@ -18,11 +18,13 @@ from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
 from meters.books.terms import adopted, terms_text
+from meters.keys.outlook import look_at_keys
 from meters.mqtt.connection import BrokerConnection
 from meters.service import open_redis
 from meters.web.dress import read_logo
-from meters.wire.address import parse_broker_url
+from meters.wire.credentials import broker_address, keys_directory
 from meters.wire.floor import Floor, fewest_positions, read_floor
+from meters.wire.parties import CHECK
 
 _WITHIN_S: Final = 5.0
 
@@ -50,6 +52,8 @@ async def run_check(config: Path) -> bool:
     found.append(_check_look(floor))
     found += _check_offers(floor)
     found += _check_returns(floor)
+    if keys := keys_directory(floor.service):
+        found += [Check(*seen) for seen in look_at_keys(keys)]
     found += await _check_redis(floor)
     found.append(await _check_broker(floor))
     for one in found:
@@ -148,7 +152,7 @@ async def _check_broker(floor: Floor) -> Check:
     if floor.service.broker == "embedded":
         return Check("broker", holds=True, seen="embedded: started with the service")
     try:
-        address = parse_broker_url(floor.service.broker)
+        address = broker_address(floor.service, CHECK)
     except UserError as error:
         return Check("broker", holds=False, seen=str(error))
     place = f"{address.host}:{address.port}"

@@ -1,0 +1,128 @@
+"""What mosquitto is told: who may publish and read what, the passwords' hashes, the listeners."""
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from meters.wire import topics
+from meters.wire.floor import Floor, Link, Table
+from meters.wire.parties import DISPLAY, service_party, table_party
+
+_ROUNDS: Final = 1_000
+"""The passwords are of 256 random bits: what is guessed is not made dearer by more rounds."""
+_SALT_BYTES: Final = 12
+"""As many as mosquitto 2.0 takes."""
+
+
+def access_list(floor: Floor, services: int) -> str:
+    """The broker's list of who may do what; whoever is not named may do nothing (duty D20).
+
+    Who may read a topic may subscribe to it, by a shared subscription too. `pitlink check` is not
+    named: it only connects.
+    """
+    every_link, every = "+", "+"
+    blocks = [
+        "# Written anew at each `pitlink keys`, from the floor file.",
+        *(
+            _block(
+                service_party(number).username,
+                reads=[topics.EVERY_TABLE_OUT, topics.EVERY_TABLE_STATUS],
+                writes=[
+                    topics.table_in(every_link, every),
+                    topics.meter(every_link, every),
+                    topics.controller(every_link),
+                    topics.jackpot(every_link),
+                ],
+            )
+            for number in range(1, services + 1)
+        ),
+        _block(
+            DISPLAY.username,
+            reads=[
+                topics.meter(every_link, every),
+                topics.controller(every_link),
+                topics.jackpot(every_link),
+                topics.EVERY_TABLE_STATUS,
+            ],
+        ),
+        *(_table_block(link, table) for link in floor.link for table in link.table),
+    ]
+    return "\n".join(blocks)
+
+
+def _table_block(link: Link, table: Table) -> str:
+    """A table speaks for itself alone, and hears what it plays by."""
+    return _block(
+        table_party(link.id, table.id).username,
+        reads=[
+            topics.table_in(link.id, table.id),
+            topics.controller(link.id),
+            topics.jackpot(link.id),
+            *(topics.meter(link.id, meter) for meter in table.meters),
+        ],
+        writes=[topics.table_out(link.id, table.id), topics.table_status(link.id, table.id)],
+    )
+
+
+def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> str:
+    lines = [
+        f"user {user}",
+        *(f"topic read {topic}" for topic in reads),
+        *(f"topic write {topic}" for topic in writes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def password_lines(passwords: Mapping[str, str]) -> str:
+    """The password file of mosquitto: a user a line, his password as PBKDF2 of SHA-512."""
+    return "".join(f"{user}:{_hashed(password)}\n" for user, password in passwords.items())
+
+
+def _hashed(password: str) -> str:
+    salt = secrets.token_bytes(_SALT_BYTES)
+    found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, _ROUNDS)
+    return "$".join(
+        ("", "7", str(_ROUNDS), *(base64.b64encode(part).decode() for part in (salt, found)))
+    )
+
+
+_LISTENERS: Final = """\
+# Written by `pitlink keys` once; change it as you like. deploy/mosquitto.conf includes it.
+# The files are where they were made: say where they are on the broker's machine.
+allow_anonymous false
+password_file {home}/passwords
+acl_file {home}/acl
+"""
+
+_LISTENER: Final = """
+# {what}
+listener {port}
+cafile {home}/ca.crt
+certfile {home}/broker.crt
+keyfile {home}/broker.key
+# Who connects as another client would throw that one out: everybody's client is named as he is.
+use_username_as_clientid true
+{rest}
+"""
+
+
+def listeners(home: Path) -> str:
+    """The listeners of mosquitto: TLS for client certificates, and TLS for users and passwords."""
+    certificates = (
+        f"require_certificate true\nuse_identity_as_username true\ncrlfile {home}/revoked.crl"
+    )
+    return "".join(_listener_texts(home, certificates))
+
+
+def _listener_texts(home: Path, certificates: str) -> Iterator[str]:
+    yield _LISTENERS.format(home=home)
+    yield _LISTENER.format(
+        what="By a client certificate, whose common name is the user.",
+        port=8883, home=home, rest=certificates,
+    )  # fmt: skip
+    yield _LISTENER.format(
+        what="By user and password.", port=8884, home=home, rest="require_certificate false"
+    )

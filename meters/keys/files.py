@@ -1,0 +1,55 @@
+"""Files and directories that nobody but their owner reads."""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from bonus.errors import UserError
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory for its owner alone; one that is there is left as it is.
+
+    Raises:
+        UserError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path} cannot be made: {error.strerror}") from None
+
+
+def write_private(path: Path, content: str | bytes) -> None:
+    """Write a file, whole or not at all; whatever was there, its owner alone can read it.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What a file holds, or None where there is none.
+
+    Raises:
+        UserError: it is there and cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,69 @@
+"""Everybody on a floor who holds a key."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from meters.wire.floor import Floor
+from meters.wire.parties import (
+    CHECK,
+    DISPLAY,
+    PASSWORD_FILE,
+    REDIS_PASSWORD_FILE,
+    Party,
+    service_party,
+    table_party,
+)
+
+BROKER: Final = Party("broker", "broker", "broker")
+REDIS: Final = Party("redis", "redis", "redis")
+_HERE: Final = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Somebody with a certificate.
+
+    Attributes:
+        party: who it is.
+        hosts: for a server, by which names and addresses it is reached; empty for a client.
+        passwords: the files in which his passwords stand.
+    """
+
+    party: Party
+    hosts: tuple[str, ...] = ()
+    passwords: tuple[str, ...] = (PASSWORD_FILE,)
+
+
+def holders(
+    floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
+) -> Sequence[Holder]:
+    """The servers, so many workers of the service, and every table of the floor."""
+    return [
+        Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
+        Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
+        *(
+            Holder(service_party(number), (), (PASSWORD_FILE, REDIS_PASSWORD_FILE))
+            for number in range(1, services + 1)
+        ),
+        Holder(CHECK),
+        Holder(DISPLAY),
+        *(Holder(table_party(link.id, table.id)) for link in floor.link for table in link.table),
+    ]
+
+
+def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
+    """The holders by what they are called: a table by its id too."""
+    found = {
+        each.party.username.removeprefix("table."): each
+        for each in held
+        if each.party.stem == "table"
+    }
+    return found | {each.party.username: each for each in held}
+
+
+def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The host in the floor file's address, those given, and this machine itself."""
+    named = urlsplit(url).hostname if url != "embedded" else None
+    return tuple(dict.fromkeys([*([named] if named else []), *given, *_HERE]))

@@ -1,0 +1,175 @@
+"""The directory of keys: what is missing is made, what is there is kept unless it is renewed."""
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from cryptography import x509
+
+from bonus.errors import UserError
+from meters.keys.authority import Authority, Issued
+from meters.keys.broker_files import access_list, listeners, password_lines
+from meters.keys.files import make_directory, read_bytes, write_private
+from meters.keys.holders import BROKER, REDIS, Holder
+from meters.keys.redis_files import tls, users
+from meters.wire.bundle import read_secret
+from meters.wire.floor import Floor
+from meters.wire.parties import AUTHORITY_FILE, PASSWORD_FILE, REDIS_PASSWORD_FILE
+
+AUTHORITY: Final = "authority"
+_AUTHORITY_KEY: Final = "ca.key"
+_REVOKED: Final = "revoked"
+"""Under the authority: the numbers of the certificates that are believed no more, one a line."""
+_PASSWORD_BYTES: Final = 32
+
+Act = Literal["made", "kept", "renewed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of somebody's keys, and until when his certificate is valid."""
+
+    place: str
+    act: Act
+    until: datetime
+
+
+class Keyring:
+    """A directory of keys for a floor."""
+
+    def __init__(self, directory: Path, floor: Floor) -> None:
+        self._directory = directory
+        self._floor = floor
+        self._signer: Authority | None = None
+        self._authority_pem = b""
+
+    def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[Entry]:
+        """Give every holder what he lacks, and write the servers' files anew.
+
+        Args:
+            held: everybody who is to have keys.
+            renewed: the user names of those who get others; the old ones are believed no more.
+
+        Raises:
+            UserError: a file cannot be read or written, or the authority's key is needed and not
+                there.
+        """
+        make_directory(self._directory)
+        entries = [self._open_authority()]
+        entries += [self._give(one, renew=one.party.username in renewed) for one in held]
+        self._write_broker_files(held)
+        self._write_redis_files(held)
+        return entries
+
+    def _open_authority(self) -> Entry:
+        home = self._directory / AUTHORITY
+        make_directory(home)
+        key, pem = read_bytes(home / _AUTHORITY_KEY), read_bytes(home / AUTHORITY_FILE)
+        act: Act = "kept"
+        if pem is None:
+            if key is not None or any(self._directory.glob(f"*/**/{AUTHORITY_FILE}")):
+                raise UserError(
+                    f"{home / AUTHORITY_FILE} is gone, but there are keys that it vouches for: put"
+                    " it back, or begin anew in another directory"
+                )
+            self._signer, issued = Authority.found(self._floor.facility.name)
+            write_private(home / _AUTHORITY_KEY, issued.key)
+            write_private(home / AUTHORITY_FILE, issued.certificate)
+            pem, act = issued.certificate, "made"
+        elif key is not None:
+            self._signer = Authority.read(Issued(key, pem))
+        self._authority_pem = pem
+        return Entry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
+
+    def _signing(self) -> Authority:
+        """The authority with its key, which may be kept elsewhere while nothing is signed."""
+        if self._signer is None:
+            raise UserError(
+                f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is not there, and without it"
+                " nothing can be signed: put it back for as long as this takes"
+            )
+        return self._signer
+
+    def _give(self, holder: Holder, *, renew: bool) -> Entry:
+        party = holder.party
+        home = self._directory / party.place
+        make_directory(home)
+        certificate, key = home / f"{party.stem}.crt", home / f"{party.stem}.key"
+        there = certificate.exists() and key.exists()
+        act: Act = "kept"
+        if renew and certificate.exists():
+            self._revoke(_certificate(certificate).serial_number)
+        if renew or not there:
+            act = "renewed" if renew and there else "made"
+            signer = self._signing()
+            issued = (
+                signer.issue_server(party.username, holder.hosts)
+                if holder.hosts
+                else signer.issue_client(party.username)
+            )
+            certificate.unlink(missing_ok=True)
+            write_private(key, issued.key)
+            write_private(certificate, issued.certificate)
+        if read_bytes(home / AUTHORITY_FILE) != self._authority_pem:
+            write_private(home / AUTHORITY_FILE, self._authority_pem)
+        for name in holder.passwords:
+            if renew or not (home / name).exists():
+                act = act if act != "kept" else "made"
+                write_private(home / name, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
+        return Entry(party.place, act, _certificate(certificate).not_valid_after_utc)
+
+    def _revoke(self, serial: int) -> None:
+        signer = self._signing()
+        path = self._directory / AUTHORITY / _REVOKED
+        before = (read_bytes(path) or b"").decode("ascii", "replace")
+        write_private(path, f"{before}{serial:x}\n")
+        self._write_revoked(signer)
+
+    def _write_revoked(self, signer: Authority) -> None:
+        path = self._directory / AUTHORITY / _REVOKED
+        try:
+            serials = [int(each, 16) for each in (read_bytes(path) or b"").split()]
+        except ValueError:
+            raise UserError(f"{path} is not the list of numbers that it was") from None
+        make_directory(self._directory / BROKER.place)
+        write_private(self._directory / BROKER.place / "revoked.crl", signer.revoke(serials))
+
+    def _write_broker_files(self, held: Sequence[Holder]) -> None:
+        home = self._directory / BROKER.place
+        services = sum(REDIS_PASSWORD_FILE in one.passwords for one in held)
+        write_private(home / "acl", access_list(self._floor, services))
+        write_private(home / "passwords", password_lines(self._passwords(held, PASSWORD_FILE)))
+        if not (home / "revoked.crl").exists():
+            self._write_revoked(self._signing())
+        if not (home / "listeners.conf").exists():
+            write_private(home / "listeners.conf", listeners(home))
+
+    def _write_redis_files(self, held: Sequence[Holder]) -> None:
+        home = self._directory / REDIS.place
+        before = (read_bytes(home / "users.acl") or b"").decode(errors="replace")
+        passwords = list(self._passwords(held, REDIS_PASSWORD_FILE).values())
+        write_private(home / "users.acl", users(passwords, before))
+        if not (home / "tls.conf").exists():
+            write_private(home / "tls.conf", tls(home))
+
+    def _passwords(self, held: Sequence[Holder], name: str) -> dict[str, str]:
+        return {
+            one.party.username: read_secret(self._directory / one.party.place / name)
+            for one in held
+            if name in one.passwords
+        }
+
+
+def _certificate(path: Path) -> x509.Certificate:
+    """The certificate in a file.
+
+    Raises:
+        UserError: there is none.
+    """
+    try:
+        return x509.load_pem_x509_certificate(read_bytes(path) or b"")
+    except ValueError:
+        raise UserError(f"{path} is no certificate") from None

@@ -1,0 +1,61 @@
+"""How the keys on this machine look: whether they are safe, and until when they are valid."""
+
+import datetime
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from cryptography import x509
+
+WARN_DAYS: Final = 30
+_OTHERS: Final = 0o077
+
+
+class Seen(NamedTuple):
+    """One thing looked at: whether it holds, what was seen, and whether it only should hold."""
+
+    what: str
+    holds: bool
+    seen: str
+    warns: bool = False
+
+
+def look_at_keys(keys: Path) -> Sequence[Seen]:
+    """Look at every key and certificate of a directory: one line where all is well.
+
+    A certificate that has expired fails, one that soon does warns, and so does a secret that others
+    than its owner can read.
+    """
+    certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
+    if not certificates:
+        return [Seen("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")]
+    now = datetime.datetime.now(datetime.UTC)
+    found = [*_open_secrets(keys)]
+    ends: list[datetime.datetime] = []
+    for path in certificates:
+        name = f"keys {path.relative_to(keys)}"
+        try:
+            until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
+        except (OSError, ValueError):
+            found.append(Seen(name, holds=False, seen="is no certificate that can be read"))
+            continue
+        ends.append(until)
+        days = (until - now).days
+        if until <= now:
+            seen = f"expired on {until.date()}: `pitlink keys --renew` makes another"
+            found.append(Seen(name, holds=False, seen=seen))
+        elif days < WARN_DAYS:
+            seen = f"expires on {until.date()}, in {days} days: `pitlink keys --renew`"
+            found.append(Seen(name, holds=False, seen=seen, warns=True))
+    if not found:
+        seen = f"{len(certificates)} certificates, the first expires on {min(ends).date()}"
+        found = [Seen("keys", holds=True, seen=seen)]
+    return found
+
+
+def _open_secrets(keys: Path) -> Iterator[Seen]:
+    for path in sorted(keys.rglob("*")):
+        secret = path.suffix == ".key" or path.name.endswith("password")
+        if secret and path.is_file() and path.stat().st_mode & _OTHERS:
+            seen = f"others than its owner may read it: chmod 600 {path}"
+            yield Seen(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)

@@ -1,0 +1,67 @@
+"""What Redis is told: the one user that there is, what he may do, and TLS."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from meters.keys.redis_access import REDIS_USER
+
+COMMANDS: Final = (
+    # The connection, and the look at Redis's health.
+    "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
+    # Scripts and transactions, which may do nothing that is not named here.
+    "evalsha", "script|load", "script|exists", "multi", "exec",
+    # The books and the people.
+    "del", "exists", "set", "pexpire", "pttl", "time",
+    "hdel", "hexists", "hget", "hgetall", "hincrby", "hmget", "hset",
+    "sadd", "scard", "srem",
+    "xadd", "xrange", "xrevrange",
+    "zadd", "zcard", "zrange", "zrem", "zremrangebyscore", "zrevrangebylex", "zrevrangebyscore",
+)  # fmt: skip
+"""All that the service does with Redis. It can empty no database and change no setting."""
+
+_OURS: Final = frozenset({"default", REDIS_USER})
+
+
+def users(passwords: Sequence[str], before: str = "") -> str:
+    """Redis's file of users: ours, with the hashes of its passwords, and nobody else (duty D20).
+
+    Args:
+        passwords: each worker's.
+        before: the file as it was: the lines of users whom the house added are kept.
+    """
+    hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
+    allowed = (f"+{command}" for command in COMMANDS)
+    lines = [
+        "user default off resetkeys resetchannels -@all",
+        f"user {REDIS_USER} on ~pitlink:* resetchannels -@all {' '.join([*allowed, *hashed])}",
+        *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _user_of(line: str) -> str | None:
+    match line.split():
+        case ["user", name, *_]:
+            return name
+    return None
+
+
+_TLS: Final = """\
+# Written by `pitlink keys` once; change it as you like. deploy/redis.conf includes it.
+# The files are where they were made: say where they are on Redis's machine.
+port 0
+tls-port 6379
+tls-cert-file "{home}/redis.crt"
+tls-key-file "{home}/redis.key"
+tls-ca-cert-file "{home}/ca.crt"
+tls-auth-clients yes
+tls-protocols "TLSv1.2 TLSv1.3"
+aclfile "{home}/users.acl"
+"""
+
+
+def tls(home: Path) -> str:
+    """Redis's settings: TLS alone, clients with a certificate of the authority, our users."""
+    return _TLS.format(home=home)

@@ -1,0 +1,152 @@
+"""Clients of the broker that try what they may not, and one that sees all."""
+
+import asyncio
+import contextlib
+import itertools
+import socket
+import ssl
+import uuid
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+
+from meters.wire.bundle import TlsFiles
+from meters.wire.parties import Party
+from tests.keys.servers import OBSERVER, SecuredMosquitto
+
+WITHIN_S: Final = 5.0
+_NO_DELAY: Final = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+_numbers: Final = itertools.count(1)
+
+
+def believing(
+    keys: Path, shown: tuple[Path, Path] | None = None, *, party: Party | None = None
+) -> ssl.SSLContext:
+    """TLS that believes the floor's authority and shows a certificate: a party's, or another."""
+    if party is not None:
+        home = keys / party.place
+        shown = (home / f"{party.stem}.crt", home / f"{party.stem}.key")
+    certificate, key = shown or (None, None)
+    return TlsFiles(keys / "authority" / "ca.crt", certificate, key).context()
+
+
+def password_of(keys: Path, party: Party) -> str:
+    """A party's password at the broker."""
+    return (keys / party.place / "password").read_text().strip()
+
+
+def by_certificate(
+    broker: SecuredMosquitto,
+    context: ssl.SSLContext,
+    *,
+    identifier: str | None = None,
+    username: str | None = None,
+) -> aiomqtt.Client:
+    """A client of the listener that takes certificates."""
+    return aiomqtt.Client(
+        "localhost", broker.port, tls_context=context, identifier=identifier or uuid.uuid4().hex,
+        username=username, timeout=WITHIN_S,
+        socket_options=_NO_DELAY,
+    )  # fmt: skip
+
+
+def by_password(
+    broker: SecuredMosquitto,
+    keys: Path,
+    username: str | None,
+    password: str | None,
+) -> aiomqtt.Client:
+    """A client of the listener that takes passwords; it shows no certificate."""
+    return aiomqtt.Client(
+        "localhost", broker.password_port, tls_context=believing(keys), username=username,
+        password=password, identifier=uuid.uuid4().hex, timeout=WITHIN_S,
+        socket_options=_NO_DELAY,
+    )  # fmt: skip
+
+
+class Ears:
+    """What a client hears, in order."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self._client = client
+        self.heard: list[tuple[str, bytes]] = []
+
+    async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
+        """All that is heard up to a message that must come, without it; forgotten then.
+
+        Raises:
+            TimeoutError: it did not come.
+        """
+        async with asyncio.timeout(WITHIN_S):
+            async for message in self._client.messages:
+                assert isinstance(message.payload, bytes)
+                if (str(message.topic), message.payload) == (topic, payload):
+                    found, self.heard = self.heard, []
+                    return found
+                self.heard.append((str(message.topic), message.payload))
+        raise AssertionError("the connection ended")
+
+
+class Observer:
+    """Who sees every message that the broker took: what he does not see was not taken.
+
+    Attributes:
+        kept: the topics on which the broker kept something as he came.
+    """
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self.client = client
+        self.kept: set[str] = set()
+        self._ears = Ears(client)
+
+    async def since(self) -> list[tuple[str, bytes]]:
+        """What the broker took since the last look.
+
+        It works off one packet after another: what it has acknowledged to others came before this.
+        """
+        marker = b"%d" % next(_numbers)
+        await self.client.publish("observer/marker", marker, qos=1)
+        return await self._ears.until("observer/marker", marker)
+
+    async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
+        """What the broker took before a message that must come."""
+        return await self._ears.until(topic, payload)
+
+    async def next_of(self, topic: str) -> None:
+        """Wait for a message on a topic."""
+        async with asyncio.timeout(WITHIN_S):
+            async for message in self.client.messages:
+                if str(message.topic) == topic:
+                    return
+
+    async def tell(self, *topics: str, payload: bytes = b"told", retain: bool = False) -> None:
+        """Publish something on each topic."""
+        for topic in topics:
+            await self.client.publish(topic, payload, qos=1, retain=retain)
+
+
+@asynccontextmanager
+async def observing(broker: SecuredMosquitto, keys: Path) -> AsyncIterator[Observer]:
+    """Somebody who may do everything, and hears everything from now on."""
+    async with by_password(broker, keys, *OBSERVER) as client:
+        await client.subscribe("#", qos=1)
+        observer = Observer(client)
+        observer.kept = {topic for topic, _ in await observer.since()}
+        yield observer
+
+
+async def try_all(
+    client_of: Callable[[], aiomqtt.Client], topics: Collection[str], *, retain: bool
+) -> None:
+    """Publish on each topic, and go on when the broker has worked that off.
+
+    A connection each, for mosquitto 2.0 ends one on which something forbidden was published, when
+    it has no limit for what is queued.
+    """
+    for topic in topics:
+        with contextlib.suppress(aiomqtt.MqttError):
+            async with client_of() as client:
+                await client.publish(topic, b"tried", qos=1, retain=retain)

@@ -1,0 +1,34 @@
+"""Keys made once, and servers that believe them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.keys.floor import write_floor
+from tests.keys.servers import SecuredMosquitto, SecuredRedis
+from tests.servers import run_pitlink
+
+
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of keys of the floor: read it, and change a copy."""
+    home = tmp_path_factory.mktemp("keys")
+    config = write_floor(home / "floor.toml")
+    done = run_pitlink("keys", "--config", str(config), "--out", str(home / "keys"))
+    assert (done.returncode, done.stderr) == (0, "")
+    return home / "keys"
+
+
+@pytest.fixture(scope="module")
+def broker(keys: Path) -> Iterator[SecuredMosquitto]:
+    """A broker for all tests of a file that run in one worker."""
+    with SecuredMosquitto(keys) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def store(keys: Path) -> Iterator[SecuredRedis]:
+    """A Redis for all tests of a file that run in one worker."""
+    with SecuredRedis(keys) as server:
+        yield server

@@ -1,0 +1,277 @@
+"""Who may do what at a real mosquitto: what is forbidden is tried, and has no effect.
+
+MQTT 3.1.1 does not say that something was denied, so each attempt is judged by what a user who sees
+all has seen of it.
+"""
+
+import shutil
+import ssl
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+import pytest
+
+from meters.keys.authority import Authority
+from meters.wire.parties import CHECK, DISPLAY, Party, service_party, table_party
+from tests.keys.clients import (
+    Ears,
+    believing,
+    by_certificate,
+    by_password,
+    observing,
+    password_of,
+    try_all,
+)
+from tests.keys.floor import write_floor
+from tests.keys.raw import is_let_in
+from tests.keys.servers import SecuredMosquitto
+from tests.servers import run_pitlink
+
+A1: Final = table_party("main", "A-1")
+A2: Final = table_party("main", "A-2")
+SERVICE: Final = service_party(1)
+ROOT: Final = "pitlink/v1"
+
+TOPICS: Final = (
+    *(
+        f"{ROOT}/{table}/{what}"
+        for table in ("main/table/A-1", "main/table/A-2", "other/table/B-1", "main/table/B-1")
+        for what in ("out", "in", "status")
+    ),
+    f"{ROOT}/main/meter/progressive",
+    f"{ROOT}/main/meter/five_card_progressive",
+    f"{ROOT}/main/controller",
+    f"{ROOT}/main/jackpot",
+    f"{ROOT}/other/meter/progressive",
+    f"{ROOT}/other/controller",
+    f"{ROOT}/other/jackpot",
+    f"{ROOT}/main/table/A-1",
+    f"{ROOT}/main/table/A-1/out/more",
+    f"{ROOT}/main/meter",
+    f"{ROOT}/main/meter/progressive/more",
+    "pitlink/v2/main/controller",
+    "anything",
+)
+"""Every topic of the floor, and some that are none."""
+
+OWN: Final = f"{ROOT}/main/table/A-1"
+EVERY_TABLE: Final = ("main/table/A-1", "main/table/A-2", "other/table/B-1", "main/table/B-1")
+FOR_ALL: Final = {
+    f"{ROOT}/{link}/{what}"
+    for link, what in [
+        ("main", "meter/progressive"), ("main", "meter/five_card_progressive"),
+        ("other", "meter/progressive"), *((at, of) for at in ("main", "other")
+        for of in ("controller", "jackpot")),
+    ]
+}  # fmt: skip
+MAY_WRITE: Final = {
+    A1: {f"{OWN}/out", f"{OWN}/status"},
+    SERVICE: FOR_ALL | {f"{ROOT}/{table}/in" for table in EVERY_TABLE},
+    DISPLAY: set(),
+    CHECK: set(),
+}
+MAY_READ: Final = {
+    A1: {
+        f"{OWN}/in",
+        f"{ROOT}/main/controller",
+        f"{ROOT}/main/jackpot",
+        f"{ROOT}/main/meter/progressive",
+    },
+    SERVICE: {f"{ROOT}/{table}/{what}" for table in EVERY_TABLE for what in ("out", "status")},
+    DISPLAY: FOR_ALL | {f"{ROOT}/{table}/status" for table in EVERY_TABLE},
+    CHECK: set(),
+}
+FILTERS: Final = (
+    "#",
+    "$SYS/#",
+    "$share/pitlink/#",
+    "$share/others/pitlink/v1/+/table/+/in",
+    "pitlink/v1/#",
+    "pitlink/v1/+/table/+/in",
+    "pitlink/v1/+/table/+/out",
+    "+/+/+/+/+/+",
+    *TOPICS,
+)
+PARTIES: Final = pytest.mark.parametrize(
+    "party", [A1, SERVICE, DISPLAY, CHECK], ids=lambda party: party.username
+)
+
+
+def client_of(
+    broker: SecuredMosquitto,
+    keys: Path,
+    party: Party,
+    way: str,
+) -> aiomqtt.Client:
+    """A client as the party itself, by either way."""
+    if way == "certificate":
+        return by_certificate(broker, believing(keys, party=party))
+    return by_password(broker, keys, party.username, password_of(keys, party))
+
+
+def enter(
+    broker: SecuredMosquitto, keys: Path, party: Party, way: str, *, will: str | None = None
+) -> bool:
+    """Connect as the party itself and break off, leaving a will; whether the broker let it in."""
+    if way == "certificate":
+        return is_let_in(broker.port, believing(keys, party=party), will=will)
+    return is_let_in(
+        broker.password_port, believing(keys), username=party.username,
+        password=password_of(keys, party), will=will,
+    )  # fmt: skip
+
+
+@pytest.mark.duty("D20")
+@PARTIES
+@pytest.mark.parametrize(("way", "retain"), [("certificate", True), ("password", False)])
+async def test_publishing(
+    broker: SecuredMosquitto, keys: Path, party: Party, way: str, *, retain: bool
+) -> None:
+    """Each publishes on its own topics and on no other, whether retained or not."""
+    async with observing(broker, keys) as observer:
+        await try_all(lambda: client_of(broker, keys, party, way), TOPICS, retain=retain)
+        assert {topic for topic, _ in await observer.since()} == MAY_WRITE[party]
+    async with observing(broker, keys) as later:
+        assert later.kept == (MAY_WRITE[party] if retain else set())
+        await later.tell(*MAY_WRITE[party], payload=b"", retain=True)
+
+
+@pytest.mark.duty("D20")
+@PARTIES
+@pytest.mark.parametrize("way", ["certificate", "password"])
+async def test_reading(broker: SecuredMosquitto, keys: Path, party: Party, way: str) -> None:
+    """Whatever it subscribes to, each hears what it may and nothing else."""
+    async with observing(broker, keys) as observer, client_of(broker, keys, party, way) as client:
+        await observer.tell(*TOPICS, payload=b"kept", retain=True)
+        for pattern in FILTERS:
+            await client.subscribe(pattern, qos=1)
+        # What the broker tells about itself is there for who may read it.
+        await observer.client.subscribe("$SYS/broker/uptime")
+        await observer.next_of("$SYS/broker/uptime")
+        await observer.tell(*TOPICS)
+        if MAY_READ[party]:
+            last = max(MAY_READ[party])
+            await observer.tell(last, payload=b"the last")
+            heard = {topic for topic, _ in await Ears(client).until(last, b"the last")}
+        else:
+            # An answer of the broker comes after all that it sent before.
+            await client.subscribe("another", qos=1)
+            heard = {"something"} if len(client.messages) else set()
+        assert heard == MAY_READ[party]
+        await observer.tell(*TOPICS, payload=b"", retain=True)
+
+
+@pytest.mark.duty("D20")
+async def test_workers_share_what_tables_say(broker: SecuredMosquitto, keys: Path) -> None:
+    """The service's shared subscription is not denied."""
+    async with (
+        client_of(broker, keys, SERVICE, "certificate") as service,
+        client_of(broker, keys, A1, "certificate") as table,
+    ):
+        await service.subscribe(f"$share/pitlink/{ROOT}/+/table/+/out", qos=1)
+        await table.publish(f"{OWN}/out", b"hello", qos=1)
+        assert await Ears(service).until(f"{OWN}/out", b"hello") == []
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("way", ["certificate", "password"])
+async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> None:
+    """A will on a topic of its own is published, one on any other never is."""
+    async with observing(broker, keys) as observer:
+        foreign = [topic for topic in TOPICS if topic not in MAY_WRITE[A1]]
+        for topic in [*foreign, f"{OWN}/status"]:
+            enter(broker, keys, A1, way, will=topic)
+        # The last one left is the first one heard.
+        assert await observer.until(f"{OWN}/status", b"gone") == []
+        assert await observer.since() == []
+        await observer.tell(f"{OWN}/status", payload=b"", retain=True)
+
+
+async def test_nobody_is_thrown_out_by_who_uses_his_client_id(
+    broker: SecuredMosquitto, keys: Path
+) -> None:
+    async with client_of(broker, keys, A1, "certificate") as table:
+        await table.subscribe(f"{OWN}/in", qos=1)
+        stranger = believing(keys, party=A2)
+        for name in ("table.A-1", "pitlink/main/A-1"):
+            async with by_certificate(broker, stranger, identifier=name) as other:
+                await other.publish(f"{ROOT}/main/table/A-2/out", b"", qos=1)
+        async with client_of(broker, keys, SERVICE, "password") as service:
+            await service.publish(f"{OWN}/in", b"still there", qos=1)
+        assert await Ears(table).until(f"{OWN}/in", b"still there") == []
+
+
+async def test_a_certificate_s_name_counts_not_the_one_given(
+    broker: SecuredMosquitto, keys: Path
+) -> None:
+    async with observing(broker, keys) as observer:
+        shown = believing(keys, party=A2)
+        await try_all(
+            lambda: by_certificate(broker, shown, username="table.A-1"), TOPICS, retain=False
+        )
+        taken = {topic for topic, _ in await observer.since()}
+        assert taken == {f"{ROOT}/main/table/A-2/out", f"{ROOT}/main/table/A-2/status"}
+
+
+def test_who_is_not_let_in(broker: SecuredMosquitto, keys: Path, tmp_path: Path) -> None:
+    """Without a certificate or with a stranger's, without a password or with another's."""
+    right, others = password_of(keys, A1), password_of(keys, A2)
+    assert enter(broker, keys, A1, "certificate")
+    assert enter(broker, keys, A1, "password")
+
+    nobody = believing(keys)
+    assert not is_let_in(broker.port, nobody)
+    assert not is_let_in(broker.port, nobody, username=A1.username, password=right)
+    forged = Authority.found("Test House")[0].issue_client(A1.username)
+    (tmp_path / "crt").write_bytes(forged.certificate)
+    (tmp_path / "key").write_bytes(forged.key)
+    assert not is_let_in(broker.port, believing(keys, (tmp_path / "crt", tmp_path / "key")))
+    # A server's certificate is none for a client.
+    home = keys / "broker"
+    assert not is_let_in(broker.port, believing(keys, (home / "broker.crt", home / "broker.key")))
+
+    for name, password in [
+        (A1.username, others),
+        (A1.username, right[:-1]),
+        (A1.username, ""),
+        (A1.username, None),
+        (SERVICE.username, right),
+        ("nobody", right),
+        (None, None),
+    ]:
+        assert not is_let_in(broker.password_port, nobody, username=name, password=password), name
+    # The other listener's way is no way here.
+    assert not is_let_in(broker.password_port, believing(keys, party=A1))
+
+
+@pytest.mark.parametrize("listener", ["port", "password_port"])
+def test_nothing_is_said_in_the_clear(broker: SecuredMosquitto, keys: Path, listener: str) -> None:
+    port: int = getattr(broker, listener)
+    password = password_of(keys, A1)
+    assert not is_let_in(port, None, username=A1.username, password=password)
+
+
+def test_a_broker_that_is_not_ours_is_not_spoken_to(broker: SecuredMosquitto, keys: Path) -> None:
+    """A client believes the floor's authority alone, and only for the host that it asked for."""
+    home = keys / A1.place
+    system = ssl.create_default_context()
+    system.load_cert_chain(home / "table.crt", home / "table.key")
+    assert not is_let_in(broker.port, system)
+    # The same broker by a name that its certificate does not have.
+    assert not is_let_in(broker.port, believing(keys, party=A1), host="broker.elsewhere")
+    assert is_let_in(broker.port, believing(keys, party=A1), host="127.0.0.1")
+
+
+def test_renewed_keys_end_the_old_ones(keys: Path, tmp_path: Path) -> None:
+    """A certificate that was replaced is revoked, its password is gone; others' stay."""
+    mine = tmp_path / "keys"
+    shutil.copytree(keys, mine)
+    config = write_floor(tmp_path / "floor.toml")
+    done = run_pitlink("keys", "--config", str(config), "--out", str(mine), "--renew", "A-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    with SecuredMosquitto(mine, made_at=keys) as broker:
+        for way in ("certificate", "password"):
+            assert enter(broker, mine, A1, way)
+            assert not enter(broker, keys, A1, way)
+            assert enter(broker, keys, A2, way)

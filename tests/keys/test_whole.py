@@ -1,0 +1,116 @@
+"""A whole floor over TLS: service, tables, and every command, with the keys that were made."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.devices import Devices
+from tests.keys.floor import write_floor
+from tests.keys.servers import SecuredMosquitto, SecuredRedis
+from tests.mqtt.stand import Service
+from tests.servers import eventually, free_port, run_pitlink
+
+
+@dataclass(frozen=True, slots=True)
+class Pit:
+    """A running floor: its floor file, its service, and the directory that everything is in."""
+
+    home: Path
+    config: Path
+    service: Service
+    broker: SecuredMosquitto
+    store: SecuredRedis
+
+    def table_floor(self, keys: Path, table: str, *, password: bool) -> Path:
+        """A table's own machine: the floor file, and of the keys its bundle alone."""
+        home = self.home / f"machine-{table}"
+        bundle = home / "keys" / "tables" / f"main.{table}"
+        shutil.copytree(keys / "tables" / f"main.{table}", bundle)
+        (bundle / ("table.key" if password else "password")).unlink()
+        if password:
+            (bundle / "table.crt").unlink()
+        return write_floor(
+            home / "floor.toml",
+            broker=self.broker.password_url if password else self.broker.url,
+            data=home / "data",
+            keys=Path("keys"),
+        )
+
+
+@pytest.fixture(scope="module")
+def pit(
+    tmp_path_factory: pytest.TempPathFactory,
+    keys: Path,
+    broker: SecuredMosquitto,
+    store: SecuredRedis,
+) -> Iterator[Pit]:
+    home = tmp_path_factory.mktemp("pit")
+    for part in ("services", "check"):
+        shutil.copytree(keys / part, home / "keys" / part)
+    port = free_port()
+    config = write_floor(
+        home / "floor.toml", broker=broker.url, redis=store.url, http=port, keys=Path("keys")
+    )
+    service = Service(config, port)
+    try:
+        service.start()
+        yield Pit(home, config, service, broker, store)
+    finally:
+        service.close()
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize(
+    ("table", "password"), [("A-1", False), ("A-2", True)], ids=["certificate", "password"]
+)
+def test_a_round_is_played(pit: Pit, keys: Path, table: str, *, password: bool) -> None:
+    """From the wager to the settled round, with nothing on the table's machine but its bundle."""
+    config = pit.table_floor(keys, table, password=password)
+    before = pit.service.meter("main", "progressive")["version"]
+    with Devices(config, table) as devices:
+        assert devices.wager(3)["light"] is True
+        assert devices.ask("lockout")["ok"]
+        played = devices.play_out()
+        assert played["ok"], played
+        devices.close_input()
+        assert devices.wait() == 0
+    eventually(
+        lambda: pit.service.meter("main", "progressive")["version"] > before, what="the meter rises"
+    )
+
+
+def test_every_command_works(pit: Pit) -> None:
+    """The health check sees Redis's settings; books are read; people are kept."""
+    path = str(pit.config)
+    added = run_pitlink("user", "add", "Ada", "--role", "auditor", "--config", path, stdin="314159")
+    assert (added.returncode, added.stderr) == (0, "")
+    listed = run_pitlink("user", "list", "--json", "--config", path)
+    assert "Ada" in listed.stdout
+    audit = run_pitlink("audit", "--json", "--config", path)
+    assert (audit.returncode, json.loads(audit.stdout)["balanced"]) == (0, True)
+    check = run_pitlink("check", "--config", path)
+    assert check.returncode == 0, check.stdout
+    for line in ("ok    keys: ", "ok    redis: ", f"answers at localhost:{pit.broker.port}"):
+        assert line in check.stdout
+    assert pit.service.ready()
+
+
+def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
+    """Two of one name would throw each other off the broker for ever."""
+    done = run_pitlink("serve", "--config", str(pit.config))
+    assert done.returncode == 1
+    assert "pitlink keys --services N" in done.stderr
+    assert pit.service.ready()
+
+
+@pytest.mark.duty("D11")
+def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
+    """Over TLS as without."""
+    pit.broker.kill()
+    eventually(lambda: not pit.service.ready(), what="the service without a broker")
+    pit.broker.start()
+    eventually(pit.service.ready, within_s=20, what="the service ready again")
