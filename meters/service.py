@@ -203,9 +203,7 @@ class MeterService:
                 )
             await self.work(broker, group)
 
-    async def work(
-        self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup
-    ) -> None:
+    async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
         """Run the links and take what the tables send, without web, until cancelled."""
         for link in self._links.values():
             group.create_task(link.beat(), name="beat")

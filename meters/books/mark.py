@@ -114,7 +114,7 @@ class LedgerMark:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Have the file to oneself; not waiting for ever, since who has it may have been stopped."""
+        """Have the file to oneself; not for ever, since who has it may have been stopped."""
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             until = time.monotonic() + _TURN_WITHIN_S

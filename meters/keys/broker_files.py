@@ -35,6 +35,7 @@ def access_list(floor: Floor, services: int) -> str:
                     topics.meter(every_link, every),
                     topics.controller(every_link),
                     topics.jackpot(every_link),
+                    topics.ledger(every_link),
                 ],
             )
             for number in range(1, services + 1)
@@ -45,6 +46,7 @@ def access_list(floor: Floor, services: int) -> str:
                 topics.meter(every_link, every),
                 topics.controller(every_link),
                 topics.jackpot(every_link),
+                topics.ledger(every_link),
                 topics.EVERY_TABLE_STATUS,
             ],
         ),

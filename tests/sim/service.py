@@ -11,7 +11,7 @@ from meters.desk.links import LinksDesk
 from meters.link import LinkService
 from meters.mqtt.connection import BrokerConnection
 from meters.service import MeterService, ServeOptions
-from meters.wire.address import BrokerAddress
+from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.floor import Floor
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis
@@ -96,7 +96,7 @@ class SimulatedService:
         self.running = Running(service)
         try:
             async with asyncio.TaskGroup() as group:
-                await service.work(_NO_URL, group)
+                await service.work(lambda: parse_broker_url(_NO_URL), group)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001
