@@ -43,9 +43,11 @@ TOPICS: Final = (
     f"{ROOT}/main/meter/five_card_progressive",
     f"{ROOT}/main/controller",
     f"{ROOT}/main/jackpot",
+    f"{ROOT}/main/ledger",
     f"{ROOT}/other/meter/progressive",
     f"{ROOT}/other/controller",
     f"{ROOT}/other/jackpot",
+    f"{ROOT}/other/ledger",
     f"{ROOT}/main/table/A-1",
     f"{ROOT}/main/table/A-1/out/more",
     f"{ROOT}/main/meter",
@@ -62,7 +64,7 @@ FOR_ALL: Final = {
     for link, what in [
         ("main", "meter/progressive"), ("main", "meter/five_card_progressive"),
         ("other", "meter/progressive"), *((at, of) for at in ("main", "other")
-        for of in ("controller", "jackpot")),
+        for of in ("controller", "jackpot", "ledger")),
     ]
 }  # fmt: skip
 MAY_WRITE: Final = {
