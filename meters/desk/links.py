@@ -224,7 +224,7 @@ class LinksDesk:
             books,
             running.problem,
             seen=running.seen,
-            tables_online=len(self._online[link]),
+            online=self._online[link],
             proposals=[proposal_row(link, fields) for fields in proposals],
         )
 

@@ -249,8 +249,9 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
 class LinkStanding(_Row, frozen=True, kw_only=True):
     """A link as it stands: whether it is open, its meters, and what was proposed.
 
-    `rounds_open` counts the rounds whose wagers are in and that have no result yet; `seal` is over
-    the ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17).
+    `rounds_open` counts the rounds whose wagers are in and that have no result yet;
+    `tables_offline` names the tables whose agents are not connected (duty D14); `seal` is over the
+    ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17).
     """
 
     link: str
@@ -262,6 +263,7 @@ class LinkStanding(_Row, frozen=True, kw_only=True):
     rounds_open: int
     tables: int
     tables_online: int
+    tables_offline: tuple[str, ...] = ()
     sealed_entry: int
     seal: str
     meters: tuple[MeterStanding, ...]

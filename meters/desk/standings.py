@@ -1,6 +1,6 @@
 """A link with its meters, parameters and proposals as supervisors see it (duty D3)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import MeterKind
@@ -18,7 +18,7 @@ def link_standing(
     problem: str | None,
     *,
     seen: Mark,
-    tables_online: int,
+    online: Collection[str],
     proposals: Sequence[ProposalRow],
 ) -> LinkStanding:
     """A link at the moment at which its books were read.
@@ -28,7 +28,7 @@ def link_standing(
         books: what its books hold.
         problem: why it is inoperable, or None.
         seen: what was seen of its ledger.
-        tables_online: how many of its tables are connected.
+        online: the tables of it that are connected.
         proposals: what was proposed and is not decided.
     """
     closed = books.meters.get("closed")
@@ -41,7 +41,10 @@ def link_standing(
         closed_at=books.meters.get("closed_at"),
         rounds_open=int(books.meters.get("rounds", "0")),
         tables=len(link.table),
-        tables_online=tables_online,
+        tables_online=sum(table.id in online for table in link.table),
+        tables_offline=tuple(
+            f"{table.id} (asset {table.asset})" for table in link.table if table.id not in online
+        ),
         sealed_entry=seen.sealed,
         seal=seen.seal,
         meters=tuple(_meter_standing(meter, books) for meter in link.meter),

@@ -73,6 +73,7 @@ FAULTS: Final[dict[str, tuple[Fault, str]]] = {
 """What fails, and the code with which wagers are then refused."""
 
 
+@pytest.mark.duty("D13")
 @pytest.mark.parametrize("name", FAULTS)
 def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
     stand: Stand, name: str
@@ -92,6 +93,7 @@ def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
         eventually(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
 
 
+@pytest.mark.duty("D13")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
     """What lock-out had accepted counts once, whatever fails before it is answered."""

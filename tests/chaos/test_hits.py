@@ -52,6 +52,7 @@ def test_a_hit_is_shown(stand: Stand) -> None:
     eventually(lambda: shows_hit_of(stand, table), what="the hit")
 
 
+@pytest.mark.duty("D8")
 @pytest.mark.section("649a.11(c)(5)(i)")
 def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
     stand: Stand,

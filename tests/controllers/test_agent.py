@@ -137,6 +137,7 @@ async def test_it_goes_on_after_the_service_was_gone(
     assert types_of(service) == ["wagers"]
 
 
+@pytest.mark.duty("D13")
 async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
     agent: Agent, service: ScriptedService
 ) -> None:
@@ -178,6 +179,7 @@ async def test_a_retained_beat_of_a_dead_service_is_no_life(
         assert await agent.wait_live(10)
 
 
+@pytest.mark.duty("D11")
 async def test_duty_d11_a_killed_agent_is_back_where_it_was(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:

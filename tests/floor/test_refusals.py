@@ -244,6 +244,7 @@ class TestMistakes:
     def test_meter(self, mistake: Mistake) -> None:
         check_mistake(mistake)
 
+    @pytest.mark.duty("D5")
     @pytest.mark.section("649a.2(a)")
     @pytest.mark.parametrize("mistake", TABLES, ids=lambda mistake: mistake.new)
     def test_table(self, mistake: Mistake) -> None:

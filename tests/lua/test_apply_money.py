@@ -26,6 +26,7 @@ async def _cycle(books: Books, meter: str = METER) -> str:
     return (await books.store.snapshot()).meters[f"cycle:{meter}"]
 
 
+@pytest.mark.duty("D6")
 @pytest.mark.section("649a.12(e)(3)")
 @pytest.mark.section("649a.12(i)(4)")
 async def test_increments_go_to_meter_and_reserve_with_one_ledger_entry(books: Books) -> None:
@@ -91,6 +92,7 @@ async def test_percentage_is_floored_to_the_cent_and_the_rest_stays(
     assert await _cycle(books) == ("2" if percent == 100 else "1")
 
 
+@pytest.mark.duty("D7")
 @pytest.mark.reading("T15")
 @pytest.mark.section("649a.12(e)(4)")
 async def test_percentages_come_off_one_after_the_other_and_off_the_reseeded_meter(
@@ -187,6 +189,7 @@ async def test_claims_wait_by_the_entry_that_opened_them(books: Books) -> None:
     assert meters["pending:progressive"] == "1", "only a percentage marks its meter as pending"
 
 
+@pytest.mark.duty("D2")
 async def test_tallies_count_wins_by_meter_and_in_all(books: Books) -> None:
     await books.accept(wagers(1))
     await books.accept(
@@ -296,6 +299,7 @@ async def test_ledger_entry_has_actor_time_table_round_event_and_reply(books: Bo
     assert entry["at"].startswith("20")
 
 
+@pytest.mark.duty("D7")
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("turn")
 async def test_entries_are_numbered_without_gaps_in_the_order_applied(books: Books) -> None:

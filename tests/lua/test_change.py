@@ -66,6 +66,7 @@ def hand(books: Books) -> Hand:
     return Hand(books)
 
 
+@pytest.mark.duty("D15")
 @pytest.mark.parametrize(("cents", "account"), [(125, "adjusted_up"), (-125, "adjusted_down")])
 async def test_meter_is_adjusted_against_the_house_once_another_confirms(
     hand: Hand, cents: int, account: str
@@ -141,6 +142,7 @@ async def test_statuses_come_in_their_order(hand: Hand, verdict: Verdict) -> Non
         assert await hand.refused(verdict=verdict, by=by) == ("wrong_state", f"{state} by ben")
 
 
+@pytest.mark.duty("D4")
 async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
     """Duty D4: no one person does both halves; it comes before all else that might be wrong."""
     await hand.close()
@@ -153,6 +155,7 @@ async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
     assert (await hand.change.find(P))["state"] == "withdrawn"
 
 
+@pytest.mark.duty("D12")
 async def test_parameter_changes_only_while_the_link_is_closed_and_no_round_in_hand(
     hand: Hand,
 ) -> None:

@@ -156,6 +156,7 @@ async def test_rejected_odds_go_back_to_the_house(books: Books) -> None:
     assert f"claim:{CLAIM}" not in accounts
 
 
+@pytest.mark.duty("D15")
 async def test_rejected_whole_meter_goes_onto_the_reseeded_one(books: Books) -> None:
     """The new cycle goes on: a meter is never turned back (duty D15)."""
     await books.accept(wagers(1))
@@ -221,6 +222,7 @@ async def test_claim_of_nothing_goes_through_its_life(books: Books) -> None:
     assert await books.transfers() == []
 
 
+@pytest.mark.duty("D4")
 async def test_who_validated_does_not_pay(books: Books) -> None:
     """Duty D4: a win is validated and paid by two people."""
     await _win(books)

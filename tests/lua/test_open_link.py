@@ -58,6 +58,7 @@ async def test_open_seeds_each_meter_once_from_the_house(redis: Redis) -> None:
     assert rows[0][1]["event"].decode() == terms_text(link_of().meter[0])
 
 
+@pytest.mark.duty("D3")
 def test_terms_have_every_parameter_that_may_not_change() -> None:
     """Duty D12: kind, wager, paytable, seed, reseed and both rates, in cents and basis points."""
     progressive, bonus = (msgspec.json.decode(terms_text(meter)) for meter in link_of().meter)
@@ -159,6 +160,7 @@ ROWS: tuple[Given, ...] = (
 )
 
 
+@pytest.mark.duty("D12")
 @pytest.mark.parametrize("given", ROWS, ids=[row.__name__.strip("_") for row in ROWS])
 async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given: Given) -> None:
     link, status = await given(books)

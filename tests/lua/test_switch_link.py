@@ -39,6 +39,7 @@ async def test_every_meter_has_a_new_version_when_the_link_is_switched(books: Bo
     assert opened == [version + 2 for version in before]
 
 
+@pytest.mark.duty("D13")
 async def test_closed_link_refuses_wagers_for_good(books: Books) -> None:
     await _close(books)
     before = await books.accounts()

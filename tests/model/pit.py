@@ -126,7 +126,8 @@ class Pit:
             lambda _: asyncio.sleep(0),
         )
         self._books = OpenBooks(self.store)
-        self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: ()})
+        self.online: set[str] = set()
+        self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: self.online})
         self._metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
         self.intakes = [LinkIntake(store, self._metrics) for store in self._stores]

@@ -37,6 +37,7 @@ async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
         before = page.next
 
 
+@pytest.mark.duty("D16")
 async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> None:
     """Duty D16: table, position, hand, amount, order; and who else is owed Envy for it."""
     await pit.round(
@@ -113,6 +114,7 @@ async def _play(pit: Pit, rounds: int) -> None:
         )
 
 
+@pytest.mark.duty("D16")
 async def test_wins_come_latest_first_whatever_the_pages(
     pit: Pit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

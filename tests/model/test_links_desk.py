@@ -51,6 +51,7 @@ async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str,
     return refused.value.code, refused.value.message
 
 
+@pytest.mark.duty("D3")
 async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
     """Duty D3; the reserve is seen here, and nowhere by patrons."""
     await pit.wagers({1: f"{PROGRESSIVE} {BONUS}"})
@@ -63,6 +64,14 @@ async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
     progressive = await _meter(pit)
     assert (progressive.paytable, progressive.paytables) == ("A", ("A", "B"))
     assert progressive.magic_card_every is None
+
+
+@pytest.mark.duty("D14")
+async def test_tables_that_are_not_connected_are_named(pit: Pit) -> None:
+    """By name and asset number; a table that has left the floor is none of them."""
+    pit.online.update({"T-2", "T-9"})
+    standing = await _standing(pit)
+    assert (standing.tables_online, standing.tables_offline) == (1, ("T-1 (asset 104211)",))
 
 
 async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pit) -> None:
@@ -200,6 +209,7 @@ async def test_two_who_confirm_at_once_move_the_money_once(pit: Pit) -> None:
     assert (await _meter(pit)).amount == 100_500
 
 
+@pytest.mark.duty("D17")
 async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
     """Duty D17, latest first."""
     await pit.links_desk.close(LINK, "sue", "new paytables")
@@ -259,6 +269,8 @@ async def test_service_tells_every_display_that_a_link_is_closed(
         assert link.meter(PROGRESSIVE).state == "open"
 
 
+@pytest.mark.duty("D20")
+@pytest.mark.duty("D12")
 async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: Path) -> None:
     """What stands in the store and was never confirmed by anybody stops the link (duty D20)."""
     pit = Pit(keeping_redis, FLOOR)

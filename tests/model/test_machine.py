@@ -34,6 +34,8 @@ settings.register_profile(
 )
 
 
+@pytest.mark.duty("D6")
+@pytest.mark.duty("D2")
 @pytest.mark.slow
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")

@@ -41,6 +41,7 @@ def _next_wagers(link: Running) -> bytes:
     return event_bytes(3, "wagers", "R2", **WAGERS)
 
 
+@pytest.mark.duty("D9")
 async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     assert (await pit.store.snapshot()).last_entry == 5
 
 
+@pytest.mark.duty("D19")
 @pytest.mark.parametrize("micros", [1, -1, 40_000])
 async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
     link: Running, micros: int
@@ -88,6 +90,7 @@ async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
     await link.goes_down(f"the ledger ends at entry {last}, the books at {int(last) - 1}")
 
 
+@pytest.mark.duty("D9")
 async def test_link_that_starts_on_an_altered_ledger_never_operates(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -100,6 +103,7 @@ async def test_link_that_starts_on_an_altered_ledger_never_operates(
         assert await link.take("T-1", _next_wagers(link)) == []
 
 
+@pytest.mark.duty("D10")
 @pytest.mark.parametrize(
     ("setting", "value", "mended"),
     [
@@ -124,6 +128,7 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
     assert b'"accepted"' in reply
 
 
+@pytest.mark.duty("D10")
 async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: Running) -> None:
     """The table repeats its event, and it is counted once."""
     pit = link.pit
@@ -154,6 +159,7 @@ async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
     assert (await pit.decide("pit.T-1-2-4", "validate")).state == "validated"
 
 
+@pytest.mark.duty("D10")
 async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: Running) -> None:
     pit = link.pit
     key, field = pit.store.keys.meters, "terms:progressive"
@@ -211,6 +217,7 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
     assert link.service.problem is None
 
 
+@pytest.mark.duty("D10")
 async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart(
     link: Running,
 ) -> None:

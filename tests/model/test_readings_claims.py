@@ -137,6 +137,7 @@ async def test_reading_validation_a_percentage_waits_whatever_validate_from_says
     assert [claim.amount for claim in reply.claims or ()] == [100_014]
 
 
+@pytest.mark.duty("D8")
 @pytest.mark.reading("validation")
 async def test_reading_validation_percentage_leaves_the_meter_at_once_and_play_goes_on(
     pit: Pit,

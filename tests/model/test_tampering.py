@@ -113,6 +113,7 @@ async def test_transfer_that_was_altered_is_found_by_how_much(played: Pit, kind:
         assert any(one.startswith(f"entry {number} moves") for one in problems)
 
 
+@pytest.mark.duty("D19")
 async def test_transfer_and_balances_altered_alike_are_found_by_the_rates(played: Pit) -> None:
     """The books agree with the ledger, and neither with what the wagers add."""
     number = await entry_of(played, "wagers")

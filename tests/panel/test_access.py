@@ -28,6 +28,7 @@ def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value is not None}
 
 
+@pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", ["", "wrong", KEY + "x", KEY[:-1]])
 @pytest.mark.parametrize("path", ["/", "/api/v1/table", "/api/v1/table/stream"])
 async def test_without_the_key_nothing_is_shown_but_what_to_do(

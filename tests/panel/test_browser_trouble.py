@@ -45,6 +45,7 @@ async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its
     await hand.wager("Position 4 Progressive")
 
 
+@pytest.mark.duty("D14")
 @pytest.mark.parametrize(
     ("state", "title"), [("closed", "SHUT: Link closed"), ("inoperable", "SHUT: Link inoperable")]
 )
@@ -71,6 +72,7 @@ async def test_what_waits_for_the_service_is_said_so_and_sent_until_it_is_answer
     assert len(set(service.heard)) == 1
 
 
+@pytest.mark.duty("D11")
 async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
     mosquitto: Mosquitto, page: Page, tmp_path: Path
 ) -> None:

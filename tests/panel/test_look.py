@@ -52,6 +52,7 @@ def test_a_table_shows_its_positions_its_wagers_and_the_lights_that_are_lit() ->
     assert (view.shut, view.controller, view.can) == (None, "operable", ["lockout"])
 
 
+@pytest.mark.duty("D1")
 @pytest.mark.parametrize("state", ["open", "pending"])
 def test_duty_d1_a_meter_that_is_current_shows_its_amount(state: str) -> None:
     meter = view_of(played(""), values=value(112_233, state)).meters[0]

@@ -130,6 +130,7 @@ async def two(register: Register, first: str, second: str) -> str:
     return ""
 
 
+@pytest.mark.duty("D4")
 async def test_who_knows_anothers_pin_is_not_another_person(staffed: Register) -> None:
     await staffed.add("Finn")
     users = staffed.people.users

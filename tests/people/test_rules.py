@@ -141,6 +141,7 @@ def test_each_role_is_named_with_its_article() -> None:
     )
 
 
+@pytest.mark.duty("D4")
 def test_nobody_both_adds_users_and_pays_wins() -> None:
     both = {role for role, rights in RIGHTS.items() if {Right.PEOPLE, Right.DECIDE} <= rights}
     assert both == set()

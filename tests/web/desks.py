@@ -283,6 +283,7 @@ def _standing(floor: Floor, link_id: str) -> LinkStanding:
     )  # fmt: skip
     return LinkStanding(
         link=link.id, name=link.name, state="operable", reason="", closed_by=None, closed_at=None,
-        rounds_open=0, tables=4, tables_online=3, meters=meters, proposals=(),
+        rounds_open=0, tables=4, tables_online=3,
+        tables_offline=("TCP-04 (asset 104214)",), meters=meters, proposals=(),
         sealed_entry=12, seal="5ea1" * 16,
     )  # fmt: skip

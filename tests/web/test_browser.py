@@ -22,6 +22,7 @@ from tests.web.signage_page import (
 from tests.web.stand import Stand, jackpot, row
 
 
+@pytest.mark.duty("D1")
 async def test_the_number_moves_without_a_reload(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)
@@ -227,6 +228,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
     await expect(page.locator(".pulse")).to_have_text("Live")
 
 
+@pytest.mark.duty("D15")
 async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
     stand.put(151_234, 500)
     await opened(page, stand)

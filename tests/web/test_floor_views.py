@@ -42,6 +42,7 @@ def wins(page: Page) -> Locator:
     return page.locator(".wins li")
 
 
+@pytest.mark.duty("D16")
 async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: FloorRoom) -> None:
     """Duty D16."""
     for number in range(30):
@@ -173,6 +174,7 @@ async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) 
     assert [what for what, *_ in room.stand.links.done] == ["close", "open"]
 
 
+@pytest.mark.duty("D12")
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
     """Duties D4 and D12."""
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")

@@ -44,6 +44,7 @@ async def validated_by_flo(room: FloorRoom) -> None:
     await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
 
 
+@pytest.mark.duty("D5")
 async def test_a_win_is_told_whole(room: FloorRoom) -> None:
     """Who is to decide sees what was won, by what, in which order, and the evidence."""
     room.stand.claims.put(ROYAL)

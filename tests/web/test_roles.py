@@ -201,6 +201,7 @@ def test_the_rights_of_the_roles_are_those_of_the_house() -> None:
     assert {role.value for role in STAFF.values()} == {role.value for role in Role}
 
 
+@pytest.mark.duty("D20")
 @pytest.mark.parametrize("name", ["Dana", "Flo", "Sue", "Audrey", "Ada"])
 async def test_each_role_does_what_its_rights_say_and_nothing_else(stand: Stand, name: str) -> None:
     rights = RIGHTS_OF[STAFF[name]].split()

@@ -29,6 +29,9 @@ def win(stand: Stand) -> None:
     stand.put(100_000, 6, cycle=2, state="pending")
 
 
+@pytest.mark.duty("D18")
+@pytest.mark.duty("D8")
+@pytest.mark.duty("D5")
 async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, stand: Stand) -> None:
     """Duty D18: the winning value is there at once, though the meter begins anew."""
     stand.put(151_234, 5)
@@ -162,6 +165,7 @@ async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
     await expect(what).to_have_text("Table TCP-01 wins $25.00")
 
 
+@pytest.mark.duty("D18")
 async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     page: Page, stand: Stand
 ) -> None:

@@ -151,6 +151,7 @@ async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
     await is_unavailable(page, within_s=2.5)
 
 
+@pytest.mark.duty("D14")
 async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)

@@ -175,6 +175,7 @@ async def test_what_a_foreign_form_could_send_is_refused(
     assert stand.claims.acts == []
 
 
+@pytest.mark.duty("D20")
 @pytest.mark.parametrize(
     ("told", "status"),
     [

@@ -45,6 +45,7 @@ def words_on(pdf: bytes) -> str:
     return " ".join(pages[0].extract_text().split())
 
 
+@pytest.mark.duty("D5")
 def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
     """Duty D16: date, time, table, position, hand, amount, order; and who did what."""
     told = words_on(slip(changed(ROYAL, **PAID)))
@@ -164,6 +165,7 @@ def test_amounts_are_written_out(cents: int, expected: str) -> None:
     assert amount_words(cents) == expected
 
 
+@pytest.mark.duty("D16")
 def test_moments_are_those_of_the_facility() -> None:
     floor = parse_floor(FLOOR)
     zone = ZoneInfo(floor.facility.timezone)

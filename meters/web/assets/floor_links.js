@@ -3,6 +3,7 @@
 const links = (() => {
   const { make, money } = house;
   const ACTS_LIMIT = 25;
+  const NAMED_MAX = 8;
   const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
   const DONE = {
     seed: "Meter begun", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
@@ -63,6 +64,8 @@ const links = (() => {
             `${link.tables_online} of ${words.count(link.tables, "table")} connected`,
             `${words.count(link.rounds_open, "round")} in hand`,
           ].join(" · "))),
+        link.tables_offline?.length
+          ? make("p.of.offline", {}, this.offline(link.tables_offline)) : null,
         link.reason ? make("p.notice.wait", {}, this.why(link)) : null,
         may ? this.linkActs(link, closed, done) : null,
         link.proposals.length
@@ -75,6 +78,12 @@ const links = (() => {
             make("code", {}, link.seal))
           : null,
         this.actsOf(link));
+    }
+
+    /* The tables whose progressives cannot be played, the first of them by name. */
+    offline(tables) {
+      const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
+      return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
     }
 
     why(link) {

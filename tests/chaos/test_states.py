@@ -1,0 +1,217 @@
+"""After an error everything is as it was (duty D11): each part killed in each state of a table.
+
+Real processes, each ended with SIGKILL and started again: the service, Redis, the broker, the
+table's agent. In between, what the store and the table say of themselves is compared.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final, Self
+
+import pytest
+import redis
+
+from tests.chaos.devices import Devices
+from tests.mqtt.stand import Stand
+from tests.servers import eventually
+from tests.staff import Colleague, hire
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D11")]
+
+BACK_WITHIN_S: Final = 60.0
+ADDED_MICROS: Final = 100 * 1_400
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    with Stand(tmp_path_factory.mktemp("stand")) as stand:
+        hire(stand.service.config, "Sue", "supervisor")
+        yield stand
+
+
+class Seat:
+    """A table that nobody else uses, its devices, and what is known of it."""
+
+    def __init__(self, stand: Stand) -> None:
+        self.stand = stand
+        self.table = stand.table().table
+        self._topic = f"pitlink/v1/main/table/{self.table}/status"
+        self._up = ExitStack()
+        self.devices = self._start()
+
+    def _start(self) -> Devices:
+        devices = Devices(self.stand.service.config, self.table)
+        # Not as a context of its own: what that asks of a new table is not to be had of a held one.
+        self._up.callback(devices.__exit__, None, None, None)
+        return devices
+
+    def restart(self) -> None:
+        """Kill the agent, and start another on its outbox."""
+        self.devices.kill()
+        self.devices = self._start()
+
+    def told(self) -> int:
+        """How often the agent, or its last will, has told where the table stands."""
+        return len(self.stand.ear.on(self._topic))
+
+    def comes_to(self, state: str, after: int = 0) -> None:
+        """Wait until the agent says that the table is in a state, in a later message than those."""
+
+        def there() -> bool:
+            told = self.stand.ear.on(self._topic)[after:]
+            return bool(told) and told[-1].json["online"] and told[-1].json["state"] == state
+
+        eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
+
+    def kept(self) -> dict[str, Any]:
+        """What the store has of the table, of all money, of what waits and of the link."""
+        with redis.Redis(unix_socket_path=str(self.stand.redis.socket_path)) as store:
+            meters: dict[bytes, bytes] = store.hgetall("pitlink:{main}:meters")
+            return {
+                "table": store.hgetall(f"pitlink:{{main}}:table:{self.table}"),
+                "accounts": store.hgetall("pitlink:{main}:accounts"),
+                "tallies": store.hgetall("pitlink:{main}:tallies"),
+                "waiting": store.zrange("pitlink:{main}:waiting", 0, -1),
+                "closed": meters.get(b"closed"),
+                "rounds": meters.get(b"rounds"),
+                "cycle": meters[b"cycle:progressive"],
+            }
+
+    def __enter__(self) -> Self:
+        self.comes_to("open")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._up.close()
+
+
+@contextmanager
+def closed(seat: Seat) -> Iterator[None]:
+    """The link is closed in the block."""
+    sue = Colleague(seat.stand.service.url, "Sue")
+    assert sue.post("/api/v1/links/main/close", reason="the felt is changed").status_code == 200
+    try:
+        yield
+    finally:
+        sue = Colleague(seat.stand.service.url, "Sue")
+        assert sue.post("/api/v1/links/main/open").status_code == 200
+
+
+def lit(seat: Seat) -> str:
+    eventually(lambda: seat.devices.wager(3)["ok"], within_s=BACK_WITHIN_S, what="a wager lit")
+    return "open"
+
+
+def locked(seat: Seat) -> str:
+    lit(seat)
+    assert seat.devices.ask("lockout")["ok"]
+    return "locked"
+
+
+def dealt(seat: Seat, cards: tuple[str, ...] = ("2h", "7d", "9c")) -> str:
+    locked(seat)
+    assert seat.devices.ask("chips", count=1)["ok"]
+    assert seat.devices.ask("hand", position=3, cards=cards)["ok"]
+    assert seat.devices.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]
+    return "dealt"
+
+
+def held(seat: Seat) -> str:
+    dealt(seat, ("As", "Ks", "Qs"))
+    seat.devices.say("settle")
+    return "held"
+
+
+def settle_later(seat: Seat) -> None:
+    assert seat.devices.ask("settle")["ok"]
+
+
+def lock_and_play(seat: Seat) -> None:
+    assert seat.devices.ask("lockout")["ok"]
+    assert seat.devices.play_out()["ok"]
+
+
+def play_out(seat: Seat) -> None:
+    assert seat.devices.play_out()["ok"]
+
+
+def decide(seat: Seat) -> None:
+    service = seat.stand.service
+    (claim,) = [row["claim"] for row in service.claims() if row["table"] == seat.table]
+    service.decide(claim, "validate")
+    service.decide(claim, "pay", slip=f"HP-{claim}")
+
+
+Bring = Callable[[Seat], str]
+Finish = Callable[[Seat], None]
+STATES: Final[dict[str, tuple[Bring, Finish, bool]]] = {
+    "a wager lit": (lit, lock_and_play, False),
+    "locked out": (locked, play_out, False),
+    "hands entered": (dealt, settle_later, False),
+    "held for a hand pay": (held, decide, False),
+    "a closed link with a round in hand": (locked, play_out, True),
+}
+"""How a table comes to each state, how its round ends, and whether the link is closed in it."""
+
+
+def kill_service(seat: Seat) -> None:
+    seat.stand.service.process.kill()
+    seat.stand.service.start()
+
+
+def kill_redis(seat: Seat) -> None:
+    seat.stand.redis.kill()
+    seat.stand.redis.start()
+
+
+def kill_broker(seat: Seat) -> None:
+    seat.stand.mosquitto.kill()
+    seat.stand.mosquitto.start()
+
+
+PARTS: Final = (kill_service, kill_redis, kill_broker, Seat.restart)
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("name", STATES)
+def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str) -> None:
+    """And the round ends as if nothing had happened, its wager counted once."""
+    bring, finish, is_closed = STATES[name]
+    with Seat(stand) as seat, ExitStack() as stack:
+        before_micros = -stand.account("main", f"table:{seat.table}".encode())
+        state = bring(seat)
+        if is_closed:
+            stack.enter_context(closed(seat))
+        seat.comes_to(state)
+        kept = seat.kept()
+        for kill in PARTS:
+            told = seat.told() if kill in {kill_broker, Seat.restart} else 0
+            kill(seat)
+            eventually(stand.service.ready, within_s=BACK_WITHIN_S, what="the links back")
+            seat.comes_to(state, after=told)
+            assert seat.kept() == kept, kill
+        finish(seat)
+        seat.comes_to("open")
+        after_micros = -stand.account("main", f"table:{seat.table}".encode())
+        assert after_micros - before_micros == ADDED_MICROS
+    assert stand.service.audit()["balanced"]
+
+
+@pytest.mark.duty("D11")
+def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
+    """The service is away when the round is settled; so are then the others, one by one."""
+    with Seat(stand) as seat:
+        dealt(seat)
+        stand.service.process.kill()
+        seat.devices.say("settle")
+        seat.comes_to("settling")
+        kept = seat.kept()
+        for kill in (kill_redis, kill_broker, Seat.restart):
+            told = seat.told() if kill is not kill_redis else 0
+            kill(seat)
+            seat.comes_to("settling", after=told)
+            assert seat.kept() == kept, kill
+        stand.service.start()
+        seat.comes_to("open")
+        assert seat.kept()["table"][b"last"] == b"2"
+    assert stand.service.audit()["balanced"]

@@ -1,0 +1,93 @@
+"""The table of the controller's duties, held to the tests that it names (`deploy/DUTIES.md`)."""
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.test_tree import ROOMS, ROOT, of_room, parsed
+
+TABLE: Final = ROOT / "deploy" / "DUTIES.md"
+DUTIES: Final = [f"D{number}" for number in range(1, 21)]
+
+_ROW: Final = re.compile(r"^\| (D\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+_TEST: Final = re.compile(r"`(tests/[\w/]+\.py)::([\w:]+)`")
+_CITED: Final = re.compile(r"\bdut(?:y|ies) (D\d+(?:(?:, | and |, and )D\d+)*)")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def rows() -> dict[str, list[tuple[str, str]]]:
+    """The tests that the table names for each duty: the file, and the name within it."""
+    found = _ROW.findall(TABLE.read_text(encoding="utf-8"))
+    assert [duty for duty, *_ in found] == DUTIES
+    return {duty: _TEST.findall(tests) for duty, _, _, tests in found}
+
+
+def functions(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
+    """The functions of a module by name, those of a class with its name before them."""
+    for node in body:
+        if isinstance(node, Function):
+            yield within + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node.body, f"{node.name}::")
+
+
+def duties_in(node: ast.AST) -> frozenset[str]:
+    """The duties in the marks that stand in a part of a file."""
+    return frozenset(
+        arg.value
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "duty"
+        for arg in call.args
+        if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+    )
+
+
+@functools.cache
+def marked(path: Path) -> dict[str, frozenset[str]]:
+    """Each function of a file with the duties that it carries, its module's mark included."""
+    body = parsed(path).body
+    of_module = frozenset().union(
+        *(duties_in(node) for node in body if isinstance(node, ast.Assign))
+    )
+    return {
+        name: of_module.union(*(duties_in(decorator) for decorator in node.decorator_list))
+        for name, node in functions(body)
+    }
+
+
+@pytest.mark.parametrize("duty", DUTIES)
+def test_each_duty_names_tests_that_carry_it(duty: str) -> None:
+    named = rows()[duty]
+    assert named
+    for file, name in named:
+        carried = marked(ROOT / file)
+        assert name in carried, f"there is no test {name} in {file}"
+        assert duty in carried[name], f"{name} does not carry {duty}"
+
+
+def test_every_mark_is_of_a_duty_that_there_is() -> None:
+    wrong = {
+        f"{path.relative_to(ROOT)}: {sorted(duties)}"
+        for path in of_room("tests")
+        if (duties := duties_in(parsed(path)) - frozenset(DUTIES))
+    }
+    assert not wrong
+
+
+def test_every_duty_that_the_code_cites_there_is() -> None:
+    cited = {
+        duty
+        for path in of_room(*ROOMS)
+        for found in _CITED.findall(path.read_text(encoding="utf-8"))
+        for duty in re.findall(r"D\d+", found)
+    }
+    assert cited
+    assert cited <= set(DUTIES)
