@@ -258,16 +258,16 @@ class Agent:
     async def _keep_watch(self) -> None:
         """Look after the beat, tell the status when it changes, say hello while that matters."""
         loop = asyncio.get_running_loop()
-        told: str | None = None
+        told: tuple[int, str] | None = None
         while True:
             if self.fault() is None:
                 self._live.set()
             else:
                 self._live.clear()
-            if not self._courier.connected:
-                told = None
-            elif told != (state := self.state) and await self._courier.tell_status(state):
-                told = state
+            # A connection may be lost and found between two looks; its last will was told then.
+            now = (self._courier.connections, self.state)
+            if told != now and await self._courier.tell_status(now[1]):
+                told = now
             if self._wants_hello() and loop.time() >= self._hello_due_s:
                 every = _UNDECIDED_HELLOS if self._merely_undecided else 1
                 self._hello_due_s = loop.time() + self._timing.hello_every_s * every

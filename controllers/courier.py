@@ -143,6 +143,7 @@ class Courier:
         pulse: the controller's beats.
         meter_values: what those meters hold.
         connected: whether the broker is reached.
+        connections: how often it was; after each the broker knows nothing but the last will.
     """
 
     def __init__(
@@ -167,6 +168,7 @@ class Courier:
         self._log = _log.bind(link=link, table=table)
         self.pulse = Pulse(timing.silence_s)
         self.meter_values = MeterValues(meters)
+        self.connections = 0
 
     @property
     def connected(self) -> bool:
@@ -228,6 +230,7 @@ class Courier:
             ]
         )
         self._client = client
+        self.connections += 1
         await self.say_hello()
         if self._under_way is not None:
             await self._publish_event(self._under_way.payload)

@@ -191,6 +191,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
             seat.comes_to(state, after=told)
             assert seat.kept() == kept, kill
         finish(seat)
+        stack.close()
         seat.comes_to("open")
         after_micros = -stand.account("main", f"table:{seat.table}".encode())
         assert after_micros - before_micros == ADDED_MICROS

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import aiomqtt
 import pytest
 
 from controllers.agent import Agent
@@ -339,6 +341,29 @@ async def test_the_status_is_retained_and_ends_with_the_agent(
             )
         )
     await eventually_async(lambda: service.statuses[-1]["online"] is False)
+
+
+@pytest.mark.duty("D14")
+async def test_the_status_is_told_again_after_a_connection_that_was_lost_for_a_moment(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """The broker has told the last will; the agent is back before it looks whether it is there."""
+    timing = replace(SWIFT, watch_every_s=0.5, reconnect_first_s=0.001)
+
+    def online() -> bool:
+        return bool(service.statuses) and service.statuses[-1]["online"] is True
+
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=timing):
+        await eventually_async(online, what="the table online")
+        told = len(service.statuses)
+        name = f"pitlink/{LINK}/{TABLE}"
+        with contextlib.suppress(aiomqtt.MqttError):
+            async with aiomqtt.Client("127.0.0.1", mosquitto.port, identifier=name):
+                pass
+        await eventually_async(
+            lambda: any(not one["online"] for one in service.statuses[told:]), what="the last will"
+        )
+        await eventually_async(online, what="the table online again")
 
 
 async def test_a_second_agent_of_the_table_is_refused(agent: Agent, outbox: Path) -> None:
