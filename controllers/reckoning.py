@@ -65,7 +65,8 @@ def _result(state: TableState, reply: Reply) -> Step:
         (line.position, str(line.item)) for line in lines if line.paid_from is PaidFrom.HAND_PAY
     }
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
-    answer = Answer(event="settle", ok=True, lines=lines, claims=claims)
+    # Named, so that an answer that is kept for a repeat is never taken for another round's.
+    answer = Answer(event="settle", ok=True, round=state.round or "", lines=lines, claims=claims)
     settled = Settled(
         round=state.round or "",
         lines=tuple(lines),
