@@ -38,6 +38,7 @@ class Announcer:
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
         self._told: dict[str, MeterValue] = {}
+        self._last: dict[str, MeterValue] = {}
         self._beat = 0
 
     def forget_told(self) -> None:
@@ -74,10 +75,22 @@ class Announcer:
             or (value.version == told.version and value.state == told.state)
         ):
             return
-        self._told[value.meter] = value
+        value = self._no_earlier(value)
+        self._told[value.meter] = self._last[value.meter] = value
         self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
         self._metrics.show_amount(self._link, value.meter, value.amount)
         self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
+
+    def _no_earlier(self, value: MeterValue) -> MeterValue:
+        """A value as of no moment before the last one told of its version.
+
+        Whoever shows meters tells the states of one version apart by their moments, and the
+        machine's clock may have been set back between them.
+        """
+        last = self._last.get(value.meter)
+        if last is None or last.version != value.version or last.at <= value.at:
+            return value
+        return msgspec.structs.replace(value, at=last.at)
 
     def tell_beat(self, problem: str | None, closed: str | None) -> None:
         """Publish the controller's state; its silence is taken for failure (duty D13).
