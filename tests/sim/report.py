@@ -56,9 +56,9 @@ class Report(msgspec.Struct, frozen=True):
 def summary(reports: Sequence[Report]) -> str:
     """Many reports together."""
     faults: Counter[str] = sum((Counter(report.faults) for report in reports), Counter())
+    seconds = sum(report.seconds for report in reports)
     lines = [
-        f"{len(reports)} seeds, {sum(report.seconds for report in reports) / 3600:.1f} hours"
-        " by their own clocks",
+        f"{len(reports)} seeds, {seconds / 3600:.1f} hours by their own clocks",
         ", ".join(f"{sum(getattr(report, name) for report in reports)} {name}" for name in _COUNTS),
         f"{faults.total()} faults:",
         *(f"  {count:8} {kind}" for kind, count in sorted(faults.items())),

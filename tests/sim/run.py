@@ -12,9 +12,10 @@ from meters.wire import topics
 from tests.servers import RedisServer
 from tests.sim.checker import Checker
 from tests.sim.clocks import under_control
-from tests.sim.ending import hold_outbox
+from tests.sim.ending import hold_history
 from tests.sim.faults import Faults
 from tests.sim.floor import simulated_floor
+from tests.sim.foreign import ForeignTable
 from tests.sim.loop import VirtualLoop
 from tests.sim.report import Report
 from tests.sim.service import SimulatedService
@@ -48,27 +49,39 @@ class Simulation:
                 f"serve-{each}",
                 floor,
                 server.socket_path,
-                service_connections(world, self._broker),
-                self._checker.check,
+                connect=service_connections(world, self._broker),
+                wrote=self._checker.check,
             )
             for each, floor in enumerate(floors)
         ]
         told = Told(world, self._checker)
         connect = table_clients(world, self._broker)
-        self._tables = [
-            SimulatedTable(world, self._link, table, connect, told) for table in self._link.table
-        ]
+        *ours, last = self._link.table
+        self._tables = [SimulatedTable(world, self._link, table, connect, told) for table in ours]
+        self._foreign: list[ForeignTable] = []
+        if world.seed % 2:
+            self._foreign.append(ForeignTable(world, self._link, last, connect))
+        else:
+            self._tables.append(SimulatedTable(world, self._link, last, connect, told))
+        self._everyone = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
         self._broker.told.append(self._watch.told)
         self._staff = Staff(world, self._link.id, self._services, self._checker)
         self._faults = Faults(
-            world, self._broker, server, self._services, self._tables, self._checker
+            world,
+            broker=self._broker,
+            server=server,
+            services=self._services,
+            tables=self._tables,
+            checker=self._checker,
         )
 
     async def run(self, steps: int) -> None:
         """Run until so many device events were answered, and then until all is well."""
-        for part in (*self._services, *self._tables):
-            part.start()
+        for service in self._services:
+            service.start()
+        for table in self._tables:
+            table.start()
         loop = self._world.loop
         others = [
             loop.create_task(work)
@@ -77,7 +90,8 @@ class Simulation:
                 self._staff.decide(),
                 self._staff.keep_links(),
                 self._look(),
-                *(table.deal() for table in self._tables),
+                *(table.deal() for table in self._everyone),
+                *(table.listen() for table in self._foreign),
             )
         ]
         ended = loop.create_task(self._go_through(steps))
@@ -91,33 +105,37 @@ class Simulation:
 
     async def _go_through(self, steps: int) -> None:
         world = self._world
-        while self._answers < steps and world.now_s < TROUBLE_WITHIN_S:
+        while self._answers < steps and world.now_s < TROUBLE_WITHIN_S:  # noqa: ASYNC110  (its own time)
             await asyncio.sleep(LOOK_EVERY_S)
         world.note("calm")
         world.weather.calm = True
         self._faults.end()
         await self._staff.reopen()
-        before = {table.name: table.rounds for table in self._tables}
+        before = {table.name: table.rounds for table in self._everyone}
         deadline_s = world.now_s + WELL_WITHIN_S
-        while problems := self._not_well(before):
+        while problems := self._not_well():
             if world.now_s > deadline_s:
                 world.fail(f"not well {WELL_WITHIN_S:.0f} s after the last fault: {problems}")
+            for table in self._everyone:
+                table.may_rest = table.rounds >= before[table.name] + _LAST_ROUNDS
             await asyncio.sleep(LOOK_EVERY_S)
         self._checker.check()
-        for table in self._tables:
-            await table.close()
-            hold_outbox(world, self._checker, self._link.id, table)
+        for ours in self._tables:
+            await ours.close()
+        for table in self._everyone:
+            history, lost = table.history(), table.lost
+            hold_history(world, self._checker, table.name, history, lost=lost)
 
     @property
     def _answers(self) -> int:
-        return sum(table.answers for table in self._tables)
+        return sum(table.answers for table in self._everyone)
 
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             self._watch.look(self._services, self._tables)
 
-    def _not_well(self, before: dict[str, int]) -> Sequence[str]:
+    def _not_well(self) -> Sequence[str]:
         """What is not yet as it must be when nothing fails any more."""
         problems = [f"{each.name} is down" for each in self._services if each.running is None]
         problems += [
@@ -127,9 +145,7 @@ class Simulation:
             for reason in service.running.inoperable.values()
         ]
         problems += [
-            table.standing
-            for table in self._tables
-            if table.rounds < before[table.name] + _LAST_ROUNDS or not table.idle
+            table.standing for table in self._everyone if not (table.resting and table.idle)
         ]
         if problems:
             return problems
@@ -167,7 +183,7 @@ class Simulation:
             seconds=self._world.now_s,
             faults=dict(self._world.weather.faults),
             answers=self._answers,
-            rounds=sum(table.rounds for table in self._tables),
+            rounds=sum(table.rounds for table in self._everyone),
             wagers=sum(entry["event"].count('"wagers":{') for entry in wagers),
             entries=len(self._checker.entries),
             claims=len(self._checker.claims),
@@ -190,7 +206,7 @@ def simulate(seed: int, steps: int, home: Path) -> tuple[Report, str | None, Seq
             loop.run_until_complete(simulation.run(steps))
         except (SimulationError, RuntimeError):
             failure = _why(world)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             failure = f"{type(error).__name__}: {error}"
         failure = failure or _why(world)
         return simulation.report(), failure, tuple(world.trace)
@@ -212,5 +228,3 @@ def _listen_to_logs(world: World) -> None:
         raise structlog.DropEvent
 
     structlog.configure(processors=[take])
-
-

@@ -66,6 +66,7 @@ class SimulatedService:
         name: str,
         floor: Floor,
         server: Path,
+        *,
         connect: Callable[[BrokerAddress, str], BrokerConnection],
         wrote: Callable[[], None],
     ) -> None:
@@ -99,7 +100,7 @@ class SimulatedService:
                 await service.work(lambda: parse_broker_url(_NO_URL), group)
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             self._world.fail(f"{self.name} ended: {error!r}")
 
     def kill(self) -> None:

@@ -13,7 +13,9 @@ from tests.sim.service import Running, SimulatedService
 from tests.sim.world import World
 
 PEOPLE: Final = ("ann", "bob", "cy")
-_ACTS: Final[Sequence[Act]] = ("validate", "validate", "pay", "pay", "reject")
+_ACTS: Final[Sequence[Act]] = ("validate", "reject", "pay")
+_FIRST_ACTS: Final[Sequence[Act]] = ("validate", "validate", "validate", "reject")
+_AS_IS_DUE: Final = 0.8
 _EVERY_S: Final = 0.7
 _LINK_EVERY_S: Final = 15.0
 _PATIENCE_S: Final = 60.0
@@ -43,15 +45,13 @@ class Staff:
         """Decide claims, for ever: mostly what is next, at times what is not."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _EVERY_S))
-            undecided = [
-                claim
-                for claim, state in self._checker.claims.items()
-                if state in {"pending", "validated"}
-            ]
-            some = undecided or list(self._checker.claims)
-            if not some:
+            states = self._checker.claims
+            if not states:
                 continue
-            claim, act = self._chance.choice(some), self._chance.choice(_ACTS)
+            claim, act = self._chance.choice(list(states)), self._chance.choice(_ACTS)
+            if (waiting := self._checker.waiting) and self._chance.random() < _AS_IS_DUE:
+                claim = self._chance.choice(waiting)
+                act = "pay" if states[claim] == "validated" else self._chance.choice(_FIRST_ACTS)
             by = self._chance.choice(PEOPLE)
             slip = f"S-{claim}" if self._chance.random() < 0.9 else "S-1"
             if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):

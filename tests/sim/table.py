@@ -1,15 +1,23 @@
 """A table: its agent, which dies and comes back, and its dealer, who repeats what had no answer."""
 
 import asyncio
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import structlog
 
 from controllers.agent import Agent
 from controllers.bots import DealerBot
 from controllers.courier import Connect
-from controllers.events import Answer, BettingLocked, DeviceEvent, VoidPressed, WagerWithdrawn, encode_event
-from controllers.outbox import OutboxError
+from controllers.events import (
+    Answer,
+    BettingLocked,
+    DeviceEvent,
+    VoidPressed,
+    WagerWithdrawn,
+    encode_event,
+)
+from controllers.outbox import Outbox, OutboxError, Sent
 from controllers.table import Phase
 from meters.wire.floor import Link, Table
 from tests.sim.disk import OutboxDisk
@@ -34,6 +42,8 @@ class SimulatedTable:
         agent: the agent at work, or None while it is down.
         rounds: how many rounds were played to their end.
         answers: how many device events were answered.
+        may_rest: set it, and the dealer begins no other round.
+        resting: whether he has ended the last one.
     """
 
     def __init__(
@@ -55,6 +65,7 @@ class SimulatedTable:
         self._working = asyncio.Event()
         self._bot: DealerBot | None = None
         self._over = False
+        self.may_rest = self.resting = False
 
     def start(self) -> None:
         """Start the agent."""
@@ -77,10 +88,11 @@ class SimulatedTable:
                 self._working.set()
                 await asyncio.Event().wait()
         except OutboxError as error:
-            self._world.fail(f"{self.name}: {error}")
+            self._world.note(f"the agent ended: {error}")
+            self._world.loop.outside(0.0, self.kill)
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             self._world.fail(f"the agent of {self.name} ended: {error!r}")
 
     def kill(self) -> None:
@@ -99,6 +111,19 @@ class SimulatedTable:
             if process.alive:
                 process.kill()
                 self._down()
+
+    @property
+    def lost(self) -> bool:
+        """Whether its disk has lost what it had promised to keep."""
+        return self.disk.lost
+
+    def history(self) -> Sequence[Sent]:
+        """Every event with its reply, from the outbox of an agent that has ended."""
+        outbox = Outbox.open(self.outbox, self._link.id, self.name)
+        try:
+            return tuple(outbox.history())
+        finally:
+            outbox.close()
 
     async def close(self) -> None:
         """End the agent in good order, for good."""
@@ -121,7 +146,8 @@ class SimulatedTable:
             if agent is None:
                 continue
             asked = self._world.loop.create_task(agent.handle(line))
-            await asyncio.wait({asked, process.died}, return_when=asyncio.FIRST_COMPLETED)
+            both: list[asyncio.Future[Any]] = [asked, process.died]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 answer = asked.result()
                 self.answers += 1
@@ -140,7 +166,8 @@ class SimulatedTable:
         while True:
             await self._clear()
             agent = self.agent
-            if agent is None or not await agent.wait_live(1.0):
+            self.resting = self.may_rest
+            if self.resting or agent is None or not await agent.wait_live(1.0):
                 await asyncio.sleep(_TOUCH_S)
                 continue
             if self._bot is None:
@@ -203,6 +230,4 @@ class SimulatedTable:
 def _short(answer: Answer) -> str:
     if answer.ok:
         return "ok"
-    assert not isinstance(answer.error, type(None))
     return f"refused {getattr(answer.error, 'code', '')}"
-

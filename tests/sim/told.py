@@ -62,7 +62,7 @@ class Told:
             case BettingLocked():
                 self._locked(table, answer, shaken=shaken)
             case SettlePressed():
-                self._settled(table, answer)
+                self._settled(table, answer, doubtful=lost or shaken)
             case VoidPressed():
                 self._voided(table, answer, lost=lost)
             case _:
@@ -98,9 +98,14 @@ class Told:
         if sent != lit and not shaken:
             self._world.fail(f"{table} {answer.round}: lit were {lit}, accepted {sent}")
 
-    def _settled(self, table: str, answer: Answer) -> None:
-        round_id = self._rounds.get(table)
-        if not answer.ok or round_id is None:
+    def _settled(self, table: str, answer: Answer, *, doubtful: bool) -> None:
+        known = self._rounds.get(table)
+        round_id = None if answer.round is UNSET else answer.round
+        if not answer.ok:
+            return
+        if round_id != known and not doubtful:
+            self._world.fail(f"{table} was told the result of {round_id} in round {known}")
+        if round_id is None:
             return
         entry = self._ledger.find(table, "result", round_id)
         if entry is None:

@@ -1,4 +1,4 @@
-"""A broker in memory, and clients of it: what they carry is lost, doubled, late and out of order."""
+"""A broker in memory and its clients: what they carry is lost, doubled, late and out of order."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -196,7 +196,7 @@ class _Carried:
         retain: bool = False,  # noqa: FBT001, FBT002
         **_: object,
     ) -> None:
-        """Publish, and wait until the broker has it; where that fails it may have it all the same."""
+        """Publish and wait for the broker; where that fails it may have it all the same."""
         assert isinstance(payload, bytes), qos
         if not self._session.open:
             raise aiomqtt.MqttError("not connected")

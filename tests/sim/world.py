@@ -1,4 +1,4 @@
-"""What all parts of a run share: its loop, its chance, its weather and the trace of what happened."""
+"""What all parts of a run share: its loop, its chance, its weather, and what happened so far."""
 
 import asyncio
 import hashlib

@@ -1,0 +1,148 @@
+"""Defects put into the code on purpose: a simulation that does not find them proves nothing."""
+
+import importlib
+import inspect
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import meters.books.store
+from meters.books.lua import load_script
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One line of the code, and what is to stand there.
+
+    Attributes:
+        place: a script's name, or a module and a method of it.
+        line: what stands there.
+        instead: what is put there.
+    """
+
+    place: str
+    line: str
+    instead: str
+
+
+DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
+    "a repeat is counted again": (
+        Defect("apply_events", "if seq <= at.last then", "if seq < at.last then"),
+    ),
+    "no reply is kept": (
+        Defect("apply_events", "'reply:' .. exact(seq), digest .. reply", "'kept', '1'"),
+    ),
+    "a result rests on any round of that name": (
+        Defect("apply_events", "if basis and basis ~= at.basis then", "if false then"),
+    ),
+    "rounds that were seen are never forgotten": (
+        Defect(
+            "meters.intake.batches:LinkIntake._settle_answer",
+            "self._rounds.pop(known.table.id, None)",
+            "pass",
+        ),
+    ),
+    "what the store failed to do is answered as done": (
+        Defect(
+            "meters.intake.batches:LinkIntake._apply",
+            "answers = await self._store.apply(steps, keys)",
+            "try:\n        answers = await self._store.apply(steps, keys)\n"
+            "    except Exception:\n"
+            "        answers = [Answer(Status.ACCEPTED, one.step.work.reply.encode())"
+            " for one in judged]",
+        ),
+    ),
+    "the outbox is not synced": (
+        Defect("controllers.outbox:Outbox.write_event", '"FULL"', '"OFF"'),
+    ),
+    "an event is published before it is written": (
+        Defect(
+            "controllers.clerk:Clerk._write_step",
+            "payload = encode_money_event(step.send)",
+            "payload = encode_money_event(step.send)\n"
+            "        await asyncio.wait({asyncio.ensure_future("
+            "self._deliver(step.send.seq, payload))}, timeout=0.1)",
+        ),
+    ),
+    "any reply is taken for the one awaited": (
+        Defect(
+            "controllers.courier:Courier._hear_reply",
+            "under_way.seq != reply.seq",
+            "reply.seq is None",
+        ),
+    ),
+    "a void changes a meter, and not its version": (
+        Defect(
+            "apply_events",
+            "    touch_meter(meter)\n    tally('voided_wagers:'",
+            "    tally('voided_wagers:'",
+        ),
+    ),
+    "an old value is shown": (
+        Defect(
+            "controllers.meter_values:MeterValues.hear", "value.version < last.version", "False"
+        ),
+        Defect(
+            "controllers.meter_values:MeterValues.hear",
+            "(value.version, value.at) < (last.version, last.at)",
+            "False",
+        ),
+    ),
+    "a claim is decided twice": (
+        Defect("decide_claim", "claim['state'] ~= needed", "claim['state'] == 'rejected'"),
+    ),
+    "a failure at the desk is taken for success": (
+        Defect(
+            "meters.desk.claims:ClaimsDesk._carry",
+            "except WrongStateError as error:",
+            "except OSError as error:",
+        ),
+    ),
+    "a link that failed is never opened again": (
+        Defect("meters.link:LinkService._check", "await self._open()", "pass"),
+    ),
+    "an outbox that was lost begins where it stood": (
+        Defect(
+            "controllers.clerk:Clerk.reconcile",
+            "await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)",
+            "return True",
+        ),
+    ),
+}
+
+
+def break_code(name: str) -> None:
+    """Put a defect into the running code."""
+    scripts: dict[str, list[Defect]] = {}
+    for defect in DEFECTS[name]:
+        if ":" in defect.place:
+            _break_method(defect)
+        else:
+            scripts.setdefault(defect.place, []).append(defect)
+
+    def broken(script: str) -> str:
+        text = load_script(script)
+        for defect in scripts.get(script, ()):
+            text = _replaced(text, defect)
+        return text
+
+    vars(meters.books.store)["load_script"] = broken
+
+
+def _break_method(defect: Defect) -> None:
+    module_name, _, path = defect.place.partition(":")
+    module: Any = importlib.import_module(module_name)
+    class_name, _, method = path.partition(".")
+    owner = getattr(module, class_name)
+    found = inspect.getattr_static(owner, method)
+    source = textwrap.dedent(inspect.getsource(getattr(found, "__func__", found)))
+    made: dict[str, Any] = {}
+    exec(compile(_replaced(source, defect), defect.place, "exec"), vars(module), made)  # noqa: S102
+    setattr(owner, method, made[method])
+
+
+def _replaced(text: str, defect: Defect) -> str:
+    if text.count(defect.line) != 1:
+        raise ValueError(f"{defect.place} has not one {defect.line!r}")
+    return text.replace(defect.line, defect.instead)

@@ -1,0 +1,182 @@
+"""A table whose agent is another maker's: it keeps to the contract, names rounds anew, and errs."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import aiomqtt
+
+from bonus.cards import card_name
+from controllers.courier import Connect
+from controllers.dealer import JACKPOTS, deal, shuffle, stack
+from controllers.outbox import Sent
+from meters.wire import topics
+from meters.wire.floor import Link, Table
+from tests.sim.world import World
+
+Record = dict[str, Any]
+_AT: Final = "2026-11-20T02:14:07.250Z"
+_NAMES: Final = 3
+_REPEAT_S: Final = (0.3, 3.0)
+_PAUSE_S: Final = 0.6
+_WAGERS: Final = {"progressive": 500, "five_of_six_progressive": 500}
+_FLAWED: Final = 0.08
+_NOISE: Final = 0.15
+
+
+class ForeignTable:
+    """The table and its agent, which has no outbox but never dies.
+
+    Attributes:
+        name: the table's id.
+        rounds: how many rounds were accepted to their end.
+        answers: how many events were answered.
+        may_rest: set it, and no other round is begun.
+        resting: whether the last one is over.
+        lost: whether it lost what it sent, which it never does.
+    """
+
+    def __init__(self, world: World, link: Link, table: Table, connect: Connect) -> None:
+        self.name = table.id
+        self.rounds = self.answers = 0
+        self.may_rest = self.resting = False
+        self.lost = False
+        self._world = world
+        self._link, self._positions = link.id, table.positions
+        self._connect = connect
+        self._chance = world.chance(f"foreign/{table.id}")
+        self._client: aiomqtt.Client | None = None
+        self._awaited: tuple[int, asyncio.Future[bytes]] | None = None
+        self._sent: list[Sent] = []
+        self._named = 0
+        self._round: str | None = None
+        self._bets: dict[int, list[str]] = {}
+
+    def history(self) -> Iterable[Sent]:
+        """Every event with its reply."""
+        return self._sent
+
+    async def listen(self) -> None:
+        """Stay connected, for ever."""
+        out = topics.table_in(self._link, self.name)
+        will = aiomqtt.Will(topics.table_status(self._link, self.name), b"{}", 1, retain=True)
+        while True:
+            try:
+                async with self._connect("", 0, identifier=self.name, will=will) as client:
+                    await client.subscribe([(out, 1)])
+                    self._client = client
+                    async for message in client.messages:
+                        assert isinstance(message.payload, bytes)
+                        self._hear(message.payload)
+            except aiomqtt.MqttError:
+                self._client = None
+            await asyncio.sleep(self._chance.uniform(0.1, 2.0))
+
+    def _hear(self, payload: bytes) -> None:
+        reply = json.loads(payload)
+        if self._awaited is None or reply.get("seq") != self._awaited[0]:
+            return
+        if reply["status"] == "out_of_order":
+            self._world.fail(f"{self.name} is told {reply} of its next event")
+        elif not self._awaited[1].done():
+            self._awaited[1].set_result(payload)
+
+    async def deal(self) -> None:
+        """Play round after round, for ever."""
+        while True:
+            await asyncio.sleep(self._chance.expovariate(1 / _PAUSE_S))
+            if self._round is None and self.may_rest:
+                self.resting = True
+                continue
+            event = self._next()
+            accepted = (await self._deliver(event))["status"] == "accepted"
+            if accepted:
+                self._go_on(event)
+
+    def _go_on(self, event: Record) -> None:
+        if event["type"] == "wagers":
+            self._round = event["round"]
+            self._bets = {bet["position"]: list(bet["wagers"]) for bet in event["positions"]}
+        else:
+            self._round = None
+            self.rounds += 1
+
+    def _next(self) -> Record:
+        """The next event; a flawed one at times, which is refused and changes nothing."""
+        flawed = self._chance.random() < _FLAWED
+        if self._round is None:
+            self._named += 1
+            return self._wagers(f"R{self._named % _NAMES}", flawed=flawed)
+        name = "R9" if flawed else self._round
+        if self._chance.random() < 0.2:
+            return {"type": "void", "round": name, "reason": "misdeal"}
+        return self._result(name)
+
+    def _wagers(self, name: str, *, flawed: bool) -> Record:
+        places = self._chance.sample(range(1, self._positions + 1), self._chance.randint(1, 4))
+        positions = []
+        for place in sorted(places):
+            made = self._chance.sample(sorted(_WAGERS), self._chance.randint(1, 2))
+            wagers = {wager: _WAGERS[wager] + flawed for wager in made}
+            positions.append({"position": place, "wagers": wagers})
+        return {"type": "wagers", "round": name, "positions": positions}
+
+    def _result(self, name: str) -> Record:
+        places = sorted(self._bets)
+        deck = shuffle(self._chance)
+        if self._chance.random() < 0.4:
+            winner = self._chance.choice(places)
+            deck = stack(self._chance, self._chance.choice(JACKPOTS), places, winner)
+        dealt = deal(deck, places, community=False)
+        positions = [
+            {"position": place, "folded": False, "cards": [card_name(card) for card in hand]}
+            for place, hand in dealt.hands.items()
+        ]
+        dealer = [card_name(card) for card in dealt.dealer]
+        return {"type": "result", "round": name, "positions": positions, "dealer": dealer}
+
+    async def _deliver(self, event: Record) -> Record:
+        seq = len(self._sent) + 1
+        payload = json.dumps({"seq": seq, "at": _AT, **event}).encode()
+        answered: asyncio.Future[bytes] = self._world.loop.create_future()
+        self._awaited = seq, answered
+        while not answered.done():
+            await self._publish(payload)
+            if self._sent and self._chance.random() < _NOISE:
+                await self._publish(self._noise())
+            await asyncio.wait({answered}, timeout=self._chance.uniform(*_REPEAT_S))
+        reply = answered.result()
+        self._sent.append(Sent(seq, payload, reply))
+        self.answers += 1
+        found: Record = json.loads(reply)
+        self._world.note(f"{self.name} {payload.decode()[:90]} -> {found['status']}")
+        return found
+
+    def _noise(self) -> bytes:
+        """What a table should not send: an event of long ago, another in its place, one too far."""
+        old = self._chance.choice(self._sent[-8:])
+        kind = self._chance.randrange(3)
+        if kind == 0:
+            return old.payload
+        seq = old.seq if kind == 1 else old.seq + 100_000
+        void = {"seq": seq, "at": _AT, "type": "void", "round": "R1", "reason": "noise"}
+        return json.dumps(void).encode()
+
+    async def _publish(self, payload: bytes) -> None:
+        client = self._client
+        if client is not None:
+            try:
+                await client.publish(topics.table_out(self._link, self.name), payload, qos=1)
+            except aiomqtt.MqttError:
+                return
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has ended what it began."""
+        return self.resting
+
+    @property
+    def standing(self) -> str:
+        """Where it stands, in words."""
+        return f"{self.name} has {self._round} open and waits for {self._awaited}"
