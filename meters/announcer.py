@@ -65,15 +65,15 @@ class Announcer:
 
     def tell_inoperable(self) -> None:
         """Publish that no meter can be played, where the store cannot be asked (duty D14)."""
-        for told in list(self._told.values()):
-            self._tell_meter(msgspec.structs.replace(told, state="inoperable", at=now_text()))
+        # Not `_told`: a broker that came back just before has been told nothing yet.
+        for last in list(self._last.values()):
+            self._tell_meter(msgspec.structs.replace(last, state="inoperable", at=now_text()))
 
     def _tell_meter(self, value: MeterValue) -> None:
-        told = self._told.get(value.meter)
-        if told is not None and (
-            value.version < told.version
-            or (value.version == told.version and value.state == told.state)
-        ):
+        last, told = self._last.get(value.meter), self._told.get(value.meter)
+        if last is not None and value.version < last.version:
+            return
+        if told is not None and (value.version, value.state) == (told.version, told.state):
             return
         value = self._no_earlier(value)
         self._told[value.meter] = self._last[value.meter] = value

@@ -8,11 +8,35 @@ from redis.asyncio import Redis
 import meters.announcer
 from meters.announcer import Announcer
 from meters.board import Board
-from meters.books.standing import LinkState, MeterState
+from meters.books.standing import Head, LinkState, MeterState
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from tests.controllers.floors import HandTable
 from tests.sim.floor import simulated_floor
+
+
+class Spoken:
+    """An announcer, what its displays show and what it published."""
+
+    def __init__(self, data: Path) -> None:
+        floor = simulated_floor(data)
+        self.board = Board()
+        self.posted: list[bytes] = []
+        self.announcer = Announcer(
+            LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
+        )
+
+    def _post(self, _topic: str, payload: bytes, *, retain: bool = False) -> None:
+        assert retain
+        self.posted.append(payload)
+
+    def tell(self) -> None:
+        meter = MeterState("high", 500_000, 1, 1, pending=False)
+        self.announcer.tell_meters(LinkState((meter,), None, 0, 0, Head(1, "")))
+
+    @property
+    def shown(self) -> list[str]:
+        return [row.state for row in self.board.rows()]
 
 
 def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
@@ -20,19 +44,26 @@ def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
 ) -> None:
     hours = iter(["12", "12", "11"])
     monkeypatch.setattr(meters.announcer, "now_text", lambda: f"2026-11-20T{next(hours)}:00:00Z")
-    floor = simulated_floor(tmp_path)
-    store, board, posted = LinkStore(Redis(), floor.link[0]), Board(), list[bytes]()
-    announcer = Announcer(
-        store, board, Metrics(floor), lambda _topic, payload, **_: posted.append(payload)
-    )
-    state = LinkState((MeterState("high", 500_000, 1, 1, pending=False),), None, 0, 0, 1)
-    announcer.tell_meters(state)
-    announcer.tell_inoperable()
-    assert [row.state for row in board.rows()] == ["inoperable"]
-    announcer.forget_told()
-    announcer.tell_meters(state)
-    assert [row.state for row in board.rows()] == ["open"]
-    assert b'"at":"2026-11-20T12:00:00Z"' in posted[-1]
+    spoken = Spoken(tmp_path)
+    spoken.tell()
+    spoken.announcer.tell_inoperable()
+    assert spoken.shown == ["inoperable"]
+    spoken.announcer.forget_told()
+    spoken.tell()
+    assert spoken.shown == ["open"]
+    assert b'"at":"2026-11-20T12:00:00Z"' in spoken.posted[-1]
+
+
+@pytest.mark.duty("D14")
+def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable(
+    tmp_path: Path,
+) -> None:
+    spoken = Spoken(tmp_path)
+    spoken.tell()
+    spoken.announcer.forget_told()
+    spoken.announcer.tell_inoperable()
+    assert spoken.shown == ["inoperable"]
+    assert b'"state":"inoperable"' in spoken.posted[-1]
 
 
 def test_the_answer_to_settle_says_which_round_it_is_about() -> None:
