@@ -132,6 +132,26 @@ class OutboxDisk:
         return {file.name: file.read_bytes() for file in self._files if file.exists()}
 
 
+class ServiceDisk:
+    """A service's disk, which takes a little time."""
+
+    def __init__(self, world: World) -> None:
+        self._loop = world.loop
+        self._chance = world.chance("service disks")
+
+    def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        """Carry out a call a little later."""
+        self._loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
+
+    def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        try:
+            result = work()
+        except Exception as error:
+            self._loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, None, error)
+        else:
+            self._loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
+
+
 def _give(done: "asyncio.Future[object]", result: object, error: Exception | None) -> None:
     if done.cancelled():
         return

@@ -13,12 +13,13 @@ from meters.mqtt.connection import BrokerConnection
 from meters.service import MeterService, ServeOptions
 from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.floor import Floor
+from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis
 from tests.sim.world import World
 
 _BACK_S: Final = (0.1, 10.0)
-_NO_URL: Final = "mqtt://simulated:1883"
+_NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
 
 class Running:
@@ -86,7 +87,7 @@ class SimulatedService:
     def start(self) -> None:
         """Start it."""
         skew_s = self._process.skew_s
-        self._process = Process(self._world.loop, self.name)
+        self._process = Process(self._world.loop, self.name, ServiceDisk(self._world))
         self._process.skew_s = skew_s
         self._process.died.add_done_callback(lambda _: self._down())
         self._main = self._process.spawn(self._run())
@@ -97,7 +98,7 @@ class SimulatedService:
         self.running = Running(service)
         try:
             async with asyncio.TaskGroup() as group:
-                await service.work(lambda: parse_broker_url(_NO_URL), group)
+                await service.work(lambda: _NOWHERE, group)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
