@@ -1,0 +1,68 @@
+"""What can be seen of a floor without its parts: the floor file, the pages' look, the offers."""
+
+from bonus.errors import UserError
+from bonus.law.chapter import chapters
+from bonus.returns import hand_bonus_return
+from bonus.settling.table_rules import table_rules
+from meters.selfcheck.checks import Check
+from meters.web.dress import read_logo
+from meters.wire.floor import Floor, fewest_positions
+
+
+def facility_checks(floor: Floor) -> list[Check]:
+    """The floor file, which has been read; signage; what its tables offer."""
+    tables = sum(len(link.table) for link in floor.link)
+    return [
+        Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
+        _check_look(floor),
+        *_check_offers(floor),
+        *_check_returns(floor),
+    ]
+
+
+def _check_look(floor: Floor) -> Check:
+    try:
+        logo = read_logo(floor.signage)
+    except UserError as error:
+        return Check("signage", holds=False, seen=str(error))
+    return Check("signage", holds=True, seen="its logo can be shown" if logo else "no logo")
+
+
+def _check_offers(floor: Floor) -> list[Check]:
+    """Warn where a table has not chosen what the game against the dealer needs."""
+    found = []
+    for link in floor.link:
+        for table in link.table:
+            rules = table_rules(chapters()[table.game], table.paytables)
+            stake = rules.chapter.main.stake
+            lacking = rules.placings[stake]
+            if lacking.choice:
+                seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
+                found.append(Check(f"paytables of {table.id}", holds=False, seen=seen, warns=True))
+    return found
+
+
+def _check_returns(floor: Floor) -> list[Check]:
+    """Warn where a Five Card Hand Bonus gives back more than is wagered (reading T19)."""
+    found = []
+    for link in floor.link:
+        for meter in link.meter:
+            if not (meter.magic_card_every or meter.lucky_every):
+                continue
+            back = hand_bonus_return(
+                meter.terms,
+                magic_card_every=meter.magic_card_every,
+                lucky_every=meter.lucky_every,
+                positions=fewest_positions(link, meter),
+            )
+            tenths = back * 1000 // 1
+            found.append(
+                Check(
+                    f"return of {meter.meter_id} on {link.id}",
+                    holds=back <= 1,
+                    seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
+                    + ("" if back <= 1 else ": the house loses; draw less often"),
+                    warns=True,
+                )
+            )
+    return found

@@ -1,0 +1,151 @@
+"""The installed programs, held against the digests that the wheel recorded (duty D9).
+
+The record is the wheel's own RECORD: a digest of every file, written when the wheel was built. Who
+can write to the installation can write a record to match, so one digest over all files is shown
+too: it is compared with that of the wheel which was submitted, by somebody who has that from
+elsewhere.
+"""
+
+import base64
+import hashlib
+import importlib.util
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import Distribution, FileHash, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from meters.selfcheck.checks import Check
+from meters.selfcheck.compiled import is_of_its_source
+
+_ROOMS: Final = ("bonus", "meters", "controllers")
+_PROGRAM: Final = frozenset(
+    {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
+)  # fmt: skip
+"""What runs, is shown, or is the law: of these an additional file is one too many."""
+
+_CACHE: Final = "__pycache__"
+_NAMED_MOST: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """The programs as they are installed.
+
+    Attributes:
+        files: how many files there are.
+        digest: SHA-256 over all of them, as `sha256sum` of what `sha256sum` says of each by path.
+        problems: each file that is not as recorded, in words.
+        recorded: whether there are digests to hold them against: a checkout has none.
+    """
+
+    files: int
+    digest: str
+    problems: tuple[str, ...]
+    recorded: bool = True
+
+    @property
+    def check(self) -> Check:
+        """The same as one of the list."""
+        seen = f"{self.files} files, SHA-256 over all {self.digest}"
+        if self.problems:
+            more = len(self.problems) - _NAMED_MOST
+            told = "; ".join(self.problems[:_NAMED_MOST]) + (
+                f"; and {more} more" if more > 0 else ""
+            )
+            return Check("software", holds=False, seen=f"{told} ({seen})")
+        if not self.recorded:
+            seen = f"a checkout, with nothing to be held against: install the wheel ({seen})"
+            return Check("software", holds=False, seen=seen, warns=True)
+        return Check("software", holds=True, seen=f"as the wheel recorded it: {seen}")
+
+
+def read_software() -> Software:
+    """Read every file of the programs, and hold it against the record."""
+    homes = {room: _home(room) for room in _ROOMS}
+    found: dict[str, bytes] = {}
+    problems: list[str] = []
+    for path, file in _present(homes):
+        try:
+            found[path] = file.read_bytes()
+            if file.suffix == ".py" and not is_of_its_source(file, found[path]):
+                problems.append(f"{path} has a compiled form that is of another source")
+        except OSError as error:
+            problems.append(f"{path} cannot be read: {error.strerror}")
+    digest = hashlib.sha256(
+        b"".join(
+            f"{hashlib.sha256(data).hexdigest()}  {path}\n".encode()
+            for path, data in sorted(found.items())
+        )
+    ).hexdigest()
+    try:
+        installed = distribution("pitlink")
+    except PackageNotFoundError:
+        return Software(len(found), digest, ("the installation has no record", *problems))
+    if _is_checkout(installed):
+        return Software(len(found), digest, tuple(problems), recorded=False)
+    return Software(len(found), digest, (*_differences(installed, homes, found), *problems))
+
+
+def _home(room: str) -> Path:
+    """Where a package is that Python would import."""
+    spec = importlib.util.find_spec(room)
+    return Path(spec.origin).parent if spec and spec.origin else Path(room)
+
+
+def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
+    """Every file of the packages, as the record names it, save what Python compiled itself."""
+    for room, home in homes.items():
+        for file in sorted(home.rglob("*")):
+            if _CACHE not in file.parts and file.is_file():
+                yield f"{room}/{file.relative_to(home).as_posix()}", file
+
+
+class _Directory(msgspec.Struct, frozen=True):
+    """How a local directory was installed."""
+
+    editable: bool = False
+
+
+class _Origin(msgspec.Struct, frozen=True):
+    """Where an installation came from, as pip notes it."""
+
+    dir_info: _Directory = _Directory()
+
+
+def _is_checkout(installed: Distribution) -> bool:
+    text = installed.read_text("direct_url.json")
+    return text is not None and msgspec.json.decode(text, type=_Origin).dir_info.editable
+
+
+def _differences(
+    installed: Distribution, homes: Mapping[str, Path], found: Mapping[str, bytes]
+) -> Iterator[str]:
+    recorded = {
+        str(file): file.hash
+        for file in installed.files or ()
+        if file.parts[0] in _ROOMS and _CACHE not in file.parts
+    }
+    if not recorded:
+        yield "the installation has no record of its files"
+        return
+    for room, home in homes.items():
+        if home.resolve() != Path(str(installed.locate_file(room))).resolve():
+            yield f"{room} is not run from where it was installed, but from {home}"
+    for path, expected in sorted(recorded.items()):
+        if path not in found:
+            yield f"{path} is missing"
+        elif not _is_as_recorded(found[path], expected):
+            yield f"{path} is altered"
+    for path in sorted(found.keys() - recorded.keys()):
+        if Path(path).suffix in _PROGRAM:
+            yield f"{path} was not installed"
+
+
+def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
+    if expected is None or expected.mode not in hashlib.algorithms_guaranteed:
+        return False
+    digest = hashlib.new(expected.mode, data).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == expected.value

@@ -1,0 +1,1 @@
+"""The self-check: software, configuration, and what a running service makes of them."""

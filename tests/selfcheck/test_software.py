@@ -1,0 +1,179 @@
+"""An installation is held against the record of its wheel, file by file (duty D9)."""
+
+import base64
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import py_compile
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from meters.selfcheck import software
+from meters.selfcheck.checks import Check
+from meters.selfcheck.software import read_software
+from tests.selfcheck.installed import ROOT, Installed, build_wheel
+
+pytestmark = pytest.mark.duty("D9")
+
+LUA: Final = "meters/books/scripts/decide_claim.lua"
+PAGE: Final = "meters/web/assets/signage.js"
+MODULE: Final = "bonus/returns.py"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture
+def home(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed copy, which this process takes for its own."""
+    copy = Installed(wheel, tmp_path / "installed")
+    (found,) = importlib.metadata.distributions(path=[str(copy.home)])
+    monkeypatch.setattr(software, "distribution", lambda _: found)
+    monkeypatch.setattr(software, "_home", lambda room: copy.home / room)
+    return copy.home
+
+
+def seen(*said: str) -> str:
+    """What a failing check says, each of these among it."""
+    check = read_software().check
+    assert (check.what, check.fails) == ("software", True)
+    for part in said:
+        assert part in check.seen, check.seen
+    return check.seen
+
+
+def test_what_was_installed_is_as_recorded_and_its_digest_is_anybodys(home: Path) -> None:
+    """The digest can be had without us, from the wheel that was submitted."""
+    check = read_software().check
+    line = "find bonus meters controllers -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
+    told = subprocess.run(line, shell=True, cwd=home, capture_output=True, text=True, check=True)  # noqa: S602
+    assert check.holds
+    assert check.seen.endswith(f"SHA-256 over all {told.stdout.split()[0]}")
+
+
+@pytest.mark.parametrize("name", [LUA, PAGE, MODULE, "bonus/law/chapters/649a.toml"])
+def test_one_byte_is_enough(home: Path, name: str) -> None:
+    before = read_software().digest
+    file = home / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    assert seen(f"{name} is altered").count(" is altered") == 1
+    assert read_software().digest != before
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    assert read_software().check.holds
+
+
+def test_a_file_that_is_missing_is_named(home: Path) -> None:
+    (home / LUA).unlink()
+    seen(f"{LUA} is missing")
+
+
+@pytest.mark.parametrize(
+    "name", ["meters/books/scripts/more.lua", "bonus/more.py", "controllers/more.pyc",
+             "meters/web/assets/more.js", "bonus/law/chapters/999a.toml", "bonus/more/law.so"],
+)  # fmt: skip
+def test_a_file_that_was_not_installed_is_named(home: Path, name: str) -> None:
+    (home / name).parent.mkdir(exist_ok=True)
+    (home / name).write_text("")
+    seen(f"{name} was not installed")
+
+
+def test_many_are_counted(home: Path) -> None:
+    shutil.rmtree(home / "bonus" / "hands")
+    missing = len(list((ROOT / "bonus" / "hands").glob("*.py")))
+    seen("bonus/hands/aces.py is missing", f"and {missing - 5} more")
+
+
+def compile_into(home: Path, text: str) -> Path:
+    """Put a compiled form of some other text beside a module, such that Python would run it."""
+    source = home / MODULE
+    was, moment = source.read_bytes(), source.stat()
+    source.write_bytes(text.encode().ljust(len(was)))
+    os.utime(source, ns=(moment.st_atime_ns, moment.st_mtime_ns))
+    compiled = Path(importlib.util.cache_from_source(str(source)))
+    py_compile.compile(str(source), str(compiled), doraise=True)
+    source.write_bytes(was)
+    os.utime(source, ns=(moment.st_atime_ns, moment.st_mtime_ns))
+    return compiled
+
+
+def test_a_compiled_form_of_another_source_is_found(home: Path) -> None:
+    """It is what runs, though the source be as it was."""
+    compile_into(home, "hurt = True")
+    seen(f"{MODULE} has a compiled form that is of another source")
+
+
+def test_a_compiled_form_that_is_broken_is_found(home: Path) -> None:
+    compiled = compile_into(home, "hurt = True")
+    compiled.write_bytes(compiled.read_bytes()[:20])
+    seen(f"{MODULE} has a compiled form that is of another source")
+
+
+def test_a_compiled_form_that_python_would_not_run_is_no_matter(home: Path) -> None:
+    """Its own is none, nor one that is outdated or another Python's."""
+    py_compile.compile(str(home / MODULE), doraise=True)
+    assert read_software().check.holds
+    compiled = compile_into(home, "hurt = True")
+    os.utime(home / MODULE, (1, 1))
+    assert read_software().check.holds
+    compiled.write_bytes(b"\0" * 40)
+    assert read_software().check.holds
+
+
+def test_a_record_made_to_match_shows_in_the_digest_over_all(home: Path) -> None:
+    """Who writes both is found by whoever has the digest of what was submitted."""
+    before = read_software()
+    record = next(home.glob("*.dist-info")) / "RECORD"
+    was = (home / LUA).read_bytes()
+    (home / LUA).write_bytes(was + b"-- more\n")
+    old, new = (
+        base64.urlsafe_b64encode(hashlib.sha256(each).digest()).rstrip(b"=").decode()
+        for each in (was, was + b"-- more\n")
+    )
+    assert record.read_text().count(old) == 1
+    record.write_text(record.read_text().replace(old, new))
+    after = read_software()
+    assert after.check.holds
+    assert after.digest != before.digest
+
+
+@pytest.mark.parametrize("text", ["", "pitlink-0.1.0.dist-info/RECORD,,\n"])
+def test_an_installation_without_a_record_is_refused(home: Path, text: str) -> None:
+    (next(home.glob("*.dist-info")) / "RECORD").write_text(text)
+    seen("the installation has no record of its files")
+
+
+def test_a_file_recorded_without_a_digest_is_refused(home: Path) -> None:
+    record = next(home.glob("*.dist-info")) / "RECORD"
+    lines = record.read_text().splitlines()
+    cut = [f"{LUA},," if line.startswith(LUA) else line for line in lines]
+    record.write_text("\n".join(cut))
+    seen(f"{LUA} is altered")
+
+
+def test_programs_from_elsewhere_are_not_those_installed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = shutil.copytree(home / "bonus", home / "elsewhere" / "bonus")
+    monkeypatch.setattr(
+        software, "_home", lambda room: elsewhere if room == "bonus" else home / room
+    )
+    seen("bonus is not run from where it was installed")
+
+
+def test_a_checkout_has_nothing_to_be_held_against() -> None:
+    """These tests run from one, or from what deploy/test made of it."""
+    assert importlib.util.find_spec("meters") is not None
+    check = read_software().check
+    assert check == Check("software", holds=False, seen=check.seen, warns=True)
+    assert "a checkout, with nothing to be held against" in check.seen
+    assert (ROOT / ".git").exists() or check.warns
