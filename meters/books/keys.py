@@ -60,6 +60,11 @@ class LinkKeys:
         return self._key("acts")
 
     @cached_property
+    def approved(self) -> str:
+        """Hash: what of the floor file was last approved, by whom, and the entry that says so."""
+        return self._key("approved")
+
+    @cached_property
     def proposals(self) -> str:
         """Sorted set: what was proposed and is not decided, by the entry that proposed it."""
         return self._key("proposals")

@@ -14,7 +14,7 @@ from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
     "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
-    "note_outage",
+    "note_outage", "approve_link",
 )  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")
@@ -85,7 +85,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
         assert call in {
             "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
-            "PROPOSALS", "PROPOSAL", "SLIPS",
+            "PROPOSALS", "PROPOSAL", "SLIPS", "APPROVED",
         }  # fmt: skip
 
 

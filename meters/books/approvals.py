@@ -1,0 +1,153 @@
+"""What of the floor file was last approved for a link, as its books keep it (duties D10, D12)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from meters.books.lua import load_script
+from meters.books.store import BooksError, LinkStore, texts
+from meters.wire.clock import now_text
+
+_PAGE: Final = 1_000
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """That a floor file was approved, as the ledger keeps it; `changed` in words.
+
+    `text` is all of it, so that the ledger tells under which configuration every wager was taken.
+    """
+
+    digest: str
+    text: str
+    by: str
+    changed: tuple[str, ...]
+
+
+_APPROVAL: Final = msgspec.json.Decoder(Approval)
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """What is approved.
+
+    Attributes:
+        digest: of the text.
+        text: what of the floor file it was.
+        by: who approved it, at `at`.
+        entry: the ledger entry that says so.
+    """
+
+    digest: str
+    text: str
+    by: str
+    at: str
+    entry: int
+
+
+class ForgedError(Exception):
+    """What the store holds as approved is not what the ledger says was."""
+
+    def __init__(self, reason: str, held: str) -> None:
+        super().__init__(reason)
+        self.held = held
+        """The digest that the store holds."""
+
+
+class ApprovalBook:
+    """The approvals of one link."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        self._script = store.redis.register_script(load_script("approve_link"))
+        self._proven: Approved | None = None
+
+    async def current(self) -> Approved | None:
+        """What was approved last, or None where nothing is; cheap where it is as it was.
+
+        Raises:
+            ForgedError: it is not what the ledger says.
+            RedisError: the store failed.
+        """
+        store = self._store
+        digest, entry = cast(
+            "list[bytes | None]",
+            await store.redis.hmget(store.keys.approved, ["digest", "entry"]),
+        )
+        if digest is None:
+            self._proven = None
+            return None
+        held = (digest.decode(), (entry or b"").decode())
+        if self._proven is None or held != (self._proven.digest, str(self._proven.entry)):
+            self._proven = await self._prove(digest.decode())
+        return self._proven
+
+    async def _prove(self, held: str) -> Approved:
+        """Read what is approved, and hold it against the ledger entry that approved it."""
+        store = self._store
+        row = cast("dict[bytes, bytes]", await store.redis.hgetall(store.keys.approved))
+        fields = {name.decode(): value.decode() for name, value in row.items()}
+        try:
+            found = Approved(
+                fields["digest"], fields["text"], fields["by"], fields["at"], int(fields["entry"])
+            )
+            ((_, noted),) = await store.entries(found.entry - 1, 1)
+            approval = _APPROVAL.decode(noted["event"])
+        except (KeyError, ValueError, msgspec.DecodeError):
+            reason = "what the store holds as approved is in no ledger entry"
+            raise ForgedError(reason, held) from None
+        said = (approval.digest, approval.text, noted["by"].decode(), noted["kind"])
+        digest = hashlib.sha256(found.text.encode()).hexdigest()
+        if said != (digest, found.text, found.by, b"approve") or digest != found.digest:
+            raise ForgedError(
+                f"what the store holds as approved is not what ledger entry {found.entry} says",
+                held,
+            )
+        return found
+
+    async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
+        """Have this approved from now on.
+
+        Args:
+            approval: what, and by whom.
+            replaces: the digest that the store holds, empty where none.
+            first: it is adopted unasked, as the first that there ever was.
+
+        Raises:
+            BooksError: ``stale`` where another was approved meanwhile; ``lost`` where it is not the
+                first.
+            RedisError: the store failed.
+        """
+        store = self._store
+        if first and await self._was_ever():
+            # Two workers that start at once: the other was quicker.
+            raise BooksError("lost" if await self.current() is None else "stale")
+        rows = await self._script(
+            keys=[*store.fixed_keys, store.keys.approved],
+            args=[
+                now_text(),
+                approval.digest,
+                approval.by,
+                approval.text,
+                msgspec.json.encode(approval),
+                replaces,
+                "first" if first else "",
+            ],
+        )
+        _done(texts(rows))
+
+    async def _was_ever(self) -> bool:
+        """Whether the ledger knows of an approval: of an older release it knows of none."""
+        after = 0
+        while page := await self._store.entries(after, _PAGE):
+            if any(fields.get("kind") == b"approve" for _, fields in page):
+                return True
+            after = page[-1][0]
+        return False
+
+
+def _done(row: Sequence[str]) -> None:
+    if row[0] != "done":
+        raise BooksError(row[0])

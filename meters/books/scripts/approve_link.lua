@@ -1,0 +1,28 @@
+-- Keeps what of the floor file bears on a link's money as approved from now on, with its ledger
+-- entry (duties D10, D12).
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 approved
+-- ARGV  1 the time, RFC 3339   2 the digest that is approved   3 who
+--       4 the text that it is of   5 the approval as text, for the ledger
+--       6 the digest that it replaces, empty where none is there
+--       7 `first` where it is adopted unasked, since none was ever approved; else empty
+-- Output, in order of precedence
+--   { 'stale' }          another was approved meanwhile
+--   { 'lost' }           it is to be adopted, though one was approved before: the store lost it
+--   { 'done', entry }
+
+local APPROVED = KEYS[8]
+
+--include books
+
+if (redis.call('HGET', APPROVED, 'digest') or '') ~= ARGV[6] then return { 'stale' } end
+if ARGV[7] == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
+
+touch_desk()
+tally('approvals', 1)
+local entry = note_entry('approve', ARGV[3], '', '', 0, {}, ARGV[5], '')
+write_books()
+redis.call('HSET', APPROVED, 'digest', ARGV[2], 'text', ARGV[4], 'by', ARGV[3], 'at', AT,
+  'entry', exact(entry))
+return { 'done', exact(entry) }

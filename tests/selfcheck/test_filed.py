@@ -1,0 +1,89 @@
+"""What of the floor file has to be approved, and how a change of it is told."""
+
+import pytest
+
+from meters.books.filed import Filed
+from meters.wire.floor import parse_floor
+from tests.floor.example import FLOOR
+
+
+def filed(text: str = FLOOR, link: int = 0) -> Filed:
+    floor = parse_floor(text)
+    return Filed.of(floor, floor.link[link])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('name = "Test House"', 'name = "Another House"'),
+        ('name = "One Dollar"', 'name = "Two Dollars"'),
+        ('id = "bonus"', 'id = "bonus"\nname = "Grand"'),
+        ("America/New_York", "America/Chicago"),
+        ("127.0.0.1:8080", "127.0.0.1:8081"),
+        ("pitlink-data", "other-data"),
+        ('title = "Jackpots"', 'title = "Progressives"'),
+        ("celebrate_from = 2500", "celebrate_from = 2600"),
+        ("validate_from = 0\n", ""),
+        ('"progressive", "bonus"]', '"bonus", "progressive"]'),
+        ("positions = 7", "positions = 7 # six on Sundays"),
+    ],
+)
+def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> None:
+    assert before in FLOOR
+    assert filed(FLOOR.replace(before, after, 1)).digest == filed().digest
+
+
+@pytest.mark.duty("D12")
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("validate_from = 0", "validate_from = 500", "validate_from none → 500"),
+        (
+            "validate_from = 0",
+            "tax_documents_above = 120000",
+            "tax_documents_above none → 120000",
+        ),
+        ("wager = 250", "wager = 300", "meter bonus wager 250 → 300"),
+        ("lucky_every = 12\n", "", "meter bonus lucky_every 12 → none"),
+        ('paytable = "B"', 'paytable = "A"', "meter high paytable B → A"),
+        ("positions = 7", "positions = 6", "table T-1 positions 7 → 6"),
+        ('asset = "1001"', 'asset = "1009"', "table T-1 asset 1001 → 1009"),
+        ('"progressive", "bonus"]', '"bonus"]', "table T-1 meters bonus, progressive → bonus"),
+        (
+            'pair_plus = "C"', 'pair_plus = "D"',
+            ("table T-1 paytables ante_bonus b-A, pair_plus C, version 2"
+            " → ante_bonus b-A, pair_plus D, version 2"),
+        ),
+        (
+            'game = "four_card_prime"\npositions = 6',
+            'game = "four_card_prime"\npositions = 5',
+            "table T-2 positions 6 → 5",
+        ),
+    ],
+)  # fmt: skip
+def test_what_bears_on_money_is_told_in_words(before: str, after: str, told: str) -> None:
+    assert before in FLOOR
+    changed = filed(FLOOR.replace(before, after, 1))
+    assert changed.digest != filed().digest
+    assert told in changed.changed_from(filed())
+
+
+def test_tables_and_meters_that_come_and_go_are_named() -> None:
+    text = FLOOR.replace('id = "T-2"', 'id = "T-8"').replace('id = "high"', 'id = "higher"')
+    assert filed(text).changed_from(filed()) == (
+        "meter high removed", "meter higher added", "table T-2 removed", "table T-8 added",
+    )  # fmt: skip
+
+
+def test_a_change_is_of_its_own_link_alone() -> None:
+    text = FLOOR.replace("positions = 7", "positions = 6")
+    assert filed(text, 1).digest == filed(FLOOR, 1).digest
+
+
+def test_the_order_in_the_file_is_none_of_its_words() -> None:
+    head, first, second = FLOOR.split("\n[[link.table]]\n")[:3]
+    second, rest = second.split("\n[[link]]", 1)
+    tail = FLOOR[FLOOR.index("\n[[link]]", FLOOR.index("T-2")) :]
+    swapped = "\n[[link.table]]\n".join([head, second, first]) + tail
+    assert rest in FLOOR
+    assert filed(swapped).digest == filed().digest
