@@ -36,8 +36,9 @@ def serve(
         bool,
         typer.Option(
             "--demo-people",
-            help="Let a demonstration's people sign in, whose PIN everybody knows; only where the"
-            " floor file says that it is a demonstration.",
+            help="Let a demonstration's people sign in, whose PIN everybody knows, and adopt a"
+            " changed floor file unasked; only where the floor file says that it is a"
+            " demonstration.",
         ),
     ] = False,
 ) -> None:
@@ -74,7 +75,11 @@ def audit(
 
 
 def check(config: ConfigOption) -> None:
-    """Check the floor file and the parts that it names, one line each.
+    """Check the programs, the floor file and the parts that it names, one line each.
+
+    The programs are held against the digests that the wheel recorded, the floor file against what
+    was approved last, the ledger against the balances. `pitlink serve` checks the same before a
+    link operates.
 
     Exit status 1 where something must be mended before the floor can operate.
     """

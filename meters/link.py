@@ -20,6 +20,7 @@ from meters.hits import HitsInBooks
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
 from meters.outages import Outages
+from meters.selfcheck.configuration import Configuration
 from meters.wire.floor import Link
 
 log = structlog.get_logger()
@@ -58,6 +59,8 @@ class LinkService:
         mark: how far its ledger had come.
         announcer: speaks for it.
         metrics: what Prometheus reads.
+        configuration: what of the floor file must have been approved.
+        unfit: says why no link of this service may operate, or None.
         adopt: is given the link as it operates, each time that its parameters were read.
         ring: is called when something has changed that floorpersons see.
     """
@@ -69,11 +72,15 @@ class LinkService:
         announcer: Announcer,
         metrics: Metrics,
         *,
+        configuration: Configuration,
+        unfit: Callable[[], str | None],
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
     ) -> None:
         self.store = store
         self.announcer = announcer
+        self.configuration = configuration
+        self._unfit = unfit
         self._metrics = metrics
         self._adopt = adopt
         self._ring = ring
@@ -217,9 +224,10 @@ class LinkService:
     async def _check(self) -> None:
         try:
             async with asyncio.timeout(CHECK_WITHIN_S):
-                problem = await redis_problem(self.store.redis) or self._unbalanced
+                problem, audit = await self._find_problem()
                 if problem is None:
                     if self._problem is not None:
+                        await self.configuration.adopt(SERVICE)
                         await self._open()
                         await self._hits.show_waiting()
                     state = await self.store.state()
@@ -235,7 +243,23 @@ class LinkService:
             self._fail(error)
         else:
             if problem is not None:
-                self._fail(problem, audit=problem != self._unbalanced)
+                self._fail(problem, audit=audit)
+
+    async def _find_problem(self) -> tuple[str | None, bool]:
+        """Why the link may not operate, and whether its ledger is to be compared again then.
+
+        What an audit has found comes before the configuration, which is of no use on such books.
+        """
+        if unfit := self._unfit():
+            return unfit, False
+        if broken := await redis_problem(self.store.redis):
+            return broken, True
+        unbalanced = self._unbalanced
+        if unbalanced is not None and unbalanced != _NOT_AUDITED:
+            return unbalanced, False
+        if unapproved := await self.configuration.problem():
+            return unapproved, unapproved != self._problem
+        return unbalanced, False
 
     async def _open(self) -> None:
         """Open the books, under the parameters that are in force."""

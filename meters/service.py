@@ -40,6 +40,8 @@ from meters.mqtt.connection import BrokerConnection
 from meters.people.demonstration import let_in
 from meters.people.people import People
 from meters.run_notes import note_start, note_stop
+from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.running import SelfCheck
 from meters.web.app import create_app
 from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
@@ -68,7 +70,8 @@ class ServeOptions:
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays what waits.
         auto_floor_after_s: after how many seconds he comes.
-        demo_people: whether a demonstration's people, whose PIN everybody knows, may sign in.
+        demo_people: whether a demonstration's people, whose PIN everybody knows, may sign in; then
+            its floor file needs nobody's approval either.
     """
 
     auto_floor: bool = False
@@ -133,6 +136,7 @@ class MeterService:
         self.people = People.of(redis, floor.service.idle_minutes)
         self._board = Board()
         self._metrics = Metrics(floor)
+        self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         self._links = {
@@ -141,6 +145,8 @@ class MeterService:
                 LedgerMark(Path(floor.service.data), link),
                 Announcer(store, self._board, self._metrics, self._post),
                 self._metrics,
+                configuration=Configuration(floor, store, adopts=options.demo_people),
+                unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
                 ring=self._bell.ring,
             )
@@ -205,6 +211,7 @@ class MeterService:
 
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
         """Run the links and take what the tables send, without web, until cancelled."""
+        group.create_task(self._self_check.run(), name="self-check")
         for link in self._links.values():
             group.create_task(link.beat(), name="beat")
             group.create_task(link.publish(), name="publish")

@@ -1,7 +1,6 @@
 """The command that keeps the users: the first administrator comes by it alone."""
 
 import asyncio
-import getpass
 import os
 import pwd
 import sys
@@ -19,8 +18,8 @@ from rich.table import Table
 from bonus.errors import UserError
 from meters.people.errors import PeopleError
 from meters.people.people import People
-from meters.people.pins import check_pin
 from meters.people.roles import Role
+from meters.people.typed_pin import ask_new_pin
 from meters.people.users import Doer, UserRow
 from meters.wire.floor import Floor, read_floor
 
@@ -55,7 +54,7 @@ def add(
     role: Annotated[Role, typer.Option("--role", help="What the user is.", show_default=False)],
 ) -> None:
     """Add a user."""
-    pin = _ask_pin()
+    pin = ask_new_pin()
     row = _with_people(read_floor(config), lambda people: people.users.add(name, role, pin, _us()))
     _say(f"{row.name} is added as {row.role.value}")
 
@@ -95,7 +94,7 @@ def enable(name: _Name, config: _Config) -> None:
 @user.command(help=f"Give a user another PIN; his sessions end at once.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: _Config) -> None:
     """Give a user another PIN; his sessions end at once."""
-    typed = _ask_pin()
+    typed = ask_new_pin()
     row = _with_people(read_floor(config), lambda people: people.users.set_pin(name, typed, _us()))
     _say(f"{row.name} has another PIN")
 
@@ -133,30 +132,6 @@ def _us() -> Doer:
     except KeyError:
         who = f"user id {os.getuid()}"
     return Doer(f"command line ({who})")
-
-
-def _ask_pin() -> str:
-    """The PIN, asked for twice on a terminal.
-
-    Raises:
-        UserError: it is none, or the second is another.
-    """
-    if sys.stdin is None:
-        raise UserError("the PIN is read from standard input, and there is none")
-    try:
-        if sys.stdin.isatty():
-            typed = getpass.getpass("PIN: ")
-            check_pin(typed)
-            if getpass.getpass("The same again: ") != typed:
-                raise UserError("the two are not the same")
-            return typed
-        typed = sys.stdin.readline().rstrip("\r\n")
-        check_pin(typed)
-    except PeopleError as error:
-        raise UserError(error.message) from None
-    except EOFError:
-        raise UserError("no PIN was given") from None
-    return typed
 
 
 def _say(text: str) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from meters.books.approvals import Approval
 from meters.books.outages import OUTAGE
 from meters.books.terms import read_terms
 from meters.desk.claim_rows import Decision
@@ -86,6 +87,12 @@ def _span(seconds: int) -> str:
     return " ".join(filter(None, (*parts, f"{seconds} s")))
 
 
+def _approved(event: str) -> Told:
+    approval = msgspec.json.decode(event, type=Approval)
+    changed = ", ".join(approval.changed) or "as it stands"
+    return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -98,6 +105,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "parameter": _changed,
     "adjust": _changed,
     "inoperable": _outage,
+    "approve": _approved,
 }
 
 

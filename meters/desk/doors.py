@@ -109,6 +109,16 @@ class LinkDesk(Protocol):
         """
         ...
 
+    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+        """Approve what the floor file says of a link, as it was shown (duties D10, D12).
+
+        Raises:
+            DeskError: ``unknown_link``; ``stale`` where the digest is not that of the floor file,
+                or another was approved meanwhile; ``no_change``; ``barred`` where the books could
+                not be opened under it; ``link_inoperable`` for another reason.
+        """
+        ...
+
     async def propose(
         self, link: str, actor: str, change: ParameterChange | Adjustment
     ) -> ProposalRow:

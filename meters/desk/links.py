@@ -27,6 +27,7 @@ from meters.desk.parameters import with_parameter, words_of
 from meters.desk.proposals import Change, adjustment, change_of, parameter_change, proposal_row
 from meters.desk.rows import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
 from meters.desk.standings import link_standing
+from meters.selfcheck.configuration import Configuration
 from meters.wire.floor import Link, Meter, fewest_positions
 
 log = structlog.get_logger()
@@ -44,12 +45,18 @@ _REFUSED: Final = {
     "meter_full": "the meter cannot hold so much",
     "wrong_state": "it is {detail} already",
 }
+_NOT_APPROVED: Final = {
+    "stale": "the floor file is not what was shown, or another was approved meanwhile: look again",
+    "no_change": "the floor file is approved already",
+    "barred": "{detail}",
+}
 
 
 class RunningLink(Protocol):
     """A link in operation, as far as this desk is concerned with it."""
 
     store: LinkStore
+    configuration: Configuration
 
     @property
     def problem(self) -> str | None:
@@ -104,6 +111,26 @@ class LinksDesk:
             DeskError: as ``close``.
         """
         return await self._switch(link, "open", actor, "")
+
+    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+        """Approve what the floor file says of a link, as it was shown (duties D10, D12).
+
+        It may be done while the link is inoperable, where that is for want of an approval.
+
+        Raises:
+            DeskError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``link_inoperable``.
+        """
+        running = self._link(link)
+        with told_as_inoperable():
+            unapproved = await running.configuration.problem()
+            if running.problem not in {None, unapproved}:
+                raise DeskError("link_inoperable", str(running.problem))
+            try:
+                await running.configuration.approve(actor, digest)
+            except BooksError as error:
+                told = _NOT_APPROVED[error.status].format(detail=error.detail)
+                raise DeskError(error.status, told) from None
+        return await self._standing(link)
 
     async def propose(
         self, link: str, actor: str, change: ParameterChange | Adjustment
@@ -219,6 +246,7 @@ class LinksDesk:
         with told_as_inoperable():
             proposals = await self._books[link].open_proposals()
             books = await running.store.snapshot()
+            unapproved = await running.configuration.unapproved()
         return link_standing(
             running.store.link,
             books,
@@ -226,6 +254,7 @@ class LinksDesk:
             seen=running.seen,
             online=self._online[link],
             proposals=[proposal_row(link, fields) for fields in proposals],
+            unapproved=unapproved,
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:

@@ -246,12 +246,30 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
     decided_at: str | None = None
 
 
+class UnapprovedRow(_Row, frozen=True, kw_only=True):
+    """That the floor file of a running service is not as it was approved for a link (duty D12).
+
+    Attributes:
+        digest: of what would be approved; it is sent back with the approval.
+        changed: in what it differs from what was approved last, in words.
+        approved_by: who approved that, at `approved_at`; null where the store has lost it.
+        barred: why it cannot be approved as it is, or null.
+    """
+
+    digest: str
+    changed: tuple[str, ...]
+    approved_by: str | None
+    approved_at: str | None
+    barred: str | None
+
+
 class LinkStanding(_Row, frozen=True, kw_only=True):
     """A link as it stands: whether it is open, its meters, and what was proposed.
 
     `rounds_open` counts the rounds whose wagers are in and that have no result yet;
     `tables_offline` names the tables whose agents are not connected (duty D14); `seal` is over the
-    ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17).
+    ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17);
+    `unapproved` is null while the floor file is as approved.
     """
 
     link: str
@@ -268,14 +286,15 @@ class LinkStanding(_Row, frozen=True, kw_only=True):
     seal: str
     meters: tuple[MeterStanding, ...]
     proposals: tuple[ProposalRow, ...]
+    unapproved: UnapprovedRow | None = None
 
 
 class ActRow(_Row, frozen=True, kw_only=True):
     """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``; `of` is the claim, the meter, the
-    proposal or the link.
+    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``; `of` is the claim, the
+    meter, the proposal or the link.
     """
 
     entry: int

@@ -8,7 +8,14 @@ from meters.books.accounts import meter_account, overflow_account, reserve_accou
 from meters.books.mark import Mark
 from meters.books.standing import Snapshot
 from meters.desk.parameters import paytables_of
-from meters.desk.rows import LinkStanding, MeterAccounting, MeterStanding, ProposalRow
+from meters.desk.rows import (
+    LinkStanding,
+    MeterAccounting,
+    MeterStanding,
+    ProposalRow,
+    UnapprovedRow,
+)
+from meters.selfcheck.configuration import Unapproved
 from meters.wire.floor import Link, Meter
 
 
@@ -20,6 +27,7 @@ def link_standing(
     seen: Mark,
     online: Collection[str],
     proposals: Sequence[ProposalRow],
+    unapproved: Unapproved | None,
 ) -> LinkStanding:
     """A link at the moment at which its books were read.
 
@@ -30,6 +38,7 @@ def link_standing(
         seen: what was seen of its ledger.
         online: the tables of it that are connected.
         proposals: what was proposed and is not decided.
+        unapproved: in what the floor file is not as approved, or None.
     """
     closed = books.meters.get("closed")
     return LinkStanding(
@@ -49,6 +58,18 @@ def link_standing(
         seal=seen.seal,
         meters=tuple(_meter_standing(meter, books) for meter in link.meter),
         proposals=tuple(proposals),
+        unapproved=None if unapproved is None else _unapproved_row(unapproved),
+    )
+
+
+def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
+    approved = unapproved.approved
+    return UnapprovedRow(
+        digest=unapproved.digest,
+        changed=unapproved.changed,
+        approved_by=approved.by if approved else None,
+        approved_at=approved.at if approved else None,
+        barred=unapproved.barred,
     )
 
 

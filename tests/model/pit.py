@@ -18,6 +18,7 @@ from meters.desk.rows import ClaimRow
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.known import known_tables
 from meters.metrics import Metrics
+from meters.selfcheck.configuration import Configuration
 from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import Jackpot, Reply
 
@@ -85,8 +86,9 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 class OpenBooks:
     """A link whose books are open, for the links desk."""
 
-    def __init__(self, store: LinkStore) -> None:
+    def __init__(self, floor: Floor, store: LinkStore) -> None:
         self.store = store
+        self.configuration = Configuration(floor, store)
         self.problem: str | None = None
 
     @property
@@ -125,7 +127,7 @@ class Pit:
             lambda _, jackpot: self.told.append(jackpot),
             lambda _: asyncio.sleep(0),
         )
-        self._books = OpenBooks(self.store)
+        self._books = OpenBooks(self.floor, self.store)
         self.online: set[str] = set()
         self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: self.online})
         self._metrics = Metrics(self.floor)

@@ -11,6 +11,7 @@ from meters.books.mark import LedgerMark
 from meters.intake.batches import Arrival
 from meters.link import LinkService
 from meters.metrics import Metrics
+from meters.selfcheck.configuration import Configuration
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
 from tests.model.pit import Pit
@@ -20,16 +21,21 @@ from tests.servers import eventually_async
 class Running:
     """A link's service and what it published; the broker is a list."""
 
-    def __init__(self, pit: Pit, data: Path) -> None:
+    def __init__(
+        self, pit: Pit, data: Path, *, adopts: bool = False, unfit: str | None = None
+    ) -> None:
         self.pit = pit
         self.data = data
         self.posted: list[tuple[str, bytes, bool]] = []
+        self.unfit = unfit
         metrics = Metrics(pit.floor)
         self.service = LinkService(
             pit.store,
             LedgerMark(data, pit.link.id),
             Announcer(pit.store, Board(), metrics, self._post),
             metrics,
+            configuration=Configuration(pit.floor, pit.store, adopts=adopts),
+            unfit=lambda: self.unfit,
             adopt=lambda _: None,
             ring=lambda: None,
         )
@@ -75,17 +81,28 @@ class Running:
 
 
 @asynccontextmanager
-async def running(pit: Pit, data: Path) -> AsyncIterator[Running]:
-    """A link in operation until the end of the block; its ledger mark is kept in `data`."""
-    link = Running(pit, data)
+async def running(
+    pit: Pit, data: Path, *, adopts: bool = False, unfit: str | None = None
+) -> AsyncIterator[Running]:
+    """A link in operation until the end of the block; its ledger mark is kept in `data`.
+
+    Args:
+        pit: the link.
+        data: the service's data directory.
+        adopts: whether a changed floor file is adopted, as in a demonstration.
+        unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
+    """
+    link = Running(pit, data, adopts=adopts, unfit=unfit)
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(job)
             for job in (link.service.beat(), link.service.publish(), link.service.audit())
         ]
-        yield link
-        # A cancellation can be lost where it meets an answer inside the client library.
-        while waiting := [task for task in tasks if not task.done()]:
-            for task in waiting:
-                task.cancel()
-            await asyncio.wait(waiting, timeout=0.1)
+        try:
+            yield link
+        finally:
+            # A cancellation can be lost where it meets an answer inside the client library.
+            while waiting := [task for task in tasks if not task.done()]:
+                for task in waiting:
+                    task.cancel()
+                await asyncio.wait(waiting, timeout=0.1)

@@ -20,6 +20,7 @@ from meters.desk.rows import (
     MeterStanding,
     ParameterChange,
     ProposalRow,
+    UnapprovedRow,
     Wagered,
     WinPage,
     WinSearch,
@@ -169,6 +170,21 @@ class LinksInMemory:
         self._note(link, "open", actor, "link", "")
         return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
 
+    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+        unapproved = self._link(link).unapproved
+        if unapproved is None:
+            raise DeskError("no_change", "the floor file is approved already")
+        if unapproved.barred:
+            raise DeskError("barred", unapproved.barred)
+        if unapproved.digest != digest:
+            raise DeskError("stale", "the floor file is not what was shown: look again")
+        self._note(link, "approve", actor, "link", ", ".join(unapproved.changed))
+        return self._put(link, state="operable", reason="", unapproved=None)
+
+    def put_unapproved(self, link: str, row: UnapprovedRow) -> None:
+        """Let the floor file be another than was approved."""
+        self._put(link, state="inoperable", reason="not as approved", unapproved=row)
+
     async def propose(
         self, link: str, actor: str, change: ParameterChange | Adjustment
     ) -> ProposalRow:
@@ -219,7 +235,7 @@ class LinksInMemory:
     def begin_anew(self) -> None:
         """Open every link, and forget what was proposed."""
         for link in self.links_by_id:
-            self._put(link, state="operable", closed_by=None, proposals=())
+            self._put(link, state="operable", closed_by=None, proposals=(), unapproved=None)
 
     def put_proposal(self, link: str, row: ProposalRow) -> None:
         """Let this be what is proposed."""

@@ -34,6 +34,12 @@ class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     reason: Words
 
 
+class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The digest of the floor file that was shown, so that nothing else is approved."""
+
+    digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+
+
 def link_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
     """Everything about links."""
     return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk, people)]
@@ -80,7 +86,20 @@ def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
         """Open a closed link again."""
         return await desk.open(link, request.user.name)
 
-    return [close_link, open_link]
+    @post(
+        "/api/v1/links/{link:str}/approve",
+        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def approve_link(
+        link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
+    ) -> LinkStanding:
+        """Approve what the floor file says of a link, as it was shown (duty D12).
+
+        The service then opens the link within a second or two.
+        """
+        return await desk.approve(link, request.user.name, data.digest)
+
+    return [close_link, open_link, approve_link]
 
 
 def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:

@@ -51,6 +51,19 @@ const changes = (() => {
     done,
   });
 
+  const approve = (link, done) => dialogs.open({
+    title: `Approve the floor file for ${link.name}?`,
+    content: [
+      make("ul", {}, link.unapproved.changed.map((one) => make("li.strong", {}, words.capital(one)))),
+      make("p", {}, "The link is played under it from then on. A service that runs on another floor "
+        + "file stops until it is started anew with this one."),
+      make("p.of", {}, `SHA-256 ${link.unapproved.digest}`),
+    ],
+    confirm: "Approve",
+    act: () => service.post(path(link, "approve"), { digest: link.unapproved.digest }),
+    done,
+  });
+
   const bound = (cents) => (cents === null ? "none" : money(cents));
 
   const every = (number) => (number ? `one round in ${number.toLocaleString("en-US")}` : "never");
@@ -192,5 +205,5 @@ const changes = (() => {
   const confirm = settle("confirm", "Confirm this change?", "Confirm", "go");
   const withdraw = settle("withdraw", "Withdraw this proposal?", "Withdraw", "stop");
 
-  return { close, open, parameter, adjust, confirm, withdraw, told, every };
+  return { close, open, approve, parameter, adjust, confirm, withdraw, told, every };
 })();

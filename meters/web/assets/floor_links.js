@@ -10,6 +10,7 @@ const links = (() => {
     close: "Link closed", open: "Link opened", propose: "Change proposed",
     withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
     inoperable: "Link was inoperable",
+    approve: "Floor file approved",
   };
   let view = null;
   let me = null;
@@ -67,7 +68,8 @@ const links = (() => {
         link.tables_offline?.length
           ? make("p.of.offline", {}, this.offline(link.tables_offline)) : null,
         link.reason ? make("p.notice.wait", {}, this.why(link)) : null,
-        may ? this.linkActs(link, closed, done) : null,
+        link.unapproved ? this.unapproved(link, may, done) : null,
+        may && !link.unapproved ? this.linkActs(link, closed, done) : null,
         link.proposals.length
           ? make("section.proposals", {}, make("h3", {}, "Proposed, waiting for another person"),
             make("ul", {}, link.proposals.map((one) => this.proposal(link, one, may, done))))
@@ -90,6 +92,22 @@ const links = (() => {
       const by = link.state === "closed" && link.closed_by
         ? `Closed by ${link.closed_by}, ${words.moment(link.closed_at)}: ` : "";
       return words.sentence(by + link.reason);
+    }
+
+    unapproved(link, may, done) {
+      const off = link.unapproved.barred ?? "";
+      return make("section.unapproved", {},
+        make("h3", {}, "The floor file is not as approved"),
+        make("ul", {}, link.unapproved.changed.map((one) => make("li", {}, words.capital(one)))),
+        link.unapproved.approved_by
+          ? make("p.of", {}, `Approved last by ${link.unapproved.approved_by}, ${words.moment(link.unapproved.approved_at)}`)
+          : null,
+        may
+          ? make("div.acts", {},
+            action("Approve the floor file", link.name, () => changes.approve(link, done),
+              { kind: "go", off }),
+            off ? make("p.why", {}, words.sentence(off)) : null)
+          : null);
     }
 
     linkActs(link, closed, done) {

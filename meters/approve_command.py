@@ -1,0 +1,117 @@
+"""The command by which somebody approves a changed floor file."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError, nearest
+from meters.books.redis_health import redis_problem
+from meters.books.store import BooksError, LinkStore
+from meters.people.errors import PeopleError
+from meters.people.people import People
+from meters.people.roles import Right, in_words, roles_in_words
+from meters.people.typed_pin import ask_pin
+from meters.selfcheck.configuration import Configuration
+from meters.wire.floor import Floor, Link, read_floor
+
+_REFUSED = {
+    "stale": "another floor file was approved meanwhile: look at it again",
+    "no_change": "the floor file is approved already",
+}
+
+
+def approve(
+    link: Annotated[str, typer.Argument(metavar="LINK", help="The link's id.", show_default=False)],
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by", metavar="NAME", help="Who approves it: a supervisor or an administrator."
+        ),
+    ],
+) -> None:
+    """Approve what the floor file says of a link, where it is not as it was approved last.
+
+    Until then the link is inoperable: its meters, its tables and the facility's amounts in cents
+    are what bears on money. It shows what has changed, then asks for the PIN of who approves it;
+    where standard input is no terminal, its first line is the PIN. A running service opens the link
+    within seconds. One that runs on another floor file stops, until it is started anew.
+
+    Exit status 1 where nothing is to be approved, or it was refused.
+    """
+    floor = read_floor(config)
+    found = {each.id: each for each in floor.link}
+    if link not in found:
+        raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")
+    try:
+        asyncio.run(_approve(floor, found[link], by))
+    except PeopleError as error:
+        if error.code == "store_failed":
+            raise UserError(f"the store cannot be reached: {error.__cause__}") from None
+        raise UserError(error.message) from None
+    except (RedisError, OSError) as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+
+
+async def _approve(floor: Floor, link: Link, by: str) -> None:
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.service import open_redis  # noqa: PLC0415
+
+    async with open_redis(floor) as redis:
+        if problem := await redis_problem(redis):
+            raise UserError(problem)
+        configuration = Configuration(floor, LinkStore(redis, link))
+        await _show(configuration)
+        people = People.of(redis, floor.service.idle_minutes)
+        name = await _vouched(people, by, ask_pin())
+        try:
+            await configuration.approve(name, configuration.filed.digest)
+        except BooksError as error:
+            raise UserError(_REFUSED.get(error.status, error.detail)) from None
+        _say(f"{link.id}: approved by {name}")
+
+
+async def _show(configuration: Configuration) -> None:
+    """Say what would be approved.
+
+    Raises:
+        UserError: nothing, or it cannot be.
+    """
+    found = await configuration.unapproved()
+    if found is not None and found.barred:
+        raise UserError(found.problem)
+    if found is None and await configuration.is_approved():
+        raise UserError(_REFUSED["no_change"])
+    for change in found.changed if found else ("the first floor file of this link",):
+        _say(f"  {change}")
+    _say(f"  SHA-256 {configuration.filed.digest}")
+
+
+async def _vouched(people: People, name: str, pin: str) -> str:
+    """The user's name as it is kept, once the PIN is his and his role allows it.
+
+    He signs in and out, so that the operators' log has it and guesses are counted.
+
+    Raises:
+        UserError: his role does not allow it.
+        PeopleError: as in signing in.
+    """
+    opened = await people.sessions.sign_in(name, pin, "", None)
+    await people.sessions.sign_out(opened.token, "")
+    if not opened.person.may(Right.LINKS):
+        role = in_words(opened.person.role)
+        raise UserError(
+            f"{opened.person.name} is {role}: {roles_in_words(Right.LINKS)} approves it"
+        )
+    return opened.person.name
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,79 @@
+"""The parts that a floor file names, and what the store holds (duties D9, D10)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+from redis.asyncio import Redis
+
+from bonus.errors import UserError
+from meters.books.audit import LinkAudit
+from meters.books.mark import LedgerMark
+from meters.books.redis_health import redis_problem
+from meters.books.store import LinkStore
+from meters.books.terms import adopted, terms_text
+from meters.mqtt.connection import BrokerConnection
+from meters.selfcheck.checks import Check
+from meters.selfcheck.configuration import Configuration
+from meters.wire.credentials import broker_address
+from meters.wire.floor import Floor
+from meters.wire.parties import CHECK
+
+WITHIN_S: Final = 5.0
+
+
+async def store_checks(floor: Floor, redis: Redis) -> AsyncIterator[Check]:
+    """Redis' settings; of each link the configuration, and the ledger against the balances.
+
+    Raises:
+        TimeoutError: Redis does not answer.
+        RedisError: it fails.
+    """
+    async with asyncio.timeout(WITHIN_S):
+        problem = await redis_problem(redis)
+    yield Check("redis", problem is None, problem or "keeps every write")
+    if problem is None:
+        for link in floor.link:
+            store = LinkStore(redis, link)
+            yield await Configuration(floor, store).check()
+            yield await _check_books(store, Path(floor.service.data))
+
+
+async def _check_books(store: LinkStore, data: Path) -> Check:
+    """The stored terms against the floor file's, the balances against the ledger."""
+    link = store.link.id
+    mark = LedgerMark(data, link)
+    snapshot = await store.snapshot()
+    held = mark.seen
+    if lost := mark.problem(snapshot.last_entry, held.entries):
+        return Check(f"books of {link}", holds=False, seen=lost)
+    if not snapshot.meters:
+        return Check(f"books of {link}", holds=True, seen="not opened yet")
+    for meter in adopted(store.link, snapshot.meters).meter:
+        stored = snapshot.meters.get(f"terms:{meter.meter_id}")
+        if stored is not None and stored != terms_text(meter):
+            seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
+            return Check(f"books of {link}", holds=False, seen=seen)
+    finding = await LinkAudit(store).run(held)
+    seen = "; ".join(finding.problems) or f"{finding.entries} ledger entries balance to the micro"
+    return Check(f"books of {link}", finding.balanced, seen)
+
+
+async def broker_check(floor: Floor) -> Check:
+    """Whether the broker answers."""
+    if floor.service.broker == "embedded":
+        return Check("broker", holds=True, seen="embedded: started with the service")
+    try:
+        address = broker_address(floor.service, CHECK)
+    except UserError as error:
+        return Check("broker", holds=False, seen=str(error))
+    place = f"{address.host}:{address.port}"
+    try:
+        async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check"):
+            return Check("broker", holds=True, seen=f"answers at {place}")
+    except TimeoutError:
+        return Check("broker", holds=False, seen=f"{place}: no answer within {WITHIN_S:.0f} s")
+    except aiomqtt.MqttError as error:
+        return Check("broker", holds=False, seen=f"{place}: {error}")

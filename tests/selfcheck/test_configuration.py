@@ -1,0 +1,285 @@
+"""A link operates only under the configuration that was approved last (duties D10, D12)."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.audit import LinkAudit
+from meters.books.store import TermsError
+from meters.desk.doors import DeskError
+from meters.desk.links import LinksDesk
+from meters.desk.rows import ParameterChange, UnapprovedRow
+from meters.selfcheck.configuration import Configuration
+from tests.lua.books import keyspace
+from tests.model.conftest import keeping_redis, keeping_server, soon
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit
+from tests.model.running import Running, running
+from tests.waiting import eventually_async
+
+__all__ = ["keeping_redis", "keeping_server", "soon"]
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D12")]
+
+SIX: Final = FLOOR.replace("positions = 7", "positions = 6", 1)
+THIRD: Final = f"""{FLOOR}
+[[link.table]]
+id = "T-3"
+asset = "104213"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive"]
+"""
+RENAMED: Final = FLOOR.replace("Keystone Casino", "Lock Casino").replace("Jackpot", "Riches")
+FIVE_DOLLARS: Final = FLOOR.replace("wager = 100", "wager = 500", 1)
+
+
+async def approve(link: Running, by: str = "sue", digest: str | None = None) -> None:
+    """Approve what the link's desk shows, or another digest."""
+    row = await unapproved(link)
+    await desk_of(link).approve("pit", by, digest or row.digest)
+
+
+def desk_of(link: Running) -> LinksDesk:
+    return LinksDesk({"pit": link.service}, {"pit": ()})
+
+
+async def unapproved(link: Running) -> UnapprovedRow:
+    (standing,) = await desk_of(link).links()
+    assert standing.unapproved is not None
+    return standing.unapproved
+
+
+async def ran_once(redis: Redis, data: Path, text: str = FLOOR) -> None:
+    """A service of this floor file has been there, and a round was played."""
+    pit = Pit(redis, text)
+    async with running(pit, data) as link:
+        await link.comes_up()
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+
+
+async def test_the_first_floor_file_is_adopted_and_nothing_is_asked(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        (standing,) = await desk_of(link).links()
+        assert standing.unapproved is None
+        acts = await desk_of(link).acts("pit", None, 100)
+    first = acts[-1]
+    assert (first.what, first.by, first.entry) == ("approve", "service", 1)
+    assert first.told.startswith("as it stands (SHA-256 ")
+    assert [act.what for act in acts].count("approve") == 1, "and not again by the second start"
+
+
+async def test_names_need_no_approval(keeping_redis: Redis, tmp_path: Path) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    async with running(Pit(keeping_redis, RENAMED), tmp_path) as link:
+        await link.comes_up()
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [(SIX, "table T-1 positions 7 → 6"), (THIRD, "table T-3 added")],
+    ids=["positions", "table"],
+)
+async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
+    keeping_redis: Redis, tmp_path: Path, text: str, told: str
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    before = await keyspace(keeping_redis)
+    pit = Pit(keeping_redis, text)
+    async with running(pit, tmp_path) as link:
+        reason = await link.goes_down("is not as approved")
+        assert reason == (
+            f"the floor file is not as approved: {told}; a supervisor or an administrator approves"
+            " it under Links, or `pitlink approve`"
+        )
+        assert await keyspace(keeping_redis) == before, "nothing was done under it"
+        with pytest.raises(DeskError, match="not as approved"):
+            await desk_of(link).close("pit", "sue", "a test")
+        await approve(link)
+        await link.comes_up()
+        latest, *_ = await desk_of(link).acts("pit", None, 1)
+        with pytest.raises(DeskError) as again:
+            await desk_of(link).approve("pit", "sue", link.service.configuration.filed.digest)
+        assert again.value.code == "no_change"
+    assert (latest.what, latest.by) == ("approve", "sue")
+    assert latest.told.startswith(f"{told} (SHA-256 ")
+    assert (await LinkAudit(pit.store).run()).balanced
+    async with running(Pit(keeping_redis, text), tmp_path) as link:
+        await link.comes_up()
+
+
+async def test_only_what_was_shown_is_approved(keeping_redis: Redis, tmp_path: Path) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    async with running(Pit(keeping_redis, SIX), tmp_path) as link:
+        await link.goes_down("positions")
+        with pytest.raises(DeskError) as refused:
+            await approve(link, digest="0" * 64)
+        assert refused.value.code == "stale"
+        await link.goes_down("positions")
+
+
+async def test_two_services_operate_only_on_the_floor_file_that_is_approved(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """The one on the old file goes on until the new one is approved, and the other way about."""
+    await ran_once(keeping_redis, tmp_path / "old")
+    async with (
+        running(Pit(keeping_redis), tmp_path / "old") as old,
+        running(Pit(keeping_redis, THIRD), tmp_path / "new") as new,
+    ):
+        await old.comes_up()
+        await new.goes_down("table T-3 added")
+        await approve(new)
+        await new.comes_up()
+        await old.goes_down("table T-3 removed")
+        await approve(old, "tim")
+        await old.comes_up()
+        await new.goes_down("table T-3 added")
+        row = await unapproved(new)
+        assert row.approved_by == "tim"
+
+
+async def test_of_two_that_start_at_once_the_slower_adopts_nothing(keeping_redis: Redis) -> None:
+    """It had seen that nothing was approved yet, and opens the books under nothing else."""
+    quick, slow = (Pit(keeping_redis, text) for text in (FLOOR, THIRD))
+    slower = Configuration(slow.floor, slow.store)
+    assert await slower.problem() is None
+    await Configuration(quick.floor, quick.store).adopt("service")
+    with pytest.raises(TermsError, match="table T-3 added"):
+        await slower.adopt("service")
+    again = Configuration(quick.floor, quick.store)
+    await again.adopt("service")
+    assert await again.problem() is None
+    assert (await quick.store.snapshot()).last_entry == 1
+
+
+async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    pit = Pit(keeping_redis)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        desk = desk_of(link)
+        await desk.close("pit", "sue", "new paytable")
+        change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+        proposed = await desk.propose("pit", "sue", change)
+        await desk.confirm("pit", proposed.proposal, "tim")
+        await eventually_async(lambda: link.service.problem is None, what="the new parameters")
+        await desk.open("pit", "sue")
+        await link.comes_up()
+    async with running(Pit(keeping_redis), tmp_path) as link:
+        await link.comes_up()
+        assert link.service.store.link.meter[0].paytable == "B"
+    caught_up = FLOOR.replace('paytable = "A"', 'paytable = "B"')
+    async with running(Pit(keeping_redis, caught_up), tmp_path) as link:
+        await link.goes_down("meter progressive paytable A → B")
+        await approve(link)
+        await link.comes_up()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (FIVE_DOLLARS, "the parameters of meter progressive change by proposal"),
+        (
+            FLOOR.replace('= "five_of_six_progressive"', '= "five_of_six_progressive"\nid = "six"')
+            .replace('"five_of_six_progressive", "five_card_hand_bonus",', '"six",'),
+            "the store holds meter five_of_six_progressive",
+        ),
+    ],
+    ids=["another wager", "a meter gone"],
+)  # fmt: skip
+async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
+    keeping_redis: Redis, tmp_path: Path, text: str, told: str
+) -> None:
+    """A parameter changes by two people, while the link is closed, and by no file."""
+    await ran_once(keeping_redis, tmp_path)
+    async with running(Pit(keeping_redis, text), tmp_path) as link:
+        await link.goes_down(told)
+        before = await keyspace(keeping_redis)
+        assert told in str((await unapproved(link)).barred)
+        with pytest.raises(DeskError, match=told) as refused:
+            await approve(link)
+        assert refused.value.code == "barred"
+        assert await keyspace(keeping_redis) == before
+    async with running(Pit(keeping_redis), tmp_path) as link:
+        await link.comes_up()
+
+
+@pytest.mark.duty("D10")
+async def test_what_is_approved_cannot_be_lost_and_adopted_anew(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """Neither under an operating link nor before the next start."""
+    pit = Pit(keeping_redis)
+    keys = pit.store.keys
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        await keeping_redis.delete(keys.approved)
+        await link.goes_down("the store has lost what was approved")
+    await keeping_redis.hdel(keys.tallies, "approvals")
+    async with running(Pit(keeping_redis, SIX), tmp_path) as link:
+        await link.goes_down("the store has lost what was approved")
+        await approve(link)
+        await link.comes_up()
+
+
+@pytest.mark.duty("D10")
+async def test_what_is_written_into_the_store_is_not_approved(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis, SIX)
+    filed = Configuration(pit.floor, pit.store).filed
+    for field, value in (("digest", filed.digest), ("text", filed.text)):
+        await keeping_redis.hset(pit.store.keys.approved, field, value)
+    async with running(pit, tmp_path) as link:
+        await link.goes_down("what the store holds as approved is not what ledger entry 1 says")
+        await approve(link)
+        await link.comes_up()
+
+
+async def test_nothing_is_approved_on_books_that_do_not_hold(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis, SIX)
+    await keeping_redis.hincrby(pit.store.keys.accounts, "meter:progressive", 1)
+    async with running(pit, tmp_path) as link:
+        await link.goes_down("meter:progressive holds", "+1")
+        with pytest.raises(DeskError, match="meter:progressive holds") as refused:
+            await approve(link)
+        assert refused.value.code == "link_inoperable"
+
+
+async def test_a_demonstration_adopts_its_floor_of_the_day(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis, THIRD)
+    async with running(pit, tmp_path, adopts=True) as link:
+        await link.comes_up()
+        latest, *_ = await desk_of(link).acts("pit", None, 1)
+    assert (latest.what, latest.by) == ("approve", "service")
+    assert latest.told.startswith("table T-3 added (")
+
+
+@pytest.mark.duty("D9")
+async def test_a_service_that_is_unfit_operates_no_link_and_touches_no_books(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    pit = Pit(keeping_redis)
+    async with running(pit, tmp_path, unfit="self-check failed: a file is altered") as link:
+        await link.goes_down("self-check failed: a file is altered")
+        assert await keyspace(keeping_redis) == {}
+        link.unfit = None
+        await link.comes_up()
+        link.unfit = "self-check failed: since then"
+        await link.goes_down("since then")
