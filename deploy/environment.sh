@@ -47,3 +47,13 @@ parts = [root, extras, sys.version, (pathlib.Path(root) / "pyproject.toml").read
 print(hashlib.sha256("\0".join(parts).encode()).hexdigest())
 PYTHON
 }
+
+# What locks and audits the dependencies, in an environment of its own: no part of pitlink.
+make_tools_environment() {
+  local directory=$root/.venv-tools python
+  [ -x "$directory/bin/uv" ] && [ -x "$directory/bin/pip-audit" ] && return
+  python=$(find_python)
+  "$python" -m venv --clear "$directory"
+  "$directory/bin/python" -m pip --disable-pip-version-check -q install "uv>=0.5,<1" "pip-audit>=2.7,<3" ||
+    fail "the installation failed; pip's own words are above"
+}

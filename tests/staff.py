@@ -26,7 +26,7 @@ class Colleague:
             f"{url}/api/v1/sign-in", json={"name": name, "pin": pin}, timeout=_WITHIN_S
         )
         assert answer.status_code == 200, answer.text
-        self._headers = {
+        self.headers = {
             # A browser sends a secure cookie to a loopback address, this client does not.
             "Cookie": answer.headers["set-cookie"].partition(";")[0],
             "X-CSRF-Token": answer.json()["csrf"],
@@ -34,11 +34,11 @@ class Colleague:
 
     def get(self, path: str) -> httpx.Response:
         """Read something."""
-        return httpx.get(self._url + path, headers=self._headers, timeout=_WITHIN_S)
+        return httpx.get(self._url + path, headers=self.headers, timeout=_WITHIN_S)
 
     def post(self, path: str, **body: object) -> httpx.Response:
         """Do something."""
-        return httpx.post(self._url + path, headers=self._headers, json=body, timeout=_WITHIN_S)
+        return httpx.post(self._url + path, headers=self.headers, json=body, timeout=_WITHIN_S)
 
     def decide(self, claim: str, act: str, **body: object) -> dict[str, Any]:
         """Decide a claim, which must succeed; the claim as it then is."""

@@ -39,6 +39,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     403: "The role does not allow it, it did not come from one of our pages, or the PIN is wrong.",
     404: "There is no such thing.",
     409: "It is in another state, or the same person would do both halves.",
+    413: "What was sent is longer than anything that can be used.",
     415: "What was sent is not JSON.",
     429: "Signing in is locked out for a while, or too many event streams are open.",
     503: "The store or the link cannot serve, or too many sign in at once.",

@@ -32,8 +32,12 @@ class Raw:
 
     async def head(self) -> bytes:
         """The next answer's status line and headers."""
+        return await self.until(b"\r\n\r\n")
+
+    async def until(self, mark: bytes) -> bytes:
+        """What comes until a mark, the mark included."""
         async with asyncio.timeout(_WITHIN_S):
-            return await self._reader.readuntil(b"\r\n\r\n")
+            return await self._reader.readuntil(mark)
 
     async def rest(self) -> bytes:
         """Everything until the other side ends the connection; nothing where it cuts it."""
@@ -42,6 +46,22 @@ class Raw:
                 return await self._reader.read()
             except ConnectionError:
                 return b""
+
+    def stop_reading(self) -> None:
+        """Take nothing more of what the other side sends."""
+        transport = self._writer.transport
+        assert isinstance(transport, asyncio.ReadTransport)
+        transport.pause_reading()
+
+    @property
+    def closing(self) -> bool:
+        """Whether it has ended, as far as this side knows."""
+        return self._writer.is_closing()
+
+    async def ended(self) -> None:
+        """Wait until the other side has ended it, for as long as that takes."""
+        while await self._reader.read(4096):
+            pass
 
     def close(self) -> None:
         """End it at once."""

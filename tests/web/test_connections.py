@@ -83,7 +83,7 @@ async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(hasty: Stand) 
 
 async def test_a_reader_of_the_stream_who_never_reads_is_cut(hasty: Stand) -> None:
     stuck = await Raw.to(hasty.port)
-    stuck._reader._limit = 1  # type: ignore[attr-defined]  # asyncio itself reads no further
+    stuck.stop_reading()
     stuck.send(get(STREAM))
     await eventually_async(lambda: len(hasty.board._watches) == 1, what="the reader")
     version = 0
@@ -205,7 +205,7 @@ async def test_a_crowd_of_displays_shuts_out_no_floorperson(
         stand.signed_in("Flo") as flo,
         flo.client.stream("GET", "/api/v1/floor/stream") as response,
     ):
-        assert (await Events(response).next_of("changed")).data["count"] >= 0
+        assert (await Events(response).next_of("changed")).event == "changed"
     for each in crowd:
         each.close()
     await stand.stop()

@@ -22,8 +22,8 @@ from meters.wire.floor import Floor
 ENTRIES_MAX: Final = 10**15
 """No ledger and no log is longer."""
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
-_READS: Final = refusals(401, 403, 404, 503)
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
+_READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -24,8 +24,8 @@ from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, needs
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
-_READS: Final = refusals(401, 403, 404, 503)
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
+_READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

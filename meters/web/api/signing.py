@@ -6,6 +6,7 @@ import msgspec
 from litestar import Response, get, post
 from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import JSONBody
 
 from meters.people.people import People
@@ -28,6 +29,9 @@ Typed = Annotated[str, msgspec.Meta(max_length=200)]
 _ENDED: Final = Cookie(
     COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
 )
+
+
+_NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to say.")
 
 
 class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -80,7 +84,7 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
 
     @post(
         "/api/v1/sign-in",
-        opt=for_anybody(), responses=refusals(400, 401, 403, 415, 429, 503), status_code=200,
+        opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
         """Sign in with a name and a PIN; the session that the browser had ends."""
@@ -95,8 +99,8 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
 
     @post(
         "/api/v1/sign-out",
-        opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 403, 415, 503),
-        status_code=204,
+        opt=for_whoever_signed_in(), security=SESSION,
+        responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)}, status_code=204,
     )  # fmt: skip
     async def sign_out(
         data: JSONBody[Nothing],
@@ -118,7 +122,7 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/me/pin",
         opt=for_whoever_signed_in(), security=SESSION,
-        responses=refusals(400, 401, 403, 415, 429, 503), status_code=204,
+        responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
         """Choose a PIN of one's own, which nobody else knows; one's other sessions end.

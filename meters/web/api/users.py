@@ -17,8 +17,8 @@ from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, needs
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 415, 503)
-_READS: Final = refusals(401, 403, 503)
+_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
+_READS: Final = refusals(400, 401, 403, 503)
 
 Typed = Annotated[str, msgspec.Meta(max_length=200)]
 

@@ -1,0 +1,48 @@
+"""The lock file has everything that pyproject.toml asks for, and says where nothing comes from."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT: Final = Path(__file__).parents[1]
+LOCK: Final = (ROOT / "deploy" / "requirements.lock").read_text()
+_PIN: Final = re.compile(
+    r"^(?P<name>[a-z0-9.-]+)==(?P<version>\S+?)(?: ; [^\n\\]+?)? \\\n"
+    r"(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)",
+    re.MULTILINE,
+)
+
+
+def asked_for() -> Iterator[Requirement]:
+    """What pitlink needs to be built, run, embedded and tested."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"].values()
+    lists = (project["build-system"]["requires"], project["project"]["dependencies"], *extras)
+    for each in lists:
+        yield from map(Requirement, each)
+
+
+def test_the_lock_has_every_dependency_at_a_version_that_is_allowed() -> None:
+    locked = [(found["name"], found["version"]) for found in _PIN.finditer(LOCK)]
+    lacking = [
+        str(asked)
+        for asked in asked_for()
+        if not any(
+            name == canonicalize_name(asked.name) and asked.specifier.contains(version)
+            for name, version in locked
+        )
+    ]
+    assert not lacking, "run deploy/lock-dependencies"
+
+
+def test_every_package_of_the_lock_has_its_digests_and_no_address() -> None:
+    pins = [line for line in LOCK.splitlines() if "==" in line and not line.startswith((" ", "#"))]
+    assert len(pins) > 50
+    assert len(list(_PIN.finditer(LOCK))) == len(pins)
+    assert not re.search(r"://|--(extra-)?index-url|--find-links|--trusted-host| @ ", LOCK)
+    assert "/tmp" not in LOCK  # noqa: S108  (the machine that made it is not named)

@@ -1,0 +1,226 @@
+"""The running service held against its own description: Schemathesis, signed in as each role.
+
+`python -m tests.web.described_api --examples 300 --seed 7` starts a redis-server, a mosquitto and
+`pitlink serve`, plays a few jackpots, and sends so many requests to each operation of `/schema`:
+what it describes, and what it does not allow. It prints what came back, and ends at the first
+answer that is a server error or is not as described.
+"""
+
+import argparse
+import asyncio
+import itertools
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from redis.asyncio import Redis
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.generation.case import Case
+from schemathesis.schemas import APIOperation, BaseSchema
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from meters.people.keys import PeopleKeys
+from meters.people.people import People
+from meters.people.roles import Role
+from meters.people.users import Doer
+from tests.mqtt.events import result, wagers
+from tests.mqtt.stand import LINKS, Stand
+from tests.staff import PIN
+
+NOBODY: Final = "nobody"
+ROLES: Final = tuple(role.value for role in Role)
+ASKING: Final = ("supervisor", "administrator", "floorperson", *ROLES, NOBODY)
+"""In whose names requests are sent, those who may do most more often."""
+
+SPARE: Final = "Spare"
+"""The user whom administrators change; those who ask keep their PINs, whatever is tried."""
+
+_JACKPOTS: Final = 6
+_SPADES: Final = ("As", "Ks", "Qs")
+_WITHIN_S: Final = 20
+_STREAM: Final = "text/event-stream"
+_CHECKS: Final = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+Operation = APIOperation[Any, Any, Any, Any]
+
+
+class DescribedApi:
+    """A service at work, and what it answered.
+
+    Attributes:
+        answers: how many answers of each status each operation gave.
+        answered: how many answers below 400 each role got.
+    """
+
+    def __init__(self, stand: Stand) -> None:
+        self._url = stand.service.url
+        self._redis_url = stand.redis.url
+        self._client = requests.Session()
+        self._cookies: dict[str, dict[str, str]] = {NOBODY: {}}
+        self._sources = itertools.count(1)
+        self.answers: Counter[tuple[str, int]] = Counter()
+        self.answered: Counter[str] = Counter()
+        asyncio.run(self._hire())
+        self.known: dict[str, list[str]] = {
+            "link": [*LINKS],
+            "claim": [_jackpot(stand) for _ in range(_JACKPOTS)],
+            "name": [SPARE],
+            "proposal": ["1", "P-1"],
+        }
+
+    async def _hire(self) -> None:
+        async with Redis.from_url(self._redis_url) as redis:
+            people = People.of(redis, 60)
+            for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
+                await people.users.add(name, role, PIN, Doer("the test"))
+
+    async def _forget_tries(self) -> None:
+        """Let nobody be locked out by what was tried in his name."""
+        prefix = PeopleKeys().user_prefix.removesuffix("user:")
+        async with Redis.from_url(self._redis_url) as redis:
+            for kind in ("tries", "lock", "undecided"):
+                async for key in redis.scan_iter(f"{prefix}{kind}:*"):
+                    await redis.delete(key)
+
+    def session_of(self, role: str) -> dict[str, str]:
+        """The headers of somebody of a role, who signs in where he has no session."""
+        if role not in self._cookies:
+            asyncio.run(self._forget_tries())
+            answer = httpx.post(
+                f"{self._url}/api/v1/sign-in",
+                json={"name": role, "pin": PIN},
+                headers={"X-Forwarded-For": f"198.51.100.{next(self._sources) % 250}",
+                         "X-Forwarded-Proto": "https"},
+                timeout=_WITHIN_S,
+            )  # fmt: skip
+            assert answer.status_code == 200, answer.text
+            self._cookies[role] = {
+                "Cookie": answer.headers["set-cookie"].partition(";")[0],
+                "X-CSRF-Token": answer.json()["csrf"],
+            }
+        return self._cookies[role]
+
+    def described(self) -> BaseSchema:
+        """What the service says of itself."""
+        document = httpx.get(f"{self._url}/schema", timeout=_WITHIN_S).json()
+        return schemathesis.openapi.from_dict(document)
+
+    def operations(self) -> Iterator[Operation]:
+        """Every operation that it describes."""
+        for found in self.described().get_all_operations():
+            assert isinstance(found, Ok), found
+            yield found.ok()
+
+    def try_operation(self, operation: Operation, examples: int, seed_number: int) -> None:
+        """Send so many requests to one operation, in the roles' names by turns.
+
+        Raises:
+            schemathesis.FailureGroup: an answer is not as described.
+        """
+        cases = st.one_of(
+            operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
+            operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
+        )
+
+        @seed(seed_number)
+        @settings(
+            max_examples=examples,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(
+            case=cases,
+            role=st.sampled_from(ASKING),
+            real=st.integers(0, 3).map(bool),
+            chance=st.randoms(use_true_random=False),
+        )
+        def send(case: Case[Any], role: str, *, real: bool, chance: random.Random) -> None:
+            if real:
+                for name in case.path_parameters:
+                    case.path_parameters[name] = chance.choice(self.known[name])
+            self._send(case, role)
+
+        send()
+
+    def _send(self, case: Case[Any], role: str) -> None:
+        case.cookies = {}
+        label = case.operation.label
+        headers = self.session_of(role)
+        kwargs = case.as_transport_kwargs(base_url=self._url, headers=headers)
+        # What is generated for the token would replace the session's own.
+        kwargs["headers"] = {**kwargs["headers"], **headers}
+        with self._client.request(**kwargs, stream=True, timeout=_WITHIN_S) as answer:
+            kind = answer.headers.get("content-type", "")
+            self.answers[label, answer.status_code] += 1
+            if kind.startswith(_STREAM) and answer.ok:
+                # It never ends: that it begins, and as what, is all there is to check.
+                assert next(answer.iter_lines()), label
+                assert str(answer.status_code) in case.operation.definition.raw["responses"], label
+            else:
+                case.validate_response(answer, checks=_CHECKS)
+            if answer.ok:
+                self.answered[role] += 1
+            ended = answer.status_code == 401 and not label.endswith("/sign-in")
+            if role != NOBODY and (ended or label.endswith("/sign-out")):
+                self._cookies.pop(role, None)
+
+
+def _jackpot(stand: Stand) -> str:
+    """Have a table win its meter, and give the claim."""
+    table = stand.table()
+    table.accept(wagers(1))
+    hand = {"position": 3, "patron": "p3", "cards": list(_SPADES), "folded": False}
+    reply = table.ask(result(2, positions=[hand]))
+    return str(reply["claims"][0]["claim"])
+
+
+def main() -> int:
+    """Run it for long."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=300, help="for each operation")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, Stand(Path(home)) as stand:
+        api = DescribedApi(stand)
+        for operation in api.operations():
+            api.try_operation(operation, asked.examples, asked.seed)
+            found = {
+                status: count
+                for (label, status), count in sorted(api.answers.items())
+                if label == operation.label
+            }
+            print(f"{operation.label}: {found}", flush=True)  # noqa: T201
+    by_status: Counter[int] = Counter()
+    for (_, status), count in api.answers.items():
+        by_status[status] += count
+    print(f"{by_status.total()} answers as described: {dict(sorted(by_status.items()))}")  # noqa: T201
+    print(f"below 400, by role: {dict(api.answered)}")  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""Under hundreds of bad connections pages, a floorperson's stream and a table's events go on."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mqtt.stand import Stand
+from tests.web.slow import KINDS, run
+
+
+@pytest.mark.slow
+async def test_others_go_on_under_connections_that_are_slow_silent_stuck_or_half_closed(
+    tmp_path: Path,
+) -> None:
+    """Each measure asserts that it was answered, and rightly; how fast is told by the command."""
+    with Stand(tmp_path) as stand:
+        crowd, lines = await run(stand, 250, 5, 0)
+        assert stand.service.audit()["balanced"]
+    assert len(lines) == 3
+    assert all(crowd.opened[kind] >= 50 for kind in KINDS)
+    assert crowd.ended["half closed"] > 0
