@@ -52,7 +52,7 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"approve"})
+_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
@@ -273,6 +273,8 @@ class Replay:
                 books.terms[changed.meter] = read_terms(changed.terms)
             case b"close" | b"open":
                 self._closed = kind == b"close"
+            case b"approve":
+                books.tallies["approvals"] += 1
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)

@@ -63,7 +63,7 @@ class Simulation:
             self._foreign.append(ForeignTable(world, self._link, last, connect))
         else:
             self._tables.append(SimulatedTable(world, self._link, last, connect, told))
-        self._everyone = (*self._tables, *self._foreign)
+        self._everyone: tuple[SimulatedTable | ForeignTable, ...] = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
         self._broker.told.append(self._watch.told)
         self._staff = Staff(world, self._link.id, self._services, self._checker)

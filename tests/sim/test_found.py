@@ -26,8 +26,8 @@ class Spoken:
             LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
         )
 
-    def _post(self, _topic: str, payload: bytes, *, retain: bool = False) -> None:
-        assert retain
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        assert retain, topic
         self.posted.append(payload)
 
     def tell(self) -> None:
