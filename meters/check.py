@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 from rich.console import Console
 
 from bonus.errors import UserError
-from meters.keys.outlook import look_at_keys
+from meters.keys.outlook import look_at_keys, look_at_ways
 from meters.selfcheck.checks import Check
 from meters.selfcheck.facility import facility_checks
 from meters.selfcheck.parts import WITHIN_S, broker_check, store_checks
@@ -37,6 +37,8 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
     yield read_software().check
     for check in facility_checks(floor):
         yield check
+    for way in look_at_ways(floor.service):
+        yield Check(*way)
     if keys := keys_directory(floor.service):
         for seen in look_at_keys(keys):
             yield Check(*seen)

@@ -1,11 +1,15 @@
-"""How the keys on this machine look: whether they are safe, and until when they are valid."""
+"""How safe a floor's ways are: the keys on this machine, and what goes without any."""
 
 import datetime
+import ipaddress
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from cryptography import x509
+
+from meters.wire.floor import Service
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
@@ -51,6 +55,27 @@ def look_at_keys(keys: Path) -> Sequence[Seen]:
         seen = f"{len(certificates)} certificates, the first expires on {min(ends).date()}"
         found = [Seen("keys", holds=True, seen=seen)]
     return found
+
+
+def look_at_ways(service: Service) -> Iterator[Seen]:
+    """Warn where passwords and meters go over a network in the clear (duty D20)."""
+    for key, url in (("broker", service.broker), ("redis", service.redis)):
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        if parts.scheme in {"mqtt", "redis"} and not _is_here(host):
+            seen = (
+                f"{host} is spoken to in the clear: whoever is on the network reads it and can"
+                f" change it; {parts.scheme}s:// and `pitlink keys` are for that"
+            )
+            yield Seen(f"way to {key}", holds=False, seen=seen, warns=True)
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _open_secrets(keys: Path) -> Iterator[Seen]:

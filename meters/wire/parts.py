@@ -43,13 +43,12 @@ def is_redis(url: str) -> bool:
     except ValueError:
         return False
     options = _OPTIONS.get(parts.scheme)
-    if options is None or options.fullmatch(parts.query) is None:
+    # What follows a # or ? may be the rest of a password, and would be taken for settings.
+    if parts.fragment or options is None or options.fullmatch(parts.query) is None:
         return False
     if parts.scheme == "unix":
         return len(parts.path) > 1 and "\0" not in unquote(parts.path)
     if not is_host(unquote(parts.hostname or "")) or port == 0:
-        return False
-    if parts.fragment:  # the rest of a password with a # in it
         return False
     return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
 

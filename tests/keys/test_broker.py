@@ -4,6 +4,7 @@ MQTT 3.1.1 does not say that something was denied, so each attempt is judged by 
 all has seen of it.
 """
 
+import asyncio
 import shutil
 import ssl
 from pathlib import Path
@@ -13,6 +14,9 @@ import aiomqtt
 import pytest
 
 from meters.keys.authority import Authority
+from meters.mqtt.connection import BrokerConnection
+from meters.wire.credentials import broker_address
+from meters.wire.floor import Service
 from meters.wire.parties import CHECK, DISPLAY, Party, service_party, table_party
 from tests.keys.clients import (
     Ears,
@@ -176,6 +180,24 @@ async def test_workers_share_what_tables_say(broker: SecuredMosquitto, keys: Pat
         assert await Ears(service).until(f"{OWN}/out", b"hello") == []
 
 
+async def test_a_burst_over_tls_arrives_whole(broker: SecuredMosquitto, keys: Path) -> None:
+    """What the service's own buffers send and take in large pieces is not torn by TLS records."""
+    to_all = [f"{number:06}".encode() * 100 for number in range(3_000)]
+    service = Service(broker=broker.url, keys=str(keys))
+    async with (
+        BrokerConnection(broker_address(service, SERVICE), "one") as speaking,
+        BrokerConnection(broker_address(service, DISPLAY), "two") as hearing,
+    ):
+        await hearing.subscribe(f"{ROOT}/+/jackpot", qos=1)
+        for payload in to_all:
+            speaking.post(f"{ROOT}/main/jackpot", payload)
+        heard: list[object] = []
+        async with asyncio.timeout(30):
+            while len(heard) < len(to_all):
+                heard += [message.payload for message in await hearing.batch(200)]
+        assert heard == to_all
+
+
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("way", ["certificate", "password"])
 async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> None:
@@ -190,15 +212,15 @@ async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> Non
         await observer.tell(f"{OWN}/status", payload=b"", retain=True)
 
 
+@pytest.mark.parametrize("name", ["pitlink/main/A-1", "table.A-1"])
 async def test_nobody_is_thrown_out_by_who_uses_his_client_id(
-    broker: SecuredMosquitto, keys: Path
+    broker: SecuredMosquitto, keys: Path, name: str
 ) -> None:
-    async with client_of(broker, keys, A1, "certificate") as table:
+    own, foreign = believing(keys, party=A1), believing(keys, party=A2)
+    async with by_certificate(broker, own, identifier=name) as table:
         await table.subscribe(f"{OWN}/in", qos=1)
-        stranger = believing(keys, party=A2)
-        for name in ("table.A-1", "pitlink/main/A-1"):
-            async with by_certificate(broker, stranger, identifier=name) as other:
-                await other.publish(f"{ROOT}/main/table/A-2/out", b"", qos=1)
+        async with by_certificate(broker, foreign, identifier=name) as other:
+            await other.publish(f"{ROOT}/main/table/A-2/out", b"", qos=1)
         async with client_of(broker, keys, SERVICE, "password") as service:
             await service.publish(f"{OWN}/in", b"still there", qos=1)
         assert await Ears(table).until(f"{OWN}/in", b"still there") == []

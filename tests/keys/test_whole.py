@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.chaos.devices import Devices
@@ -83,6 +84,7 @@ def test_a_round_is_played(pit: Pit, keys: Path, table: str, *, password: bool) 
     )
 
 
+@pytest.mark.slow
 def test_every_command_works(pit: Pit) -> None:
     """The health check sees Redis's settings; books are read; people are kept."""
     path = str(pit.config)
@@ -114,3 +116,18 @@ def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
     eventually(lambda: not pit.service.ready(), what="the service without a broker")
     pit.broker.start()
     eventually(pit.service.ready, within_s=20, what="the service ready again")
+
+
+def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
+    """Neither passwords nor private keys stand in any log or on any page."""
+    secrets = [path for path in keys.rglob("*") if path.suffix == ".key" or "password" in path.name]
+    told = pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
+    with httpx.Client(base_url=pit.service.url, timeout=5) as web:
+        for place in ("/healthz", "/readyz", "/metrics", "/api/v1/meters", "/signage"):
+            told += web.get(place).text
+    assert len(secrets) > 12
+    assert "broker connected" in told
+    for path in secrets:
+        lines = [line for line in path.read_text().splitlines() if "-----" not in line]
+        assert lines
+        assert not [line for line in lines if line in told], path

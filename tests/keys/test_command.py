@@ -1,0 +1,247 @@
+"""`pitlink keys`: what it makes, what it leaves alone, and what it says."""
+
+import datetime
+import re
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from bonus.errors import UserError
+from meters.keys import authority
+from meters.keys.holders import holders
+from meters.keys.keyring import Keyring
+from meters.keys.outlook import look_at_keys, look_at_ways
+from meters.keys.workers import own_party
+from meters.wire.floor import Floor, Service, read_floor
+from tests.keys.floor import ANOTHER_TABLE, write_floor
+from tests.keys.servers import DEPLOY
+from tests.servers import run_pitlink
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """Every file under a directory."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def mine(keys: Path, tmp_path: Path) -> Path:
+    """A copy of the keys."""
+    return shutil.copytree(keys, tmp_path / "keys")
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> Floor:
+    return read_floor(write_floor(tmp_path / "floor.toml"))
+
+
+def fill(keys: Path, floor: Floor, *renewed: str, services: int = 1) -> dict[str, str]:
+    """What became of each."""
+    held = holders(floor, services, (), ())
+    return {entry.place: entry.act for entry in Keyring(keys, floor).fill(held, renewed)}
+
+
+def test_nobody_else_can_read_them(keys: Path) -> None:
+    """Directories are their owner's, and so is every file."""
+    for path in keys.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_every_table_has_its_bundle_and_no_more(keys: Path) -> None:
+    found = {path.name for path in (keys / "tables" / "main.A-1").iterdir()}
+    assert found == {"ca.crt", "table.crt", "table.key", "password"}
+    certificate = x509.load_pem_x509_certificate(
+        (keys / "tables" / "main.A-1" / "table.crt").read_bytes()
+    )
+    assert certificate.subject.rfc4514_string() == "CN=table.A-1"
+    passwords = [path.read_text() for path in keys.rglob("*password")]
+    assert len(passwords) == len(set(passwords)) == 7
+
+
+def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None:
+    """The servers' lists are written anew; their configuration, once written, is the house's."""
+    before = contents(mine)
+    (mine / "broker" / "listeners.conf").write_text("# the house's own\n")
+    config = write_floor(tmp_path / "floor.toml")
+    config.write_text(config.read_text() + ANOTHER_TABLE)
+    done = run_pitlink("keys", "--config", str(config), "--out", str(mine))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "made    tables/other.B-2" in done.stdout
+    assert "kept    tables/main.A-1" in done.stdout
+    after = contents(mine)
+    changed = {name for name in before if after[name] != before[name]}
+    assert changed == {"broker/acl", "broker/passwords", "broker/listeners.conf"}
+    assert {name.rpartition("/")[0] for name in after.keys() - before} == {"tables/other.B-2"}
+    assert b"user table.B-2\n" in after["broker/acl"]
+    assert after["broker/listeners.conf"] == b"# the house's own\n"
+    for name, data in after.items():
+        if name.endswith(("password", ".key")):
+            assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
+
+
+def test_a_table_that_is_gone_can_do_nothing(mine: Path, tmp_path: Path) -> None:
+    config = write_floor(tmp_path / "floor.toml")
+    config.write_text(config.read_text().replace('"B-1"', '"B-9"'))
+    done = run_pitlink("keys", "--config", str(config), "--out", str(mine))
+    assert "unused  tables/other.B-1" in done.stdout
+    assert b"B-1" not in (mine / "broker" / "acl").read_bytes()
+    assert b"B-1" not in (mine / "broker" / "passwords").read_bytes()
+
+
+def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
+    before = contents(mine)
+    acts = fill(mine, floor, "table.A-1")
+    assert {place for place, act in acts.items() if act != "kept"} == {"tables/main.A-1"}
+    after = contents(mine)
+    assert {name for name in before if after[name] != before[name]} == {
+        "broker/passwords",
+        "broker/revoked.crl",
+        *(f"tables/main.A-1/{name}" for name in ("password", "table.crt", "table.key")),
+    }
+    crl = x509.load_pem_x509_crl(after["broker/revoked.crl"])
+    old = x509.load_pem_x509_certificate(before["tables/main.A-1/table.crt"])
+    assert [each.serial_number for each in crl] == [old.serial_number]
+    ours = x509.load_pem_x509_certificate(after["authority/ca.crt"])
+    key = ours.public_key()
+    assert crl.is_signature_valid(key)  # type: ignore[arg-type]
+
+
+def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:
+    config = write_floor(tmp_path / "floor.toml")
+    before = contents(mine)
+    done = run_pitlink("keys", "--config", str(config), "--out", str(mine), "--renew", "A-7")
+    assert done.returncode == 1
+    assert "nobody is called A-7: it is one of A-1, A-2, B-1, broker, redis," in done.stderr
+    assert "Traceback" not in done.stderr
+    assert contents(mine) == before
+
+
+def test_the_authority_s_key_may_be_elsewhere_while_nothing_is_signed(
+    mine: Path, floor: Floor
+) -> None:
+    key = mine / "authority" / "ca.key"
+    key.rename(mine.parent / "ca.key")
+    assert set(fill(mine, floor).values()) == {"kept"}
+    with pytest.raises(UserError, match="nothing can be signed"):
+        fill(mine, floor, "table.A-1")
+
+
+def test_a_lost_authority_is_not_replaced_in_silence(mine: Path, floor: Floor) -> None:
+    """New keys that the servers do not believe would help nobody."""
+    (mine / "authority" / "ca.crt").unlink()
+    with pytest.raises(UserError, match="begin anew"):
+        fill(mine, floor)
+    (mine / "authority" / "ca.key").unlink()
+    with pytest.raises(UserError, match="begin anew"):
+        fill(mine, floor)
+
+
+def test_files_that_do_not_belong_together_are_refused(mine: Path, floor: Floor) -> None:
+    other, issued = authority.Authority.found("Another")
+    assert other.key
+    (mine / "authority" / "ca.key").write_bytes(issued.key)
+    with pytest.raises(UserError, match="not that of its certificate"):
+        fill(mine, floor)
+    (mine / "authority" / "ca.key").write_text("nonsense")
+    with pytest.raises(UserError, match="no PEM file"):
+        fill(mine, floor)
+
+
+@pytest.mark.parametrize("host", ["a b", "http://a", "a/b", "-", ""])
+def test_what_is_no_host_is_refused(tmp_path: Path, floor: Floor, host: str) -> None:
+    with pytest.raises(UserError, match="is no host name"):
+        Keyring(tmp_path / "keys", floor).fill(holders(floor, 1, (host,), ()), ())
+
+
+def test_hosts_of_the_floor_file_and_of_the_options(tmp_path: Path) -> None:
+    config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker.pit:8883")
+    floor = read_floor(config)
+    Keyring(tmp_path / "keys", floor).fill(holders(floor, 1, ("10.0.0.7",), ()), ())
+    certificate = x509.load_pem_x509_certificate(
+        (tmp_path / "keys" / "broker" / "broker.crt").read_bytes()
+    )
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["broker.pit", "localhost"]
+    assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == [
+        "10.0.0.7",
+        "127.0.0.1",
+        "::1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("days", "holds", "warns", "said"),
+    [(-1, False, False, "expired on"), (20, False, True, "in 19 days"), (90, True, False, "first")],
+)
+def test_expiry_is_told_in_time(
+    tmp_path: Path,
+    floor: Floor,
+    monkeypatch: pytest.MonkeyPatch,
+    days: int,
+    *,
+    holds: bool,
+    warns: bool,
+    said: str,
+) -> None:
+    made = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=10)
+    monkeypatch.setattr(authority, "_now", lambda: made)
+    monkeypatch.setattr(authority, "CERTIFICATE_DAYS", 10 + days)
+    fill(tmp_path / "keys", floor)
+    found = look_at_keys(tmp_path / "keys")
+    assert {(one.holds, one.warns) for one in found} == {(holds, warns)}
+    assert all(said in one.seen for one in found)
+    assert len(found) == (1 if holds else 8)
+
+
+def test_an_open_secret_is_told(mine: Path) -> None:
+    path = mine / "services" / "1" / "redis-password"
+    path.chmod(0o640)
+    (found,) = look_at_keys(mine)
+    assert (found.holds, found.warns) == (False, True)
+    assert f"chmod 600 {path}" in found.seen
+
+
+@pytest.mark.parametrize(
+    ("broker", "redis", "warned"),
+    [
+        ("mqtts://a", "rediss://b", []),
+        ("mqtt://127.0.0.1", "redis://localhost", []),
+        ("embedded", "unix:///a", []),
+        ("mqtt://10.0.0.7", "redis://b", ["way to broker", "way to redis"]),
+    ],
+)
+def test_what_is_said_in_the_clear_is_warned_of(broker: str, redis: str, warned: list[str]) -> None:
+    found = list(look_at_ways(Service(broker=broker, redis=redis)))
+    assert [one.what for one in found] == warned
+    assert all(one.warns and not one.holds for one in found)
+
+
+def test_what_the_threats_name_is_there() -> None:
+    """Every test and file by which a threat is said to be stopped."""
+    named = set(re.findall(r"`((?:tests|deploy)/[\w/.-]+)`", (DEPLOY / "THREATS.md").read_text()))
+    assert len(named) > 12
+    assert [name for name in named if not (DEPLOY.parent / name).exists()] == []
+
+
+def test_no_keys_at_all(tmp_path: Path) -> None:
+    (found,) = look_at_keys(tmp_path)
+    assert (found.holds, found.warns) == (False, False)
+
+
+def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None:
+    """The first that is free; one that ends gives its own back."""
+    assert fill(mine, floor, services=2)["services/2"] == "made"
+    service = Service(keys=str(mine))
+    with own_party(service) as first:
+        with own_party(service) as second:
+            assert (first.username, second.username) == ("service.1", "service.2")
+            with pytest.raises(UserError, match="--services N"), own_party(service):
+                pass
+        with own_party(service) as again:
+            assert again.username == "service.2"
