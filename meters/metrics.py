@@ -66,6 +66,10 @@ class Metrics:
         self._refusals = Counter(
             "pitlink_refusals", "Table events refused, by code.", ("link", "code"), registry=of
         )
+        self._dropped = Counter(
+            "pitlink_messages_dropped", "Messages let go: a flood on one topic.", ("link",),
+            registry=of,
+        )  # fmt: skip
         self._wagers = Counter("pitlink_wagers", "Wagers accepted.", meter, registry=of)
         self._wagered = Counter(
             "pitlink_wagered_cents", "Accepted wagers in cents.", meter, registry=of
@@ -111,6 +115,7 @@ class Metrics:
         ProcessCollector(registry=of)
 
     def _make_link(self, link: str) -> None:
+        self._dropped.labels(link)
         self._claims.labels(link)
         self._operable.labels(link)
         self._online.labels(link)
@@ -157,6 +162,10 @@ class Metrics:
                 code = UNKNOWN
             self._codes.add(code)
         self._refusals.labels(self._link_of(link), code).inc(events)
+
+    def count_dropped(self, link: str) -> None:
+        """Count a message that was let go; `link` where a table of it sent it."""
+        self._dropped.labels(self._link_of(link)).inc()
 
     def count_wagers(
         self, link: str, meter: str, *, wagers: int, wagered_cents: int, contributed_micros: int

@@ -36,6 +36,7 @@ from meters.keys.workers import own_party
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
+from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.people.demonstration import let_in
 from meters.people.people import People
@@ -50,6 +51,7 @@ from meters.wire.floor import Floor, Link
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
+from meters.wire.seldom import Seldom
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
@@ -61,6 +63,9 @@ _REDIS_ANSWER_WITHIN_S: Final = 30
 _REDIS_CONNECT_WITHIN_S: Final = 5
 _REDIS_CONNECTIONS: Final = 16
 _CANCEL_AGAIN_S: Final = 6.0
+
+
+Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class MeterService:
         floor: what the floor file says.
         redis: where the books are.
         options: how it is run.
-        connect: makes a connection to the broker, of an address and a name.
+        connect: makes a connection to the broker, of an address, a name and what holds arrivals.
     """
 
     def __init__(
@@ -123,7 +128,7 @@ class MeterService:
         floor: Floor,
         redis: Redis,
         options: ServeOptions,
-        connect: Callable[[BrokerAddress, str], BrokerConnection] = BrokerConnection,
+        connect: Connect = BrokerConnection,
     ) -> None:
         self._floor = floor
         self._connect = connect
@@ -138,6 +143,7 @@ class MeterService:
         self._metrics = Metrics(floor)
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
+        self._dropped, self._strangers = Seldom(), Seldom()
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         self._links = {
             link: LinkService(
@@ -225,7 +231,8 @@ class MeterService:
         """Serve one connection until it is lost, then wait a little."""
         least_s, most_s = _RECONNECT_S
         try:
-            async with self._connect(broker(), self._identifier) as connection:
+            arrived = Arrivals(self._lane, self._count_dropped)
+            async with self._connect(broker(), self._identifier, arrived) as connection:
                 for pattern in self._subscriptions():
                     await connection.subscribe(pattern, qos=1)
                 self._connection = connection
@@ -253,11 +260,13 @@ class MeterService:
         repeat from the first. A batch outlives the connection: what the store has applied is shown
         on the board, though the broker is gone (duty D8).
         """
-        later: list[aiomqtt.Message] = []
         while True:
-            batch = later or await connection.batch(BATCH_EVENTS_MAX)
             await self._free.acquire()
-            by_link, later = self._sort(batch)
+            try:
+                by_link = self._sort(await connection.batch(BATCH_EVENTS_MAX))
+            except BaseException:
+                self._free.release()
+                raise
             taking = batches.create_task(self._take_batch(by_link), name="batch")
             taking.add_done_callback(lambda _: self._free.release())
 
@@ -266,24 +275,31 @@ class MeterService:
             *(self._take(self._links[link], arrivals) for link, arrivals in by_link.items())
         )
 
-    def _sort(
-        self, batch: Sequence[aiomqtt.Message]
-    ) -> tuple[dict[str, list[Arrival]], list[aiomqtt.Message]]:
-        """The batch by link, one event a table; what is more of a table comes after."""
+    def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
+        """The batch by link."""
         by_link: dict[str, list[Arrival]] = {}
-        later: list[aiomqtt.Message] = []
-        seen: set[str] = set()
         for message in batch:
             topic, payload = message.topic.value, message.payload
             known = self._by_topic.get(topic)
             if known is None:
                 self._take_other(topic, payload)
-            elif topic in seen:
-                later.append(message)
             else:
-                seen.add(topic)
                 by_link.setdefault(known.link, []).append(Arrival(known, payload))
-        return by_link, later
+        return by_link
+
+    def _lane(self, topic: str) -> str:
+        """Each table that the floor knows waits by itself, all strangers as one."""
+        if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
+            return topic
+        return ""
+
+    def _count_dropped(self, topic: str) -> None:
+        """Count what a topic brought too much of, and say so now and then."""
+        known = self._by_topic.get(topic)
+        self._metrics.count_dropped(known.link if known else "")
+        lane = self._lane(topic)
+        if (more := self._dropped.due(lane)) is not None:
+            log.warning("flooded: messages dropped", topic=lane or "strangers", kept_back=more)
 
     def _take_other(self, topic: str, payload: bytes) -> None:
         """Take what is no event of a table that the floor knows."""
@@ -311,7 +327,8 @@ class MeterService:
     def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
         message = f"the floor has no table {address.table} on link {address.link}"
         self._metrics.count_refusal(address.link, "unknown_table")
-        log.warning("refused", link=address.link, table=address.table, code="unknown_table")
+        if (more := self._strangers.due("")) is not None:
+            log.warning("refused", **address._asdict(), code="unknown_table", kept_back=more)
         self._post(topics.table_in(*address), refused(seq_of(payload), "unknown_table", message))
 
     async def _take(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:

@@ -1,22 +1,26 @@
-"""The test tools that are commands: `python -m tests NAME …`."""
+"""Long runs of the tests' own, each by its name: `python -m tests NAME --help`."""
 
-import importlib
+import runpy
 import sys
 from typing import Final
 
-_COMMANDS: Final = {
+RUNS: Final = {
+    "chaos": "tests.chaos.run",
+    "flood": "tests.fuzz.flood",
+    "fuzz": "tests.fuzz.run",
     "sim": "tests.sim.command",
 }
+"""What can be run, and the module that does."""
 
 
-def main() -> int:
-    """Run the command that is named first."""
-    if len(sys.argv) < 2 or sys.argv[1] not in _COMMANDS:
-        sys.stderr.write(f"usage: python -m tests {'|'.join(_COMMANDS)} [--help]\n")
-        return 2
-    status: int = importlib.import_module(_COMMANDS[sys.argv[1]]).main(sys.argv[2:])
-    return status
+def main() -> None:
+    """Run what the first argument names, with the arguments that follow it."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name not in RUNS:
+        sys.exit(f"python -m tests NAME: one of {', '.join(sorted(RUNS))}")
+    sys.argv = [f"python -m tests {name}", *sys.argv[2:]]
+    runpy.run_module(RUNS[name], run_name="__main__", alter_sys=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -80,6 +80,11 @@ class LoadClient(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(data)
 
+    @property
+    def unsent_bytes(self) -> int:
+        """How much the broker has not taken yet."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
     def close(self) -> None:
         """Close the connection; what is in the air is let go."""
         if self._transport is not None:

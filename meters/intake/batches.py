@@ -29,6 +29,7 @@ from meters.wire.messages import (
     Void,
     Wagers,
 )
+from meters.wire.seldom import Seldom
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
@@ -86,6 +87,7 @@ class LinkIntake:
         self._store = store
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
+        self._refusals = Seldom()
 
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Judge, apply and answer a batch, one event a table.
@@ -273,10 +275,13 @@ class LinkIntake:
             outcome.hellos.append((_address(known), state.claims))
             outcome.counts.event("hello", "accepted")
 
-    @staticmethod
-    def _count_refusal(known: KnownTable, code: str, seq: int | None, outcome: Outcome) -> None:
+    def _count_refusal(
+        self, known: KnownTable, code: str, seq: int | None, outcome: Outcome
+    ) -> None:
         outcome.counts.refusal(code)
-        log.warning("refused", link=known.link, table=known.table.id, seq=seq, code=code)
+        table = known.table.id
+        if (more := self._refusals.due((table, code))) is not None:
+            log.warning("refused", link=known.link, table=table, seq=seq, code=code, kept_back=more)
 
 
 def _address(known: KnownTable) -> TableAddress:

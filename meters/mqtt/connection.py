@@ -12,25 +12,43 @@ from typing import Final, Self, cast
 import aiomqtt
 import structlog
 
+from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.buffered_socket import BufferedSocket
 from meters.mqtt.packets import PACKET_IDS, publish_packet, text
 from meters.wire.address import BrokerAddress
+from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
 
 _OWN_IDS_FROM: Final = 1_024
 """paho numbers the few packets that it sends for us from 1 on."""
-_KEEPALIVE_S: Final = 15
+KEEPALIVE_S: Final = 15
+"""A broker that is silent is asked after so long, and given up after as long again."""
 _ANSWER_WITHIN_S: Final = 10.0
 
 Queue = asyncio.Queue[aiomqtt.Message]
 
 
 class BrokerConnection(aiomqtt.Client):
-    """An aiomqtt client that hands over all that has arrived at once."""
+    """An aiomqtt client that hands over what has arrived in batches.
 
-    def __init__(self, address: BrokerAddress, identifier: str) -> None:
-        self._arrived: Queue = asyncio.Queue()
+    Args:
+        address: where the broker is.
+        identifier: the client's name.
+        arrived: where what arrives waits; a queue of its own unless given.
+        keepalive_s: how long the broker may be silent, in seconds.
+    """
+
+    def __init__(
+        self,
+        address: BrokerAddress,
+        identifier: str,
+        arrived: Arrivals | None = None,
+        *,
+        keepalive_s: int = KEEPALIVE_S,
+    ) -> None:
+        self._arrived = Arrivals() if arrived is None else arrived
+        self._unpublished = Seldom()
         self._socket: BufferedSocket | None = None
         self._packet_id = _OWN_IDS_FROM
         super().__init__(
@@ -40,7 +58,7 @@ class BrokerConnection(aiomqtt.Client):
             password=address.password,
             tls_context=address.tls_context(),
             identifier=identifier,
-            keepalive=_KEEPALIVE_S,
+            keepalive=keepalive_s,
             timeout=_ANSWER_WITHIN_S,
             # Replies are small and awaited: they must not wait for each other's acknowledgement.
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
@@ -65,15 +83,17 @@ class BrokerConnection(aiomqtt.Client):
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take all that have arrived, up to `size_max`.
+        """Wait for a message, then take one of each lane that has any, up to `size_max`.
 
         Raises:
             aiomqtt.MqttError: the connection is lost.
         """
-        batch = [await anext(self.messages)]
-        while len(batch) < size_max and not self._arrived.empty():
-            batch.append(self._arrived.get_nowait())
-        return batch
+        return self._arrived.turn(await anext(self.messages), size_max)
+
+    @property
+    def unsent_bytes(self) -> int:
+        """How much the broker has not taken yet."""
+        return 0 if self._socket is None else self._socket.unsent_bytes
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish with QoS 1 and go on.
@@ -85,8 +105,10 @@ class BrokerConnection(aiomqtt.Client):
             return
         self._packet_id = self._packet_id + 1 if self._packet_id < PACKET_IDS else _OWN_IDS_FROM
         packet = publish_packet(text(topic), self._packet_id, payload, retain=retain)
-        if not self._socket.push(packet):
-            log.warning("not published", topic=topic, reason="the broker takes nothing")
+        if not self._socket.push(packet) and (more := self._unpublished.due("")) is not None:
+            log.warning(
+                "not published", topic=topic, reason="the broker takes nothing", kept_back=more
+            )
 
 
 def _giving(queue: Queue) -> Callable[[int], Queue]:

@@ -141,3 +141,7 @@ def _show(came: _Came, steps: int) -> None:
         f"\n{came.report.line()}\nFAILED: {came.failure}\n"
         f"again: python -m tests sim --seed {came.report.seed} --steps {steps} --trace\n"
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

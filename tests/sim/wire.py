@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 import aiomqtt
 
+from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.wire.address import BrokerAddress
 from tests.sim.loop import Process, current_process
@@ -226,14 +227,17 @@ class TableClient(_Carried, aiomqtt.Client):  # type: ignore[misc]
 
 
 class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
-    """The service's connection."""
+    """The service's connection, whose arrivals wait as they do with a real broker."""
+
+    def __init__(self, world: World, broker: Broker, identifier: str, arrived: Arrivals) -> None:
+        super().__init__(world, broker, identifier, None)
+        self._waiting = arrived
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take all that have arrived."""
-        batch = [await self._next()]
-        while len(batch) < size_max and not self._session.arrived.empty():
-            batch.append(await self._next())
-        return batch
+        """Wait for a message, then take one of each lane that has any."""
+        while self._waiting.empty() or not self._session.arrived.empty():
+            self._waiting.put_nowait(await self._next())
+        return self._waiting.turn(self._waiting.get_nowait(), size_max)
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish and go on."""
@@ -253,11 +257,13 @@ def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]
 
 def service_connections(
     world: World, broker: Broker
-) -> Callable[[BrokerAddress, str], BrokerConnection]:
+) -> Callable[[BrokerAddress, str, Arrivals], BrokerConnection]:
     """What makes a service's connections."""
 
-    def connect(_address: BrokerAddress, _identifier: str) -> BrokerConnection:
+    def connect(
+        _address: BrokerAddress, _identifier: str, arrived: Arrivals
+    ) -> BrokerConnection:
         process = current_process()
-        return ServiceConnection(world, broker, process.name if process else "", None)
+        return ServiceConnection(world, broker, process.name if process else "", arrived)
 
     return connect

@@ -1,0 +1,49 @@
+"""Warnings that may come thousands of times a second, told a few times a minute."""
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+_EVERY_S: Final = 60.0
+_AT_ONCE: Final = 5
+_KINDS_MAX: Final = 1_024
+
+
+@dataclass(slots=True)
+class _Told:
+    since_s: float
+    times: int = 0
+    kept_back: int = 0
+
+
+class Seldom:
+    """Lets the first few warnings of a kind through, then none until a minute has gone by.
+
+    So that a table which floods fills neither the disk nor the log that somebody must read. All of
+    it is counted where the metrics are.
+
+    Args:
+        clock_s: a clock that never goes back, in seconds.
+    """
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._clock_s = clock_s
+        self._told: dict[Hashable, _Told] = {}
+
+    def due(self, kind: Hashable) -> int | None:
+        """How many of a kind were kept back since one was told; None where this one is as well."""
+        now_s = self._clock_s()
+        told = self._told.get(kind)
+        if told is None or now_s - told.since_s >= _EVERY_S:
+            if told is None and len(self._told) >= _KINDS_MAX:
+                del self._told[next(iter(self._told))]
+            kept_back = told.kept_back if told else 0
+            self._told.pop(kind, None)
+            self._told[kind] = _Told(now_s, 1)
+            return kept_back
+        if told.times < _AT_ONCE:
+            told.times += 1
+            return 0
+        told.kept_back += 1
+        return None

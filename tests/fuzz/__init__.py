@@ -1,0 +1,1 @@
+"""Bad input to every parser that reads from outside, and tables that flood."""

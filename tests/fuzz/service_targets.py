@@ -1,0 +1,169 @@
+"""What the service reads from the broker: events, statuses, topics; each judged as it would be."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final
+
+from meters.intake.judge import judge_result, judge_wagers
+from meters.intake.reading import read_event
+from meters.intake.refusals import Refusal, refused
+from meters.intake.result_work import OpenRound
+from meters.known import KnownTable, known_tables
+from meters.wire.floor import parse_floor
+from meters.wire.messages import (
+    EVENT_BYTES_MAX,
+    TABLE_EVENT,
+    TABLE_STATUS,
+    UNREADABLE,
+    Hello,
+    Result,
+    Void,
+    Wagers,
+)
+from meters.wire.topics import TableAddress, parse_table_out, parse_table_status, table_out
+from tests.fuzz.target import Target, check_refusal, plain, pure
+from tests.model.pit import FLOOR
+from tests.mqtt.events import AT, encode, result, void, wagers
+
+SEQ_MAX: Final = 2**53 - 1
+BOXES: Final = [
+    {"position": 3, "patron": "p3", "wagers": {"progressive": 100, "five_card_progressive": 100}},
+    {"position": 4, "wagers": {"five_card_hand_bonus": 100, "five_card_hand_bonus_dealer": 100}},
+    {"position": 6, "patron": "p6", "wagers": {"five_of_six_progressive": 100}},
+]
+HANDS: Final = [
+    {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": False},
+    {"position": 4, "cards": ["2h", "7d", "9c"], "folded": True},
+    {"position": 6, "cards": ["Th", "Jh", "Qh"]},
+]
+EVENTS: Final = (
+    encode(wagers(1, positions=BOXES)),
+    encode(wagers(7)),
+    encode(result(2, positions=HANDS, dealer=["Kh", "Ah", "Kc"], community=["Js", "Ts"])),
+    encode(result(3, positions=HANDS[:1], dealer=["3h", "8d", "Kc"], community=["Js", "Ts"])),
+    encode(void(2)),
+    encode({"type": "hello", "at": AT}),
+)
+STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
+
+
+def known_table() -> KnownTable:
+    """A table that feeds all four meters."""
+    floor = parse_floor(FLOOR)
+    return known_tables(floor, floor.link[0])[TableAddress("pit", "T-1")]
+
+
+def opened_round() -> OpenRound:
+    """The round whose results are judged."""
+    event = TABLE_EVENT.decode(EVENTS[0])
+    assert isinstance(event, Wagers)
+    return OpenRound(1, event, None)
+
+
+_KNOWN: Final = known_table()
+_OPEN: Final = opened_round()
+
+
+def check_event(payload: bytes) -> bool:
+    """Read and judge an event; whether it was one that may change something."""
+    event, seq = read_event(payload)
+    assert seq is None or 1 <= seq <= SEQ_MAX
+    if isinstance(event, Refusal):
+        check_refusal(refused(seq, event.code, event.message, event.field), seq)
+        return False
+    assert len(payload) <= EVENT_BYTES_MAX
+    told = plain(payload)
+    assert told["type"] == type(event).__name__.lower()
+    if isinstance(event, Hello):
+        assert set(told) <= {"type", "at"}
+        return False
+    assert told["seq"] == seq
+    try:
+        _judge(event, told)
+    except Refusal as refusal:
+        check_refusal(refused(seq, refusal.code, refusal.message, refusal.field), seq)
+        return False
+    return True
+
+
+def _judge(event: Wagers | Result | Void, told: dict[str, Any]) -> None:
+    match event:
+        case Wagers():
+            work = judge_wagers(_KNOWN, event, None)
+            cents = check_wagers(told)
+            assert sum(one.wagered_cents for one in work.contributions) == cents
+            assert sum(one.wagers for one in work.contributions) * 100 == cents
+        case Result():
+            if event.round == _OPEN.wagers.round:
+                judge_result(_KNOWN, event, _OPEN)
+                check_dealt(told)
+                assert {3, 4, 6} <= {box["position"] for box in told["positions"]}
+        case Void():
+            assert set(told) == {"seq", "at", "type", "round", "reason"}
+
+
+def check_wagers(told: dict[str, Any]) -> int:
+    """Look at wagers that were taken as a stranger to our types would; what they are in cents."""
+    assert set(told) == {"seq", "at", "type", "round", "positions"}
+    positions = [box["position"] for box in told["positions"]]
+    assert all(type(position) is int and 1 <= position <= 7 for position in positions)
+    assert len(set(positions)) == len(positions)
+    amounts = [cents for box in told["positions"] for cents in box["wagers"].values()]
+    assert all(type(cents) is int and cents == 100 for cents in amounts), amounts
+    return sum(amounts)
+
+
+def check_dealt(told: dict[str, Any]) -> None:
+    """Look at a result that was taken: real cards, each once."""
+    assert set(told) <= {"seq", "at", "type", "round", "positions", "dealer", "community"}
+    hands = [box.get("cards") or [] for box in told["positions"]]
+    cards = Counter(card for hand in [*hands, told["dealer"]] for card in hand)
+    cards.update(told.get("community") or [])
+    assert set(cards.values()) == {1}, cards
+    assert all(len(c) == 2 and c[0] in "23456789TJQKA" and c[1] in "cdhs" for c in cards)
+
+
+def check_status(payload: bytes) -> None:
+    """A table's status is read, or passed over."""
+    try:
+        status = TABLE_STATUS.decode(payload)
+    except UNREADABLE:
+        return
+    assert type(plain(payload)["online"]) is bool
+    assert isinstance(status.state, str)
+
+
+def check_topic(data: bytes) -> None:
+    """A topic names a table, or does not."""
+    topic = data.decode("utf-8", "replace")
+    found = parse_table_out(topic)
+    if found is not None:
+        assert table_out(*found) == topic
+        assert found.link.isascii()
+    assert found is None or parse_table_status(topic) is None
+
+
+def make_topic(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """A topic with a piece of another kind in it."""
+    parts = random.choice(seeds).split(b"/")
+    pieces = (b"", b"+", b"#", b"$share", b"\n", b"T-1\n", b"x" * 33, b"\xc3\xa9", b"a b", b"\x00")
+    parts[random.randrange(len(parts))] = random.choice((*pieces, random.randbytes(3)))
+    return b"/".join(parts)
+
+
+def _check_event(payload: bytes) -> None:
+    check_event(payload)
+
+
+TARGETS: Final = (
+    Target("wire", EVENTS, pure(_check_event), share=30),
+    Target("status", STATUSES, pure(check_status), share=4),
+    Target(
+        "topics",
+        (b"pitlink/v1/pit/table/T-1/out", b"pitlink/v1/pit/table/T-1/status"),
+        pure(check_topic),
+        make_topic,
+        share=4,
+    ),
+)

@@ -1,0 +1,128 @@
+"""What arrives from the broker: each topic in turn, and all of it bounded."""
+
+import asyncio
+import socket
+
+import aiomqtt
+
+from meters.mqtt.arrivals import HELD_OFF_S, WAITING_MAX, Arrivals
+from meters.mqtt.buffered_socket import BufferedSocket
+from meters.wire.seldom import Seldom
+from tests.waiting import eventually_async
+
+
+def message(topic: str, payload: bytes = b"{}") -> aiomqtt.Message:
+    return aiomqtt.Message(topic, payload, 1, retain=False, mid=1, properties=None)
+
+
+def told(batch: list[aiomqtt.Message]) -> list[tuple[str, bytes]]:
+    return [(one.topic.value, one.payload) for one in batch]
+
+
+class Queue:
+    """Arrivals whose lanes are their topics, but for strangers'."""
+
+    def __init__(self) -> None:
+        self.dropped: list[str] = []
+        self.arrived = Arrivals(lambda topic: topic if len(topic) == 1 else "", self.dropped.append)
+
+    def arrive(self, topics: str, times: int = 1) -> None:
+        for number in range(times):
+            for topic in topics:
+                self.arrived.put_nowait(message(topic, b"%d" % number))
+
+    async def batch(self, size_max: int = 99) -> list[tuple[str, bytes]]:
+        return told(self.arrived.turn(await self.arrived.get(), size_max))
+
+
+async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
+    queue = Queue()
+    queue.arrive("a", 5)
+    queue.arrive("bc", 2)
+    assert await queue.batch() == [("a", b"0"), ("b", b"0"), ("c", b"0")]
+    assert await queue.batch(2) == [("a", b"1"), ("b", b"1")]
+    assert await queue.batch(2) == [("c", b"1"), ("a", b"2")], "who waited longest comes first"
+    assert (await queue.batch(), await queue.batch()) == ([("a", b"3")], [("a", b"4")])
+    assert queue.arrived.empty()
+    assert queue.dropped == []
+
+
+async def test_a_flood_is_let_go_and_the_others_wait_as_before() -> None:
+    queue = Queue()
+    queue.arrive("a", 10_000)
+    queue.arrive("b")
+    assert queue.arrived.qsize() == WAITING_MAX + 1
+    assert queue.dropped == ["a"] * (10_000 - WAITING_MAX)
+    assert await queue.batch() == [("a", b"0"), ("b", b"0")]
+
+
+async def test_a_topic_that_overflowed_is_held_off_and_taken_again() -> None:
+    queue = Queue()
+    queue.arrive("a", WAITING_MAX + 1)
+    for _ in range(WAITING_MAX):
+        await queue.batch()
+    queue.arrive("ab")
+    assert await queue.batch() == [("b", b"0")], "held off, though there is room again"
+    await asyncio.sleep(HELD_OFF_S)
+    queue.arrive("a")
+    assert await queue.batch() == [("a", b"0")]
+
+
+async def test_strangers_wait_as_one() -> None:
+    queue = Queue()
+    for number in range(100):
+        queue.arrived.put_nowait(message(f"stranger/{number}"))
+    queue.arrive("a")
+    assert [topic for topic, _ in await queue.batch()] == ["stranger/0", "a"]
+    assert queue.arrived.qsize() == WAITING_MAX - 1
+
+
+async def test_what_waits_is_bounded_in_bytes() -> None:
+    queue = Queue()
+    large = bytes(16_000_000)
+    for topic in "abcdefgh":
+        queue.arrived.put_nowait(message(topic, large))
+    assert queue.dropped == list("efgh")
+    await queue.batch()
+    queue.arrived.put_nowait(message("i", large))
+    assert queue.arrived.qsize() == 1
+
+
+async def test_a_socket_that_never_runs_dry_leaves_the_loop_its_turns() -> None:
+    """Paho reads for as long as there is anything; a flood must not keep it at that."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.settimeout(0)
+        theirs.sendall(bytes(100_000))
+        buffered = BufferedSocket(ours)
+        sizes = []
+        for _ in range(8):
+            read = 0
+            try:
+                while data := buffered.recv(10_000):
+                    read += len(data)
+            except BlockingIOError:
+                sizes.append(read)
+            await asyncio.sleep(0)
+        assert sum(sizes) == 100_000
+        assert max(sizes) < 100_000 // 2
+
+
+def test_a_warning_is_told_a_few_times_then_seldom_with_its_number() -> None:
+    now_s = 0.0
+    seldom = Seldom(lambda: now_s)
+    assert [seldom.due("a") for _ in range(7)] == [0, 0, 0, 0, 0, None, None]
+    assert seldom.due("b") == 0
+    now_s = 61.0
+    assert [seldom.due("a") for _ in range(2)] == [2, 0]
+    for number in range(5_000):
+        seldom.due(number)
+    assert len(seldom._told) <= 1_024
+
+
+async def test_queues_wake_who_waits_even_where_a_message_was_let_go() -> None:
+    queue = Queue()
+    waiting = asyncio.create_task(queue.batch())
+    queue.arrive("a", WAITING_MAX + 3)
+    await eventually_async(waiting.done)
+    assert waiting.result() == [("a", b"0")]

@@ -1,0 +1,90 @@
+"""A broker that is there and says nothing: both sides notice it, say so, and come back."""
+
+import asyncio
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+import aiomqtt
+import pytest
+
+from controllers.agent import Agent
+from meters.mqtt.connection import BrokerConnection
+from meters.wire.address import BrokerAddress
+from tests.controllers.floors import link_and_table
+from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running
+from tests.mqtt.relay import Relay
+from tests.servers import Mosquitto, eventually_async
+
+WITHIN_S = 30.0
+NOTICING = replace(SWIFT, keepalive_s=1, call_s=1.0)
+
+
+def connection(port: int) -> BrokerConnection:
+    address = BrokerAddress("127.0.0.1", port, None, None, tls=False)
+    return BrokerConnection(address, "worker", keepalive_s=1)
+
+
+async def listen_on(relay: Relay) -> None:
+    """Hear one message, and then wait for another that the network never carries."""
+    async with asyncio.timeout(WITHIN_S), connection(relay.port) as worker:
+        await worker.subscribe("news", qos=1)
+        worker.post("news", b"1")
+        assert [one.payload for one in await worker.batch(9)] == [b"1"]
+        relay.stall()
+        worker.post("news", b"2")
+        await worker.batch(9)
+
+
+async def test_the_service_notices_a_network_that_carries_nothing(mosquitto: Mosquitto) -> None:
+    async with Relay(mosquitto.port).running() as relay:
+        with pytest.raises(aiomqtt.MqttError):
+            await listen_on(relay)
+
+
+async def test_what_a_broker_does_not_take_is_bounded(mosquitto: Mosquitto) -> None:
+    async with Relay(mosquitto.port).running() as relay:
+        with contextlib.suppress(aiomqtt.MqttError):
+            async with connection(relay.port) as worker:
+                relay.stall()
+                for _ in range(200):
+                    worker.post("news", bytes(1_000_000))
+                assert worker.unsent_bytes < 70_000_000
+
+
+async def test_an_agent_notices_it_locks_out_and_comes_back(
+    mosquitto: Mosquitto, tmp_path: Path
+) -> None:
+    async with (
+        Relay(mosquitto.port).running() as relay,
+        running(ScriptedService(mosquitto.url)),
+        Agent(
+            *link_and_table(),
+            f"mqtt://127.0.0.1:{relay.port}",
+            tmp_path / "T-1.sqlite",
+            timing=NOTICING,
+        ) as agent,
+    ):
+        assert await agent.wait_live(WITHIN_S)
+        relay.stall()
+        await eventually_async(lambda: not agent._courier.connected, within_s=WITHIN_S)
+        assert await code_of(agent, "wager 3 progressive") == "link_down"
+        relay.flow()
+        assert await agent.wait_live(WITHIN_S)
+
+
+async def test_an_agent_gives_up_a_broker_that_accepts_and_stays_silent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: silent.append(writer), "127.0.0.1", 0)
+    url = f"mqtt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        async with Agent(*link_and_table(), url, tmp_path / "T-1.sqlite", timing=NOTICING) as agent:
+            await eventually_async(lambda: len(silent) >= 2, within_s=WITHIN_S)
+            assert await code_of(agent, "wager 3 progressive") == "link_down"
+    finally:
+        server.close()
+        for writer in silent:
+            writer.close()
+    assert "the broker is not reached" in capsys.readouterr().out
