@@ -30,6 +30,7 @@ BYTES: Final = (
 )
 DEEP: Final = (2, 40, 400, 1_200, 6_000)
 LONG_BYTES: Final = 70_000
+_NESTED_MAX: Final = 300
 _CHANGES: Final = (1, 1, 1, 1, 2, 2, 3, 5)
 
 
@@ -63,6 +64,8 @@ def mutated(random: Random, seeds: Sequence[bytes]) -> bytes:
 
 
 def _tree(seed: bytes) -> object:
+    if seed.count(b"[") + seed.count(b"{") > _NESTED_MAX:
+        return None
     try:
         return json.loads(seed, object_pairs_hook=lambda pairs: Members([[*one] for one in pairs]))
     except ValueError:

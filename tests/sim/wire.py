@@ -260,9 +260,7 @@ def service_connections(
 ) -> Callable[[BrokerAddress, str, Arrivals], BrokerConnection]:
     """What makes a service's connections."""
 
-    def connect(
-        _address: BrokerAddress, _identifier: str, arrived: Arrivals
-    ) -> BrokerConnection:
+    def connect(_address: BrokerAddress, _identifier: str, arrived: Arrivals) -> BrokerConnection:
         process = current_process()
         return ServiceConnection(world, broker, process.name if process else "", arrived)
 

@@ -1,0 +1,216 @@
+"""Outboxes on the disk, and events that go the service's whole way to Redis."""
+
+import itertools
+import re
+import sqlite3
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import msgspec
+from redis.asyncio import Redis
+
+from controllers.clerk import Clerk
+from controllers.courier import Delivered
+from controllers.outbox import Outbox, OutboxError
+from controllers.table import Layout, TableState
+from meters.books.audit import LinkAudit
+from meters.books.standing import Snapshot
+from meters.books.store import LinkStore
+from meters.intake.batches import Arrival, LinkIntake
+from meters.known import KnownTable, known_tables
+from meters.metrics import Metrics
+from meters.wire.floor import parse_floor
+from meters.wire.messages import HELLO_REPLY, REPLY
+from tests.controllers.floors import link_and_table
+from tests.fuzz.junk import BYTES, mutated
+from tests.fuzz.service_targets import EVENTS, check_dealt, check_wagers
+from tests.fuzz.table_targets import REPLIES, ROUND, check_state
+from tests.fuzz.target import Check, Target, check_refusal, plain
+from tests.model.pit import FLOOR
+from tests.servers import RedisServer
+
+_KEPT: Final = msgspec.json.encode(TableState())
+_LAYOUT: Final = Layout.of(*link_and_table())
+
+
+async def _undelivered(seq: int, payload: bytes) -> Delivered:
+    raise AssertionError(f"event {seq} is not to be sent: {payload!r}")
+
+
+def make_outbox(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """SQL that spoils an outbox, or a piece of its file: what, a zero byte, and with what."""
+    with_what = mutated(random, (*seeds, *REPLIES, *ROUND))
+    columns = ("payload", "reply", "state", "line", "answer", "known_seq", "file", "size")
+    return random.choice(columns).encode() + b"\0" + random.randbytes(2) + with_what
+
+
+def _spoil(path: Path, data: bytes) -> None:
+    column, _, rest = data.partition(b"\0")
+    place, value = int.from_bytes(rest[:2], "big"), rest[2:]
+    if column in {b"file", b"size"}:
+        whole = bytearray(path.read_bytes())
+        at = len(whole) * place // 65_536
+        if column == b"size":
+            del whole[at:]
+        else:
+            whole[at : at + len(value)] = value[: len(whole) - at]
+        path.write_bytes(whole)
+        return
+    table = "event" if column in {b"payload", b"reply"} else "place"
+    if column == b"known_seq":
+        value = str(place * 2**47)  # type: ignore[assignment]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column.decode()} = ?", (value,))  # noqa: S608  (ours)
+
+
+@asynccontextmanager
+async def outboxes() -> AsyncIterator[Check]:
+    """An outbox that is spoilt, and opened as an agent opens it."""
+    with tempfile.TemporaryDirectory(prefix="plt-") as home:
+        good, path = Path(home) / "good.sqlite", Path(home) / "T-1.sqlite"
+        outbox = Outbox.open(good, "one", "T-1")
+        outbox.write_event(1, EVENTS[0], _KEPT, ROUND[5])
+        outbox.close()
+        body = good.read_bytes()
+
+        async def take(data: bytes) -> None:
+            for rest in home_files(path):
+                rest.unlink(missing_ok=True)
+            path.write_bytes(body)
+            _spoil(path, data)
+            clerk = Clerk(_LAYOUT, path, _undelivered)
+            try:
+                await clerk.open()
+                try:
+                    assert clerk.last_seq >= 0
+                    assert clerk.awaiting in {None, "lockout", "settle", "void"}
+                    check_state(clerk.state)
+                finally:
+                    await clerk.close()
+            except OutboxError:
+                return
+
+        yield take
+
+
+def home_files(path: Path) -> Iterator[Path]:
+    """An outbox and what SQLite keeps beside it."""
+    for ending in ("", "-wal", "-shm", "-journal"):
+        yield path.with_name(path.name + ending)
+
+
+TABLES: Final = 20
+_SEQ: Final = re.compile(rb'"seq":\s?[1-7]\b')
+_ROUND: Final = re.compile(rb'"R1"')
+
+
+class Intake:
+    """A link's intake on a real Redis, and what every event may change there."""
+
+    def __init__(self, redis: Redis) -> None:
+        tables = "".join(
+            FLOOR[FLOOR.index("[[link.table]]") :].split("[[link.table]]")[1]
+            .replace('"T-1"', f'"F-{number}"').replace("104211", str(number))
+            .join(("[[link.table]]", ""))
+            for number in range(TABLES)
+        )  # fmt: skip
+        floor = parse_floor(FLOOR + tables)
+        self.link = floor.link[0]
+        self.store = LinkStore(redis, self.link)
+        self.intake = LinkIntake(self.store, Metrics(floor))
+        self.known = [*known_tables(floor, self.link).values()][-TABLES:]
+        self.audit = LinkAudit(self.store)
+        self.waiting: list[tuple[KnownTable, bytes]] = []
+        self.before: Snapshot | None = None
+        self.turn = itertools.count()
+
+    async def take(self, data: bytes) -> None:
+        """Put an event in at the next table; with the last one, all go as one batch."""
+        known = self.known[next(self.turn) % TABLES]
+        self.waiting.append((known, data))
+        if len(self.waiting) == TABLES:
+            await self.send()
+
+    async def send(self) -> None:
+        """Have the batch taken, and hold the books against what was answered."""
+        batch, self.waiting = self.waiting, []
+        if self.before is None:
+            await self.store.open("service")
+            self.before = await self.store.snapshot()
+        batch = await self._numbered(batch)
+        outcome = await self.intake.take([Arrival(known, data) for known, data in batch])
+        assert len(outcome.replies) == len(batch), "an event without an answer"
+        sent = {known.table.id: data for known, data in batch}
+        accepted = [
+            sent[address.table]
+            for address, reply in outcome.replies
+            if _is_accepted(reply, sent[address.table])
+        ]
+        after = await self.store.snapshot()
+        if not accepted:
+            assert after == self.before, "a refused event changed the books"
+        assert sum(after.accounts.values()) == 0
+        finding = await self.audit.run()
+        assert finding.balanced, finding.problems
+        self.before = after
+
+    async def _numbered(
+        self, batch: Sequence[tuple[KnownTable, bytes]]
+    ) -> list[tuple[KnownTable, bytes]]:
+        """The same with the number and the round that are each table's next, where they fit."""
+        states = await self.store.table_states([known.table.id for known, _ in batch])
+        return [
+            (
+                known,
+                _ROUND.sub(
+                    b'"%s"' % (state.open_round or f"R{state.last_seq + 1}").encode(),
+                    _SEQ.sub(b'"seq":%d' % (state.last_seq + 1), data),
+                ),
+            )
+            for (known, data), state in zip(batch, states, strict=True)
+        ]
+
+
+def _is_accepted(reply: bytes, event: bytes) -> bool:
+    """Whether a reply says so; an accepted event is one to a stranger's eye as well."""
+    said = plain(reply)
+    if said.get("type") == "hello":
+        HELLO_REPLY.decode(reply)
+        return False
+    if REPLY.decode(reply).status == "refused":
+        check_refusal(reply, said["seq"])
+    if said["status"] != "accepted":
+        return False
+    told = plain(event)
+    assert told["seq"] == said["seq"]
+    if told["type"] == "wagers":
+        assert check_wagers(told) > 0
+    elif told["type"] == "result":
+        check_dealt(told)
+    else:
+        assert told["type"] == "void"
+    return True
+
+
+@asynccontextmanager
+async def intakes() -> AsyncIterator[Check]:
+    """A link's intake on a Redis of its own."""
+    with RedisServer() as server:
+        redis = Redis(unix_socket_path=str(server.socket_path))
+        intake = Intake(redis)
+        try:
+            yield intake.take
+            if intake.waiting:
+                await intake.send()
+        finally:
+            await redis.aclose()
+
+
+TARGETS: Final = (
+    Target("outbox", BYTES, outboxes, make_outbox, share=0.1),
+    Target("intake", EVENTS, intakes, share=8),
+)

@@ -1,0 +1,261 @@
+"""What a table's agent reads: what comes from the broker, and what its devices say."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from random import Random
+from typing import Final
+
+import msgspec
+
+from controllers.courier import Courier, Delivered, Timing, _UnderWay, encode_money_event
+from controllers.events import Refusal, decode_answer, encode_answer, parse_event, refused
+from controllers.panel.look import look
+from controllers.play import Stamp, Step, play
+from controllers.reckoning import absorb, compare, decide, reconcile
+from controllers.table import Layout, TableState
+from meters.wire import topics
+from meters.wire.messages import (
+    TABLE_EVENT,
+    HelloReply,
+    Jackpot,
+    MeterValue,
+    MoneyEvent,
+    Reply,
+    Void,
+    Wagers,
+)
+from tests.controllers.floors import link_and_table
+from tests.fuzz.junk import mutated
+from tests.fuzz.target import Check, Target, pure
+from tests.mqtt.events import AT, encode
+
+SEQ_MAX: Final = 2**53 - 1
+_LINK, _TABLE = link_and_table()
+_LAYOUT: Final = Layout.of(_LINK, _TABLE)
+_NOW: Final = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
+_STATE: Final = msgspec.json.Decoder(TableState)
+_VALUES: Final[Mapping[str, MeterValue]] = {}
+
+ROUND: Final = tuple(
+    json.dumps(event).encode()
+    for event in (
+        {"event": "wager", "position": 3, "wager": "progressive", "amount": 100, "patron": "p3"},
+        {"event": "wager", "position": 4, "wager": "five_card_hand_bonus", "amount": 200},
+        {"event": "withdraw", "position": 3, "wager": "progressive"},
+        {"event": "wager", "position": 3, "wager": "five_card_progressive", "amount": 100},
+        {"event": "same_player", "position": 3, "same": True},
+        {"event": "lockout"},
+        {"event": "chips", "count": 1},
+        {"event": "hand", "position": 3, "cards": ["As", "Ks", "Qs"]},
+        {"event": "hand", "position": 4, "cards": ["2h", "7d", "9c"]},
+        {"event": "fold", "position": 4, "cards": "collected"},
+        {"event": "retract", "what": "fold", "position": 4},
+        {"event": "dealer", "cards": ["3h", "8d", "Kc"]},
+        {"event": "community", "cards": ["Js", "Ts"]},
+        {"event": "settle"},
+        {"event": "void", "reason": "misdeal"},
+        {"event": "next"},
+        {"event": "repeat"},
+        {"event": "done", "round": "R1"},
+    )
+)
+LINE: Final = {
+    "position": 3, "item": "five_card_progressive", "outcome": "paid", "hand": "royal_flush",
+    "wagered": 100, "paid": 151234, "returned": 0, "paid_from": "hand_pay", "percent": 100,
+    "rule": "649a.12(h)(1)",
+}  # fmt: skip
+CLAIM: Final = {"claim": "one.T-1-2-1", "position": 3, "item": "five_card_progressive",
+                "amount": 151234}  # fmt: skip
+REPLIES: Final = tuple(
+    encode(reply)
+    for reply in (
+        {"seq": 1, "status": "accepted", "draw": {"magic_card": "Ts", "lucky_position": 3}},
+        {"seq": 1, "status": "accepted", "draw": None},
+        {"seq": 1, "status": "accepted", "lines": [LINE], "claims": [CLAIM]},
+        {"seq": 1, "status": "refused",
+         "error": {"code": "round_open", "message": "the round is open", "field": "round"}},
+        {"seq": 1, "status": "out_of_order", "expected": 42},
+        {"type": "hello", "last_seq": 41, "open_round": "R1"},
+        {"type": "hello", "last_seq": 0, "open_round": None},
+    )
+)  # fmt: skip
+OTHERS: Final = tuple(
+    encode(message)
+    for message in (
+        {"meter": "progressive", "amount": 100001, "version": 7, "cycle": 1, "state": "open",
+         "at": AT},
+        {"state": "operable", "reason": "", "beat": 1795000000, "at": AT},
+        {"event": "validated", "claim": "one.T-1-2-1", "meter": "five_card_progressive",
+         "table": "T-1", "position": 3, "item": "five_card_progressive", "hand": "royal_flush",
+         "amount": 151234, "meter_after": 100000, "at": AT},
+    )
+)  # fmt: skip
+_TOPICS: Final = (
+    topics.table_in("one", "T-1"),
+    topics.controller("one"),
+    topics.jackpot("one"),
+    topics.meter("one", "progressive"),
+)
+
+
+def check_state(state: TableState) -> None:
+    """A table's state can be kept, read again, and shown on the panel."""
+    assert _STATE.decode(msgspec.json.encode(state)) == state
+    msgspec.json.encode(look(_LAYOUT, state, fault=None, values=_VALUES))
+
+
+def played(state: TableState, line: bytes, seq: int) -> Step:
+    """Take a line that a round has for certain."""
+    return play(_LAYOUT, state, parse_event(line), Stamp(seq, _NOW))
+
+
+class Devices:
+    """A table whose devices say anything; the service accepts what comes to it."""
+
+    def __init__(self) -> None:
+        self.state = TableState()
+        self.seq = 1
+        self.lines = 0
+
+    async def take(self, line: bytes) -> None:
+        """Put a line in: it is taken, or refused and the table is as before."""
+        self.lines += 1
+        if self.lines % 400 == 0:
+            self.state = TableState()
+        try:
+            event = parse_event(line)
+        except Refusal as refusal:
+            answer = encode_answer(refused(line, refusal))
+            assert not decode_answer(answer).ok
+            assert len(answer) < 10_000 + 2 * len(line)
+            return
+        before = self.state
+        step = play(_LAYOUT, before, event, Stamp(self.seq, _NOW))
+        if step.answer is not None:
+            assert decode_answer(encode_answer(step.answer)) == step.answer
+        if step.answer is not None and not step.answer.ok:
+            assert step.send is None
+            assert msgspec.structs.replace(step.state, differs=before.differs) == before
+            return
+        self.state = step.state
+        if step.send is not None:
+            self._send(step.send)
+        check_state(self.state)
+
+    def _send(self, event: MoneyEvent) -> None:
+        payload = encode_money_event(event)
+        assert TABLE_EVENT.decode(payload) == event
+        taken = absorb(self.state, event, Reply(seq=event.seq, status="accepted"))
+        assert taken.answer is not None
+        self.state, self.seq = taken.state, self.seq + 1
+
+
+class Heard:
+    """An agent's courier, and a table with an event under way, without a broker between."""
+
+    def __init__(self) -> None:
+        self.hellos: list[HelloReply] = []
+        self.jackpots: list[Jackpot] = []
+        self.behind: list[int] = []
+        self.courier = Courier("one", "T-1", "", self, Timing(), meters=("progressive",))
+        self.stages = [*_stages()]
+        self.turn = 0
+
+    def hear_hello(self, hello: HelloReply) -> None:
+        """The service says where the table stands."""
+        self.hellos.append(hello)
+
+    def hear_jackpot(self, jackpot: Jackpot) -> None:
+        """Something became of a win at this table."""
+        self.jackpots.append(jackpot)
+
+    def hear_behind(self, expected: int) -> None:
+        """The service expects an event that it has answered before."""
+        self.behind.append(expected)
+
+    async def take(self, payload: bytes) -> None:
+        """Put a payload in on every topic, and go on with whatever was believed."""
+        self.turn += 1
+        state, sent = self.stages[self.turn % len(self.stages)]
+        answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
+        self.courier._under_way = _UnderWay(1, b"", answered)
+        for topic in _TOPICS:
+            self.courier._hear(topic, payload, retained=bool(self.turn % 2))
+        self.courier.pulse.fault(0.0)
+        msgspec.json.encode(self.courier.meter_values.values)
+        if answered.done():
+            delivered = answered.result()
+            assert (delivered.reply.seq, delivered.payload) == (1, payload)
+            step = absorb(state, sent, delivered.reply)
+            assert step.answer is not None
+            assert decode_answer(encode_answer(step.answer)) == step.answer
+            check_state(step.state)
+        for hello in self.hellos:
+            assert 0 <= hello.last_seq < SEQ_MAX, "a number that the outbox cannot go on from"
+            compare(hello, last_seq=1, pending=True)
+            check_state(reconcile(state, hello.open_round))
+        for jackpot in self.jackpots:
+            if jackpot.event != "hit":
+                check_state(decide(state, jackpot.claim, jackpot.event))
+        self.hellos.clear()
+        self.jackpots.clear()
+        self.behind.clear()
+
+
+def _stages() -> list[tuple[TableState, MoneyEvent]]:
+    """The table while its wagers, its result and its void wait for a reply."""
+    accepted = Reply(seq=1, status="accepted")
+    state = TableState()
+    found: list[tuple[TableState, MoneyEvent]] = []
+    for line in (*ROUND[:2], *ROUND[3:9], *ROUND[11:14]):
+        step = played(state, line, len(found) + 1)
+        state = step.state
+        if step.send is not None:
+            found.append((state, step.send))
+            if isinstance(step.send, Wagers):
+                state = absorb(state, step.send, accepted).state
+    state = found[0][0]
+    found.append((state, Void(seq=3, at=_NOW, round="R1", reason="misdeal")))
+    return found
+
+
+@asynccontextmanager
+async def devices() -> AsyncIterator[Check]:
+    """A table that is new."""
+    yield Devices().take
+
+
+@asynccontextmanager
+async def heard() -> AsyncIterator[Check]:
+    """An agent that is new."""
+    yield Heard().take
+
+
+def make_line(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """Every second line is good, so that rounds get on."""
+    return random.choice(seeds) if random.random() < 0.5 else mutated(random, seeds)
+
+
+def check_kept(data: bytes) -> None:
+    """A table's state that was kept is read, or refused as no such state."""
+    try:
+        state = _STATE.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    check_state(state)
+
+
+TARGETS: Final = (
+    Target("devices", ROUND, devices, make_line, share=14),
+    Target("replies", REPLIES, heard, share=14),
+    Target("heard", OTHERS, heard, share=6),
+    Target(
+        "kept-state",
+        tuple(msgspec.json.encode(state) for state, _ in _stages()),
+        pure(check_kept),
+        share=2,
+    ),
+)
