@@ -28,6 +28,7 @@ from controllers.table import Layout, Phase, TableState
 from meters.wire.clock import now
 from meters.wire.messages import (
     TABLE_EVENT,
+    UNREADABLE,
     Hello,
     HelloReply,
     Jackpot,
@@ -98,8 +99,12 @@ class Clerk:
             place = await self._on_disk(lambda: self._open_outbox.place)
             if place.state is not None:
                 self.state = _STATE.decode(place.state)
-        except (sqlite3.Error, msgspec.DecodeError) as error:
+            if self._outbox.pending is not None:
+                _money_event(self._outbox.pending.payload)
+        except (sqlite3.Error, OutboxError, *UNREADABLE) as error:
             await self.close()
+            if self._outbox is None and isinstance(error, OutboxError):
+                raise
             reason = f"it does not say where the table was: {error}"
             raise OutboxError(f"outbox {self._outbox_path}: {reason}") from None
         except BaseException:
@@ -277,8 +282,8 @@ class Clerk:
 def _money_event(payload: bytes) -> MoneyEvent:
     try:
         event: TableEvent = TABLE_EVENT.decode(payload)
-    except msgspec.DecodeError as error:
-        raise OutboxError(f"the outbox holds an event that is none: {error}") from None
+    except UNREADABLE as error:
+        raise OutboxError(f"an event in it is none: {error}") from None
     if isinstance(event, Hello):
-        raise OutboxError("the outbox holds a hello, which has no number")
+        raise OutboxError("an event in it is a hello, which has no number")
     return event

@@ -1,12 +1,17 @@
 """What no service says, on the topics that an agent hears: it is passed over, and play goes on."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from controllers.agent import Agent
+from controllers.outbox import Outbox, OutboxError, Place
 from meters.wire import topics
+from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import LINK, TABLE, ScriptedService, live_agent, running, say_all
 from tests.controllers.test_agent import ROUND
+from tests.fuzz.service_targets import EVENTS
 from tests.servers import Mosquitto
 
 HEARD = (
@@ -43,3 +48,21 @@ async def test_junk_on_any_topic_leaves_the_table_playing(
             await service.say(topic, junk)
         await say_all(agent, ROUND)
         assert service.last_seq == 2
+
+
+@pytest.mark.parametrize("column", ["state", "payload"])
+@pytest.mark.parametrize(
+    "junk", [b"", b'{"phase":"\xff"}', b'{"type":' * 6_000, b'{"round":' + b"[" * 60_000, b"null"]
+)
+async def test_an_outbox_that_says_nothing_sensible_is_refused(
+    tmp_path: Path, column: str, junk: bytes
+) -> None:
+    path = tmp_path / "T-1.sqlite"
+    outbox = Outbox.open(path, LINK, TABLE)
+    outbox.write_event(1, junk if column == "payload" else EVENTS[0], b"{}", b"")
+    if column == "state":
+        outbox.write_place(Place(junk, None, None))
+    outbox.close()
+    with pytest.raises(OutboxError, match=re.escape(str(path))):
+        async with Agent(*link_and_table(TABLE), "", path):
+            pytest.fail("the agent went on from nothing sensible")
