@@ -61,7 +61,7 @@ def approve(
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.service import open_redis  # noqa: PLC0415
+    from meters.redis_connection import open_redis  # noqa: PLC0415
 
     async with open_redis(floor) as redis:
         if problem := await redis_problem(redis):

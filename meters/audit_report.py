@@ -20,7 +20,7 @@ from meters.books.ledger import Totals
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.people.log_chain import LogFinding, check_log
-from meters.service import open_redis
+from meters.redis_connection import open_redis
 from meters.wire.floor import Floor
 
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")

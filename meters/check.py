@@ -8,11 +8,11 @@ from rich.console import Console
 
 from bonus.errors import UserError
 from meters.keys.outlook import look_at_keys, look_at_ways
+from meters.redis_connection import open_redis
 from meters.selfcheck.checks import Check
 from meters.selfcheck.facility import facility_checks
 from meters.selfcheck.parts import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
-from meters.service import open_redis
 from meters.wire.credentials import keys_directory
 from meters.wire.floor import Floor, read_floor
 

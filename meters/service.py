@@ -5,17 +5,15 @@ import gc
 import random
 import signal
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import aiomqtt
 import structlog
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
@@ -27,11 +25,10 @@ from meters.desk.changes import DeskBell
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
 from meters.desk.simulated import validate_what_waits
-from meters.embedded.parts import embedded_broker, embedded_redis
+from meters.embedded.parts import embedded_broker
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
-from meters.keys.redis_access import redis_access
 from meters.keys.workers import own_party
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
@@ -40,6 +37,7 @@ from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.people.demonstration import let_in
 from meters.people.people import People
+from meters.redis_connection import open_redis
 from meters.run_notes import note_start, note_stop
 from meters.selfcheck.configuration import Configuration
 from meters.selfcheck.running import SelfCheck
@@ -59,11 +57,7 @@ log = structlog.get_logger()
 BATCH_EVENTS_MAX: Final = 200
 BATCHES_AT_ONCE: Final = 3
 _RECONNECT_S: Final = (0.1, 5.0)
-_REDIS_ANSWER_WITHIN_S: Final = 30
-_REDIS_CONNECT_WITHIN_S: Final = 5
-_REDIS_CONNECTIONS: Final = 16
 _CANCEL_AGAIN_S: Final = 6.0
-
 
 Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
 
@@ -82,35 +76,6 @@ class ServeOptions:
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
     demo_people: bool = False
-
-
-@asynccontextmanager
-async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
-    """The Redis that the floor file names, or the embedded one.
-
-    Raises:
-        UserError: the keys or the password for it cannot be used.
-    """
-    async with AsyncExitStack() as stack:
-        url = floor.service.redis
-        if url == "embedded":
-            url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
-            access: dict[str, object] = {}
-        else:
-            access = redis_access(floor.service)
-        # No retries of the client's own: whether to repeat is the table's to say, by its seq.
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=_REDIS_CONNECTIONS,
-            timeout=_REDIS_ANSWER_WITHIN_S,
-            socket_timeout=_REDIS_ANSWER_WITHIN_S,
-            socket_connect_timeout=_REDIS_CONNECT_WITHIN_S,
-            retry=Retry(NoBackoff(), 0),
-            **access,
-        )
-        redis = Redis(connection_pool=pool)
-        stack.push_async_callback(pool.disconnect)
-        yield redis
 
 
 class MeterService:

@@ -106,7 +106,7 @@ def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _F
         UserError: it was refused, or the store cannot be reached.
     """
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.service import open_redis  # noqa: PLC0415
+    from meters.redis_connection import open_redis  # noqa: PLC0415
 
     async def asked() -> _Found:
         async with open_redis(floor) as redis:

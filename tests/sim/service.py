@@ -9,9 +9,8 @@ from meters.board import Board
 from meters.desk.claims import ClaimsDesk
 from meters.desk.links import LinksDesk
 from meters.link import LinkService
-from meters.mqtt.connection import BrokerConnection
-from meters.service import MeterService, ServeOptions
-from meters.wire.address import BrokerAddress, parse_broker_url
+from meters.service import Connect, MeterService, ServeOptions
+from meters.wire.address import parse_broker_url
 from meters.wire.floor import Floor
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
@@ -68,7 +67,7 @@ class SimulatedService:
         floor: Floor,
         server: Path,
         *,
-        connect: Callable[[BrokerAddress, str], BrokerConnection],
+        connect: Connect,
         wrote: Callable[[], None],
     ) -> None:
         self.name = name

@@ -1,0 +1,47 @@
+"""The connection to the Redis that a floor file names."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from meters.embedded.parts import embedded_redis
+from meters.keys.redis_access import redis_access
+from meters.wire.floor import Floor
+
+_ANSWER_WITHIN_S: Final = 30
+_CONNECT_WITHIN_S: Final = 5
+_CONNECTIONS: Final = 16
+
+
+@asynccontextmanager
+async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
+    """The Redis that the floor file names, or the embedded one.
+
+    Raises:
+        UserError: the keys or the password for it cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        url = floor.service.redis
+        if url == "embedded":
+            url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
+            access: dict[str, object] = {}
+        else:
+            access = redis_access(floor.service)
+        # No retries of the client's own: whether to repeat is the table's to say, by its seq.
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=_CONNECTIONS,
+            timeout=_ANSWER_WITHIN_S,
+            socket_timeout=_ANSWER_WITHIN_S,
+            socket_connect_timeout=_CONNECT_WITHIN_S,
+            retry=Retry(NoBackoff(), 0),
+            **access,
+        )
+        redis = Redis(connection_pool=pool)
+        stack.push_async_callback(pool.disconnect)
+        yield redis
