@@ -10,7 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
-from meters.books.audit import LinkAudit
+from meters.books.audit import Finding, LinkAudit
 from meters.books.mark import LedgerMark, Mark
 from meters.books.outages import OutageBook
 from meters.books.redis_health import redis_problem
@@ -41,6 +41,10 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 
 class MarkError(OSError):
     """The mark of a link's ledger cannot be written."""
+
+
+def _not_written(error: OSError) -> MarkError:
+    return MarkError(f"the ledger mark cannot be written: {error}")
 
 
 def _told(error: Exception) -> str:
@@ -95,6 +99,8 @@ class LinkService:
         self._problem: str | None = _STARTING
         self._unbalanced: str | None = _NOT_AUDITED
         self._audit_wanted = asyncio.Event()
+        self._audits_wanted = 0
+        self._may_differ = False
         self._changed = asyncio.Event()
         self._log = log.bind(link=store.link.id)
 
@@ -170,7 +176,7 @@ class LinkService:
         try:
             self._mark.note(head.entry, head.chain)
         except OSError as error:
-            raise MarkError(f"the ledger mark cannot be written: {error}") from None
+            raise _not_written(error) from None
 
     def meters_changed(self) -> None:
         """Have the meters published soon."""
@@ -203,23 +209,32 @@ class LinkService:
         """
         while True:
             self._audit_wanted.clear()
-            pause_s = AUDIT_EVERY_S
+            pause_s, began = AUDIT_EVERY_S, self._audits_wanted
             try:
                 seen = self._mark.seen
                 finding = await self._audit.run(seen)
                 lost = self._mark.problem(finding.entries, seen.entries)
                 problems = [lost] if lost else finding.problems[:3]
-                self._unbalanced = "; ".join(problems) or None
-                if self._unbalanced is None and finding.entries > seen.sealed:
-                    await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
-                    self.announcer.tell_seal(finding.entries, finding.seal)
-                    self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
+                found = "; ".join(problems) or None
+                if found is None and finding.entries > seen.sealed:
+                    await self._seal(finding)
             except (RedisError, OSError, ValueError) as error:
-                self._unbalanced = _told(error)
+                found = _told(error)
                 pause_s = _AUDIT_AGAIN_S
+            if began == self._audits_wanted:
+                self._unbalanced = found
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await self._audit_wanted.wait()
+
+    async def _seal(self, finding: Finding) -> None:
+        """Keep and publish the seal over a ledger that was found in order (duty D17)."""
+        try:
+            await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
+        except OSError as error:
+            raise _not_written(error) from None
+        self.announcer.tell_seal(finding.entries, finding.seal)
+        self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
 
     async def _check(self) -> None:
         try:
@@ -253,7 +268,12 @@ class LinkService:
         if unfit := self._unfit():
             return unfit, False
         if broken := await redis_problem(self.store.redis):
-            return broken, True
+            self._may_differ = True
+            return broken, False
+        if self._may_differ:
+            # What was compared before the cause was gone says nothing of what was done until then.
+            self._may_differ = False
+            self._want_audit()
         unbalanced = self._unbalanced
         if unbalanced is not None and unbalanced != _NOT_AUDITED:
             return unbalanced, False
@@ -289,8 +309,12 @@ class LinkService:
         self._intake.forget()
         self.announcer.tell_inoperable()
         if audit:
-            self._unbalanced = _NOT_AUDITED
-            self._audit_wanted.set()
+            self._want_audit()
+
+    def _want_audit(self) -> None:
+        self._unbalanced = _NOT_AUDITED
+        self._audits_wanted += 1
+        self._audit_wanted.set()
 
     def _set_problem(self, problem: str | None) -> None:
         if problem != self._problem:

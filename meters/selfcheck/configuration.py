@@ -112,8 +112,9 @@ class Configuration:
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
-            if (found := await self.unapproved()) is not None:
-                raise TermsError(found.problem) from None
+        # What was written is read back, or what another worker wrote meanwhile.
+        if (found := await self.unapproved()) is not None:
+            raise TermsError(found.problem)
 
     async def is_approved(self) -> bool:
         """Whether anything is approved in the store.

@@ -39,12 +39,15 @@ class TestCheck:
         done = run_pitlink("check", "--config", path)
         assert (done.returncode, done.stderr) == (0, "")
         assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+            "warn  software",
             "ok    floor file",
             "ok    signage",
             "warn  paytables of T-3",
             "ok    return of bonus on one",
             "ok    redis",
+            "ok    configuration of one",
             "ok    books of one",
+            "ok    configuration of two",
             "ok    books of two",
             "ok    broker",
         ]

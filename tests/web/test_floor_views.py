@@ -6,13 +6,14 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from meters.desk.rows import ClaimRow
+from meters.desk.rows import ClaimRow, UnapprovedRow
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
     answer,
+    check_accessible,
     dialog,
     floor_room,
     go,
@@ -251,6 +252,51 @@ async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
     await press(shown, "Earlier")
     await expect(shown.locator(".entries li")).to_have_count(50)
     await expect(shown).to_contain_text("reason 10")
+
+
+UNAPPROVED = UnapprovedRow(
+    digest="5" * 64, changed=("table TCP-03 added", "table TCP-01 positions 7 → 6"),
+    approved_by="Ada", approved_at=AT, barred=None,
+)  # fmt: skip
+
+
+@pytest.mark.duty("D12")
+async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> None:
+    room.stand.links.put_unapproved("tcp-main", UNAPPROVED)
+    page = await room.signed_in("Sue", "links", "phone", bypass_csp=True)
+    shown = link(page, "tcp-main").locator(".unapproved")
+    await expect(shown.locator("li")).to_have_text(
+        ["Table TCP-03 added", "Table TCP-01 positions 7 → 6"]
+    )
+    await expect(shown).to_contain_text("Approved last by Ada, Nov 19, 2026")
+    await check_accessible(page)
+    await press(shown, "Approve the floor file")
+    await expect(dialog(page)).to_contain_text("Table TCP-01 positions 7 → 6")
+    await expect(dialog(page)).to_contain_text(UNAPPROVED.digest)
+    other = msgspec.structs.replace(UNAPPROVED, digest="6" * 64)
+    room.stand.links.put_unapproved("tcp-main", other)
+    await answer(page, "Approve")
+    await expect(dialog(page).get_by_role("alert")).to_contain_text("not what was shown")
+    await answer(page, "Close")
+    await press(shown, "Approve the floor file")
+    await answer(page, "Approve")
+    await expect(shown).to_have_count(0)
+    assert room.stand.links.done == [("approve", "tcp-main", "Sue", "link")]
+
+
+async def test_a_floor_file_is_approved_only_where_it_can_be_and_by_whom_it_may(
+    room: FloorRoom,
+) -> None:
+    barred = msgspec.structs.replace(UNAPPROVED, barred="put meter high back into the floor file")
+    room.stand.links.put_unapproved("tcp-main", barred)
+    page = await room.signed_in("Sue", "links")
+    shown = link(page, "tcp-main").locator(".unapproved")
+    await expect(shown.get_by_role("button")).to_be_disabled()
+    await expect(shown).to_contain_text("Put meter high back into the floor file.")
+    page = await room.signed_in("Audrey", "links")
+    shown = link(page, "tcp-main").locator(".unapproved")
+    await expect(shown).to_contain_text("Table TCP-03 added")
+    await expect(shown.get_by_role("button")).to_have_count(0)
 
 
 async def test_an_auditor_and_a_floorperson_change_no_link(room: FloorRoom) -> None:

@@ -12,14 +12,14 @@ import msgspec
 import pytest
 from litestar.routes import HTTPRoute
 
-from meters.desk.rows import Adjustment
+from meters.desk.rows import Adjustment, UnapprovedRow
 from meters.people.errors import PeopleError
 from meters.people.roles import RIGHTS, Right, Role
 from meters.people.users import Doer
 from meters.web.errors import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
 from tests.servers import RedisServer
-from tests.web.stand import CLAIM, PIN, SMALL, STAFF, Stand
+from tests.web.stand import AT, CLAIM, PIN, SMALL, STAFF, Stand
 
 Prepare = Callable[[Stand], Awaitable[None]]
 
@@ -49,6 +49,10 @@ async def proposed(stand: Stand) -> None:
     stand.links.put_proposal("pit-2", named)
 
 
+async def unapproved(stand: Stand) -> None:
+    stand.links.put_unapproved("pit-2", UNAPPROVED)
+
+
 async def disabled(stand: Stand) -> None:
     with contextlib.suppress(PeopleError):
         await stand.people.users.disable("Spare", Doer("the test"))
@@ -59,6 +63,9 @@ async def enabled(stand: Stand) -> None:
         await stand.people.users.enable("Spare", Doer("the test"))
 
 
+UNAPPROVED: Final = UnapprovedRow(
+    digest="5" * 64, changed=("table TCP-03 added",), approved_by="Ada", approved_at=AT, barred=None
+)
 _LINK: Final = "/api/v1/links/pit-2"
 CASES: Final = {
     "GET /": Case(Access.ANYBODY, "/", status=302),
@@ -92,6 +99,9 @@ CASES: Final = {
     ),
     "POST /api/v1/links/{link}/close": Case(Right.LINKS, f"{_LINK}/close", {"reason": "count"}),
     "POST /api/v1/links/{link}/open": Case(Right.LINKS, f"{_LINK}/open", {}, closed),
+    "POST /api/v1/links/{link}/approve": Case(
+        Right.LINKS, f"{_LINK}/approve", {"digest": UNAPPROVED.digest}, unapproved
+    ),
     "POST /api/v1/links/{link}/proposals": Case(
         Right.LINKS, f"{_LINK}/proposals",
         {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}, status=201,

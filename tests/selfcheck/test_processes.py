@@ -1,0 +1,228 @@
+"""The self-check of real processes: a changed program, a changed floor file, a Redis set otherwise.
+
+What makes a link inoperable is told at every place that tells of it: the probe, the meters of the
+signage, the floor page's links, the beat.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+
+from tests.mqtt.events import wagers
+from tests.mqtt.stand import Stand
+from tests.selfcheck.installed import Installed, build_wheel
+from tests.servers import Mosquitto, RedisServer, eventually, free_port, run_pitlink
+from tests.staff import PIN, Colleague, hire
+
+pytestmark = pytest.mark.slow
+
+LUA = "meters/books/scripts/apply_events.lua"
+THIRD = """
+[[link.table]]
+id = "X-2"
+asset = "X-2"
+game = "three_card_poker"
+positions = 6
+meters = ["progressive"]
+"""
+FLOOR = """
+[facility]
+name = "Test House"
+timezone = "America/New_York"
+
+[service]
+broker = "{broker}"
+redis = "{redis}"
+http = "127.0.0.1:{port}"
+data = "{data}"
+
+[[link]]
+id = "main"
+name = "Main"
+meter = [{{ kind = "progressive", wager = 100, paytable = "A" }}]
+"""
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """Real parts, a service, and a supervisor."""
+    with Stand(tmp_path_factory.mktemp("stand")) as stand:
+        hire(stand.service.config, "Sue Lane", "supervisor")
+        hire(stand.service.config, "Flo", "floorperson")
+        yield stand
+
+
+def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None:
+    """Wait until every place tells that a link is inoperable, for such a reason."""
+    url, topic = stand.service.url, f"pitlink/v1/{link}/controller"
+
+    def told() -> bool:
+        ready = httpx.get(f"{url}/readyz", timeout=5)
+        (standing,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == link]
+        beat = stand.ear.on(topic)[-1].json
+        shown = {one["state"] for one in stand.service.meters() if one["link"] == link}
+        assert ready.status_code == 503
+        reasons = (ready.json()["links"][link], standing["reason"], beat["reason"])
+        assert all(part in reason for part in said for reason in reasons), reasons
+        assert {standing["state"], beat["state"]} == {"inoperable"}
+        return shown <= {"inoperable"}
+
+    eventually(told, within_s=15, what=f"{link} inoperable: {said}")
+
+
+def answers(url: str) -> bool:
+    """Whether the service is there."""
+    try:
+        return httpx.get(f"{url}/healthz", timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def operable_everywhere(stand: Stand, link: str) -> None:
+    """Wait until a link operates again, and its beat and meters say so."""
+
+    def told() -> bool:
+        beat = stand.ear.on(f"pitlink/v1/{link}/controller")[-1].json
+        shown = {one["state"] for one in stand.service.meters() if one["link"] == link}
+        return stand.service.ready() and beat["state"] == "operable" and shown == {"open"}
+
+    eventually(told, within_s=15, what=f"{link} operable")
+
+
+@pytest.mark.duty("D9")
+@pytest.mark.duty("D10")
+def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored(
+    tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
+) -> None:
+    """As installed, changed, and as installed again once it is started anew."""
+    copy = Installed(build_wheel(tmp_path), tmp_path / "installed")
+    port = free_port()
+    config = tmp_path / "floor.toml"
+    config.write_text(
+        FLOOR.format(broker=mosquitto.url, redis=redis_server.url, port=port, data=tmp_path)
+    )
+
+    def readiness() -> dict[str, object]:
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5)
+        except httpx.TransportError:
+            return {}
+        found: dict[str, object] = answer.json()
+        return found
+
+    script = copy.home / LUA
+    was = script.read_bytes()
+    script.write_bytes(was.replace(b"local", b"locaI", 1))
+    checked = copy.run("check", "--config", str(config))
+    assert checked.returncode == 1
+    assert f"FAIL  software: {LUA} is altered" in checked.stdout
+    with copy.start("serve", "--config", str(config)) as service:
+        service.until(lambda: LUA in str(readiness()), what="the file named")
+        script.write_bytes(was)
+        found = service.until(readiness, what="still not ready")
+        assert found["ready"] is False, "which of the two was loaded nobody can tell any more"
+        assert service.stop() == 0
+    with redis.Redis(unix_socket_path=str(redis_server.socket_path)) as store:
+        assert store.keys("*") == [], "it touched no books"
+    checked = copy.run("check", "--config", str(config))
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "ok    software: as the wheel recorded it" in checked.stdout
+    with copy.start("serve", "--config", str(config)) as service:
+        service.until(lambda: readiness().get("ready"), what="ready as it was restored")
+        assert service.stop() == 0
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.duty("D14")
+def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
+    stand: Stand,
+) -> None:
+    """What was done to the books until the setting was right again is found before it goes on."""
+    sue = Colleague(stand.service.url, "Sue Lane")
+    stand.table().accept(wagers(1))
+    accounts = "pitlink:{main}:accounts"
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        store.config_set("appendfsync", "everysec")
+        told_everywhere(stand, sue, "main", "appendfsync everysec; it must be always")
+        told_everywhere(stand, sue, "other", "appendfsync everysec; it must be always")
+        store.config_set("appendfsync", "always")
+        operable_everywhere(stand, "main")
+        store.config_set("maxmemory-policy", "allkeys-lru")
+        told_everywhere(stand, sue, "main", "maxmemory-policy allkeys-lru; it must be noeviction")
+        store.hincrby(accounts, "meter:progressive", 10_000)
+        store.config_set("maxmemory-policy", "noeviction")
+        told_everywhere(stand, sue, "main", "meter:progressive holds", "+10000")
+        store.hincrby(accounts, "meter:progressive", -10_000)
+        store.config_set("appendfsync", "no")
+        told_everywhere(stand, sue, "other", "appendfsync no; it must be always")
+        store.config_set("appendfsync", "always")
+        operable_everywhere(stand, "main")
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.duty("D12")
+def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
+    stand: Stand,
+) -> None:
+    """One link goes on as ever while the other waits for its approval."""
+    service = stand.service
+    was = service.config.read_text()
+    service.config.write_text(was + THIRD)
+    checked = run_pitlink("check", "--config", str(service.config))
+    assert checked.returncode == 1
+    assert "FAIL  configuration of other: the floor file is not as approved: table X-2 added" in (
+        checked.stdout
+    )
+    assert "ok    configuration of main: as service approved it" in checked.stdout
+
+    service.launch()
+    eventually(lambda: answers(service.url), within_s=30, what="the service")
+    sue, flo = (Colleague(service.url, name) for name in ("Sue Lane", "Flo"))
+    told_everywhere(stand, sue, "other", "table X-2 added", "pitlink approve")
+    stand.table().accept(wagers(1))
+    (shown,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == "other"]
+    waits = shown["unapproved"]
+    assert (waits["changed"], waits["approved_by"]) == (["table X-2 added"], "service")
+    path = "/api/v1/links/other/approve"
+    assert flo.post(path, digest=waits["digest"]).status_code == 403
+    refused = sue.post(path, digest="0" * 64)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "stale")
+    assert sue.post(path, digest="all").status_code == 400
+    approved = sue.post(path, digest=waits["digest"])
+    assert (approved.status_code, approved.json()["unapproved"]) == (200, None)
+    operable_everywhere(stand, "other")
+    assert sue.post(path, digest=waits["digest"]).json()["error"]["code"] == "no_change"
+    checked = run_pitlink("check", "--config", str(service.config))
+    assert "ok    configuration of other: as Sue Lane approved it" in checked.stdout
+
+    def command(name: str, pin: str, link: str = "other") -> tuple[int, str]:
+        done = run_pitlink(
+            "approve", link, "--config", str(service.config), "--by", name, stdin=f"{pin}\n"
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    assert command("Sue Lane", PIN) == (1, "pitlink: the floor file is approved already\n")
+    assert command("Sue Lane", PIN, "othr")[1].endswith(": is other meant?\n")
+    service.config.write_text(was)
+    status, told = command("Sue Lane", "000000")
+    assert (status, told.splitlines()[0]) == (1, "  table X-2 removed")
+    assert told.endswith("pitlink: the name or the PIN is wrong\n")
+    status, told = command("Flo", PIN)
+    assert (status, told.splitlines()[-1]) == (
+        1, "pitlink: Flo is a floorperson: a supervisor or an administrator approves it",
+    )  # fmt: skip
+    operable_everywhere(stand, "other")
+    status, told = command("sue lane", PIN)
+    assert (status, told.splitlines()[-1]) == (0, "other: approved by Sue Lane")
+    told_everywhere(stand, sue, "other", "table X-2 added")
+    acts = sue.get("/api/v1/links/other/acts").json()
+    assert [(act["what"], act["by"]) for act in acts if act["what"] == "approve"] == [
+        ("approve", "Sue Lane"), ("approve", "Sue Lane"), ("approve", "service"),
+    ]  # fmt: skip
+    assert acts[0]["told"].startswith("table X-2 removed (SHA-256 ")
+    assert service.audit()["balanced"] is True
+    service.start()
