@@ -108,22 +108,17 @@ def locked(seat: Seat) -> str:
     return "locked"
 
 
-def dealt(seat: Seat, cards: tuple[str, ...] = ("2h", "7d", "9c")) -> str:
+def deal(seat: Seat, cards: tuple[str, ...]) -> None:
     locked(seat)
     assert seat.devices.ask("chips", count=1)["ok"]
     assert seat.devices.ask("hand", position=3, cards=cards)["ok"]
     assert seat.devices.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]
-    return "dealt"
 
 
 def held(seat: Seat) -> str:
-    dealt(seat, ("As", "Ks", "Qs"))
+    deal(seat, ("As", "Ks", "Qs"))
     seat.devices.say("settle")
     return "held"
-
-
-def settle_later(seat: Seat) -> None:
-    assert seat.devices.ask("settle")["ok"]
 
 
 def lock_and_play(seat: Seat) -> None:
@@ -146,8 +141,6 @@ Bring = Callable[[Seat], str]
 Finish = Callable[[Seat], None]
 STATES: Final[dict[str, tuple[Bring, Finish, bool]]] = {
     "a wager lit": (lit, lock_and_play, False),
-    "locked out": (locked, play_out, False),
-    "hands entered": (dealt, settle_later, False),
     "held for a hand pay": (held, decide, False),
     "a closed link with a round in hand": (locked, play_out, True),
 }
@@ -202,7 +195,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
 def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
     """The service is away when the round is settled; so are then the others, one by one."""
     with Seat(stand) as seat:
-        dealt(seat)
+        deal(seat, ("2h", "7d", "9c"))
         stand.service.process.kill()
         seat.devices.say("settle")
         seat.comes_to("settling")
