@@ -1,6 +1,7 @@
 """The agent of one table: between its devices and the service, wherever either of them fails."""
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,6 +83,7 @@ class Agent:
         self._acquainted = False
         self._behind = 0
         self._live = asyncio.Event()
+        self._told = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         """Open the outbox and go on where the table was (duty D11).
@@ -183,6 +185,15 @@ class Agent:
             return refused(line, Refusal("busy", "the table is still busy with what came before"))
         return await self.handle(line)
 
+    async def wait_told(self, within_s: float) -> None:
+        """Wait until the controller has once said how the link stands, so many seconds at most.
+
+        A round that is in hand is not kept waiting because the link is closed or inoperable.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._told.wait()
+
     async def wait_live(self, within_s: float | None = None) -> bool:
         """Wait until progressive wagers can be taken; False where that did not come in time."""
         try:
@@ -260,10 +271,13 @@ class Agent:
         loop = asyncio.get_running_loop()
         told: tuple[int, str] | None = None
         while True:
-            if self.fault() is None:
+            fault = self.fault()
+            if fault is None:
                 self._live.set()
             else:
                 self._live.clear()
+            if fault is None or fault.code != "link_down":
+                self._told.set()
             # A connection may be lost and found between two looks; its last will was told then.
             now = (self._courier.connections, self.state)
             if told != now and await self._courier.tell_status(now[1]):

@@ -26,7 +26,7 @@ from meters.wire.pages.front import Front
 from meters.wire.parties import table_party
 
 LIVE_WITHIN_S: Final = 30.0
-"""So long the first device event waits for the link at the start; then wagers are refused."""
+"""So long the first device event waits for the controller's word; then wagers are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ async def _serve(
 
 
 async def _take_lines(agent: Agent) -> bool:
-    await agent.wait_live(LIVE_WITHIN_S)
+    await agent.wait_told(LIVE_WITHIN_S)
     return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
 
 

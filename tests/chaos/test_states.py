@@ -13,6 +13,7 @@ import redis
 
 from tests.chaos.devices import Devices
 from tests.mqtt.stand import Stand
+from tests.mqtt.stranger import Ear
 from tests.servers import eventually
 from tests.staff import Colleague, hire
 
@@ -50,16 +51,23 @@ class Seat:
         self.devices.kill()
         self.devices = self._start()
 
-    def told(self) -> int:
-        """How often the agent, or its last will, has told where the table stands."""
-        return len(self.stand.ear.on(self._topic))
+    def told(self) -> dict[str, Any]:
+        """What the broker keeps of where the table stands, empty where it keeps nothing.
 
-    def comes_to(self, state: str, after: int = 0) -> None:
-        """Wait until the agent says that the table is in a state, in a later message than those."""
+        By an ear of its own: one that was there before the broker was killed comes back late.
+        """
+        with Ear(self.stand.mosquitto.port, self._topic) as ear:
+            found: list[dict[str, Any]] = [heard.json for heard in ear.on(self._topic)]
+        return found[-1] if found else {}
+
+    def comes_to(self, state: str, before: dict[str, Any] | None = None) -> None:
+        """Wait until the agent says that the table is in a state, in another message than that."""
 
         def there() -> bool:
-            told = self.stand.ear.on(self._topic)[after:]
-            return bool(told) and told[-1].json["online"] and told[-1].json["state"] == state
+            told = self.told()
+            if not told or told == before:
+                return False
+            return told["online"] is True and told["state"] == state
 
         eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
 
@@ -178,10 +186,10 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
         seat.comes_to(state)
         kept = seat.kept()
         for kill in PARTS:
-            told = seat.told() if kill in {kill_broker, Seat.restart} else 0
+            told = seat.told() if kill in {kill_broker, Seat.restart} else None
             kill(seat)
             eventually(stand.service.ready, within_s=BACK_WITHIN_S, what="the links back")
-            seat.comes_to(state, after=told)
+            seat.comes_to(state, before=told)
             assert seat.kept() == kept, kill
         finish(seat)
         stack.close()
@@ -201,9 +209,9 @@ def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> No
         seat.comes_to("settling")
         kept = seat.kept()
         for kill in (kill_redis, kill_broker, Seat.restart):
-            told = seat.told() if kill is not kill_redis else 0
+            told = seat.told() if kill is not kill_redis else None
             kill(seat)
-            seat.comes_to("settling", after=told)
+            seat.comes_to("settling", before=told)
             assert seat.kept() == kept, kill
         stand.service.start()
         seat.comes_to("open")

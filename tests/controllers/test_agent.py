@@ -167,6 +167,18 @@ async def test_duty_d13_an_inoperable_controller_locks_new_wagers_out_with_its_r
     await until_code(agent, "wager 4 progressive", None)
 
 
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("state", ["closed", "inoperable", "operable"])
+async def test_a_round_in_hand_is_not_kept_waiting_by_a_link_that_is_not_live(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, state: str
+) -> None:
+    service.state, service.reason = state, "the felt is changed"
+    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
+        async with asyncio.timeout(20):
+            await agent.wait_told(60)
+        assert agent._told.is_set()
+
+
 async def test_a_retained_beat_of_a_dead_service_is_no_life(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
