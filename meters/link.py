@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import Finding, LinkAudit
-from meters.books.mark import LedgerMark, Mark
+from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outages import OutageBook
 from meters.books.redis_health import redis_problem
 from meters.books.standing import Head, LinkState
@@ -37,14 +37,6 @@ _NOT_AUDITED: Final = "the ledger is being compared with the books"
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 """What the store raises where it fails; a value that is none is what it should not hold."""
-
-
-class MarkError(OSError):
-    """The mark of a link's ledger cannot be written."""
-
-
-def _not_written(error: OSError) -> MarkError:
-    return MarkError(f"the ledger mark cannot be written: {error}")
 
 
 def _told(error: Exception) -> str:
@@ -173,10 +165,7 @@ class LinkService:
         self._set_mark((await self.store.state()).head)
 
     def _set_mark(self, head: Head) -> None:
-        try:
-            self._mark.note(head.entry, head.chain)
-        except OSError as error:
-            raise _not_written(error) from None
+        self._mark.note(head.entry, head.chain)
 
     def meters_changed(self) -> None:
         """Have the meters published soon."""
@@ -229,10 +218,7 @@ class LinkService:
 
     async def _seal(self, finding: Finding) -> None:
         """Keep and publish the seal over a ledger that was found in order (duty D17)."""
-        try:
-            await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
-        except OSError as error:
-            raise _not_written(error) from None
+        await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self.announcer.tell_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
 

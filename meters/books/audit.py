@@ -63,12 +63,14 @@ class LinkAudit:
             page = await store.entries(
                 replay.entries, min(_PAGE, snapshot.last_entry - replay.entries)
             )
-            if not page:
-                break
+            # An entry beside another has its number: a page of such would be read for ever.
+            onward = bool(page) and page[-1][0] > replay.entries
             for number, fields in page:
                 replay.take(number, fields, seen)
             if advance:
                 advance(replay.entries, snapshot.last_entry)
+            if not onward:
+                break
         problems = [*replay.problems]
         if replay.entries != snapshot.last_entry:
             problems.append(

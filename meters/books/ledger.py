@@ -23,7 +23,7 @@ from meters.books.expected import (
 )
 from meters.books.mark import Mark
 from meters.books.terms import read_terms
-from meters.wire.messages import Reply, Wagers
+from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
 """After so many the ledger is plainly broken, and more would not help to find out why."""
@@ -107,14 +107,14 @@ class Replay:
             return
         try:
             transfers = _TRANSFERS.decode(fields["transfers"])
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             self._problem(f"entry {number} cannot be read: {error}")
             return
         try:
             self._check(number, fields, transfers)
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")
-        except (msgspec.DecodeError, ValueError) as error:
+        except (*UNREADABLE, ValueError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
         for moved in transfers:
             self._move(number, moved)

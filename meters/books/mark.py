@@ -17,10 +17,15 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "ledger-mark.json"
 _TURN_WITHIN_S: Final = 0.05
 _TURN_AGAIN_S: Final = 0.001
+
+
+class MarkError(OSError):
+    """A mark that cannot be written, or that somebody has damaged."""
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +60,10 @@ class LedgerMark:
     def __init__(self, data: Path, link: str) -> None:
         self.path = data / "marks" / f"{link}.{_FILE}"
         self._link = link
-        self._seen = self._read()
+        try:
+            self._seen = self._read()
+        except MarkError as error:
+            raise UserError(str(error)) from None
 
     @property
     def seen(self) -> Mark:
@@ -80,7 +88,7 @@ class LedgerMark:
         """Note that the store holds so many entries, and the digest of the last.
 
         Raises:
-            OSError: the file cannot be written.
+            MarkError: the file cannot be written.
         """
         if entries > self._seen.entries:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
@@ -89,12 +97,20 @@ class LedgerMark:
         """Note that an audit found all entries up to one in order, and their seal.
 
         Raises:
-            OSError: the file cannot be written.
+            MarkError: the file cannot be written.
         """
         if entries > self._seen.sealed:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def _keep(self, mark: Mark) -> None:
+        try:
+            self._replace(mark)
+        except MarkError:
+            raise
+        except OSError as error:
+            raise MarkError(f"the ledger mark cannot be written: {error}") from None
+
+    def _replace(self, mark: Mark) -> None:
         """Put a mark in place of the one before in one step, with what others noted meanwhile.
 
         Services that share the directory take turns, as beat and audit of one do.
@@ -129,8 +145,8 @@ class LedgerMark:
             return msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
             return Mark(self._link)
-        except (OSError, msgspec.DecodeError) as error:
-            raise UserError(f"the ledger mark {self.path} cannot be read: {error}") from None
+        except (OSError, *UNREADABLE) as error:
+            raise MarkError(f"the ledger mark {self.path} cannot be read: {error}") from None
 
 
 def _joined(one: Mark, other: Mark) -> Mark:

@@ -295,7 +295,10 @@ class LinkStore:
             await self.redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
         )
         return [
-            (int(entry.split(b"-")[0]), {name.decode(): value for name, value in fields.items()})
+            (
+                int(entry.split(b"-")[0]),
+                {name.decode("utf-8", "replace"): value for name, value in fields.items()},
+            )
             for entry, fields in rows
         ]
 

@@ -1,0 +1,55 @@
+"""Ledger entries and marks of any bytes: the audit reports them, and never fails or hangs."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bonus.errors import UserError
+from meters.books.audit import LinkAudit
+from meters.books.ledger import Replay
+from meters.books.mark import LedgerMark
+from tests.model.pit import Pit
+
+DEEP = b"[" * 200_000
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": b"result", "transfers": b'[["a","b",1,1,' + DEEP},
+        {"kind": b"seed", "transfers": b'[["house","meter:x",5,1]]', "event": b'{"x":' + DEEP},
+        {"kind": b"parameter", "transfers": b"[]", "event": b'{"x":' + DEEP},
+        {"kind": b"\xff", "transfers": b"[]", "event": b""},
+        {"kind": b"void", "transfers": b"\xff", "table": b"\xff"},
+        {},
+    ],
+)
+@pytest.mark.duty("D19")
+def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -> None:
+    replay = Replay()
+    replay.take(1, fields)
+    assert len(replay.problems) == 1
+    assert replay.entries == 1
+
+
+@pytest.mark.duty("D19")
+async def test_an_entry_beside_another_does_not_hold_the_audit_up(pit: Pit) -> None:
+    """Its number is the last one's with another sequence, as anybody who can write may add."""
+    redis = pit.redis
+    last = (await pit.store.snapshot()).last_entry
+    await redis.xadd(pit.store.keys.ledger, {b"\xff": b"\xff"}, id=f"{last}-1")
+    await redis.xadd(pit.store.keys.ledger, {"kind": "open"}, id=f"{last + 1}-0")
+    await redis.hset(pit.store.keys.meters, "entries", str(last + 1))
+    async with asyncio.timeout(10):
+        finding = await LinkAudit(pit.store).run()
+    assert not finding.balanced
+
+
+@pytest.mark.parametrize("data", [b'{"link":"\xff","entries":1}', b"\xff", b'{"x":' + DEEP, b""])
+def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "marks" / "pit.ledger-mark.json"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    with pytest.raises(UserError, match="cannot be read"):
+        LedgerMark(tmp_path, "pit")
