@@ -12,6 +12,7 @@ from meters.books.mark import LedgerMark
 from tests.model.pit import Pit
 
 DEEP = b"[" * 200_000
+FIELDS = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
 
 
 @pytest.mark.parametrize(
@@ -28,8 +29,9 @@ DEEP = b"[" * 200_000
 @pytest.mark.duty("D19")
 def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -> None:
     replay = Replay()
-    replay.take(1, fields)
-    assert len(replay.problems) == 1
+    replay.take(1, dict.fromkeys(FIELDS, b"") | fields)
+    assert replay.problems[0] == "entry 1 carries no digest"
+    assert len(replay.problems) == 2
     assert replay.entries == 1
 
 
