@@ -8,11 +8,25 @@ from redis.asyncio import Redis
 import meters.announcer
 from meters.announcer import Announcer
 from meters.board import Board
+from meters.books.approvals import Approval, ApprovalBook
+from meters.books.audit import LinkAudit
 from meters.books.standing import Head, LinkState, MeterState
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from tests.controllers.floors import HandTable
+from tests.servers import RedisServer
 from tests.sim.floor import simulated_floor
+
+
+async def test_a_link_whose_floor_file_is_approved_stands_as_its_ledger_says(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    async with Redis.from_url(redis_server.url) as redis:
+        store = LinkStore(redis, simulated_floor(tmp_path).link[0])
+        await store.open("service")
+        await ApprovalBook(store).approve(Approval("d", "{}", "ann", ()), "", first=True)
+        finding = await LinkAudit(store).run()
+    assert finding.problems == ()
 
 
 class Spoken:
