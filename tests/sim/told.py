@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import UNSET
 
@@ -18,6 +18,8 @@ from controllers.events import (
 from tests.sim.world import World
 
 Record = dict[str, Any]
+_STAYS_OPEN: Final = frozenset({"outbox_failed", "betting_locked", "locked_out", "claims_wait"})
+"""Why betting is not locked: the lights stay as they are."""
 
 
 class Ledger(Protocol):
@@ -77,6 +79,8 @@ class Told:
                 lit.discard((answer.position, answer.wager))
 
     def _locked(self, table: str, answer: Answer, *, shaken: bool) -> None:
+        if answer.error is not UNSET and answer.error.code in _STAYS_OPEN:
+            return
         lit, self._lit[table] = self._lit.get(table, set()), set()
         self._rounds[table] = None
         if not answer.ok or answer.round is UNSET:

@@ -1,0 +1,52 @@
+"""The simulation itself: it holds on fixed seeds, repeats itself, and finds what is broken."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+WITHIN_S: Final = 300
+
+
+def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m tests sim`."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests", "sim", *arguments],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=WITHIN_S,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D11")
+def test_whatever_befalls_the_floor_no_cent_is_lost_and_all_goes_on() -> None:
+    run = simulation("--seed", "1", "--seeds", "3", "--steps", "300")
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.endswith("all held\n")
+
+
+@pytest.mark.slow
+def test_the_same_seed_is_the_same_run() -> None:
+    one, other = (simulation("--seed", "4", "--steps", "60") for _ in range(2))
+    assert one.returncode == 0, one.stdout
+    assert one.stdout == other.stdout
+    assert "trace" in one.stdout
+
+
+@pytest.mark.slow
+def test_a_defect_is_found_and_the_seed_that_finds_it_is_told() -> None:
+    run = simulation("--seed", "1", "--steps", "100", "--break", "no reply is kept")
+    assert run.returncode == 1
+    assert "FAILED:" in run.stdout
+    assert "again: python -m tests sim --seed 1 --steps 100" in run.stdout
+
+
+def test_an_unknown_command_is_told_those_that_there_are() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests", "nothing"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=WITHIN_S,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "sim" in run.stderr
