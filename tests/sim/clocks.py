@@ -11,7 +11,9 @@ import pytest
 import controllers.courier
 import meters.announcer
 import meters.desk.links
+import meters.hits
 import meters.intake.draws
+import meters.outages
 import meters.service
 import meters.wire.clock
 from controllers.meter_values import MeterValues
@@ -38,6 +40,11 @@ class _WallClock:
         """The same as a moment."""
         return datetime.fromtimestamp(self.time(), zone)
 
+    @staticmethod
+    def fromisoformat(text: str) -> datetime:
+        """The moment that a text tells."""
+        return datetime.fromisoformat(text)
+
 
 class _Tokens:
     """Stands where random names come from."""
@@ -60,6 +67,8 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.announcer, "time", clock)
         patch.setattr(meters.intake.draws, "secrets", Chance(world.seed))
         patch.setattr(meters.desk.links, "secrets", _Tokens(world.chance("names")))
+        patch.setattr(meters.outages, "secrets", _Tokens(world.chance("outages")))
+        patch.setattr(meters.hits, "datetime", clock)
         patch.setattr(meters.service, "random", world.chance("service"))
         patch.setattr(controllers.courier, "_jitter", world.chance("courier"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})

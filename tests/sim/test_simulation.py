@@ -22,14 +22,14 @@ def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 @pytest.mark.duty("D11")
 def test_whatever_befalls_the_floor_no_cent_is_lost_and_all_goes_on() -> None:
-    run = simulation("--seed", "1", "--seeds", "3", "--steps", "300")
+    run = simulation("--seed", "1", "--seeds", "3", "--steps", "150")
     assert run.returncode == 0, run.stdout
     assert run.stdout.endswith("all held\n")
 
 
 @pytest.mark.slow
 def test_the_same_seed_is_the_same_run() -> None:
-    one, other = (simulation("--seed", "4", "--steps", "60") for _ in range(2))
+    one, other = (simulation("--seed", "4", "--steps", "40") for _ in range(2))
     assert one.returncode == 0, one.stdout
     assert one.stdout == other.stdout
     assert "trace" in one.stdout
