@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,13 +35,6 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "a result rests on any round of that name": (
         Defect("apply_events", "if basis and basis ~= at.basis then", "if false then"),
-    ),
-    "rounds that were seen are never forgotten": (
-        Defect(
-            "meters.intake.batches:LinkIntake._settle_answer",
-            "self._rounds.pop(known.table.id, None)",
-            "pass",
-        ),
     ),
     "what the store failed to do is answered as done": (
         Defect(
@@ -92,7 +85,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a claim is decided twice": (
         Defect("decide_claim", "claim['state'] ~= needed", "claim['state'] == 'rejected'"),
     ),
-    "a failure at the desk is taken for success": (
+    "a refusal at the desk is not told as one": (
         Defect(
             "meters.desk.claims:ClaimsDesk._carry",
             "except WrongStateError as error:",
@@ -114,35 +107,34 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
 
 def break_code(name: str) -> None:
     """Put a defect into the running code."""
-    scripts: dict[str, list[Defect]] = {}
+    places: dict[str, list[Defect]] = {}
     for defect in DEFECTS[name]:
-        if ":" in defect.place:
-            _break_method(defect)
-        else:
-            scripts.setdefault(defect.place, []).append(defect)
+        places.setdefault(defect.place, []).append(defect)
+    for place, defects in places.items():
+        if ":" in place:
+            _break_method(place, defects)
 
     def broken(script: str) -> str:
-        text = load_script(script)
-        for defect in scripts.get(script, ()):
-            text = _replaced(text, defect)
-        return text
+        return _replaced(load_script(script), places.get(script, ()))
 
     vars(meters.books.store)["load_script"] = broken
 
 
-def _break_method(defect: Defect) -> None:
-    module_name, _, path = defect.place.partition(":")
+def _break_method(place: str, defects: Iterable[Defect]) -> None:
+    module_name, _, path = place.partition(":")
     module: Any = importlib.import_module(module_name)
     class_name, _, method = path.partition(".")
     owner = getattr(module, class_name)
     found = inspect.getattr_static(owner, method)
     source = textwrap.dedent(inspect.getsource(getattr(found, "__func__", found)))
     made: dict[str, Any] = {}
-    exec(compile(_replaced(source, defect), defect.place, "exec"), vars(module), made)  # noqa: S102
+    exec(compile(_replaced(source, defects), place, "exec"), vars(module), made)  # noqa: S102
     setattr(owner, method, made[method])
 
 
-def _replaced(text: str, defect: Defect) -> str:
-    if text.count(defect.line) != 1:
-        raise ValueError(f"{defect.place} has not one {defect.line!r}")
-    return text.replace(defect.line, defect.instead)
+def _replaced(text: str, defects: Iterable[Defect]) -> str:
+    for defect in defects:
+        if text.count(defect.line) != 1:
+            raise ValueError(f"{defect.place} has not one {defect.line!r}")
+        text = text.replace(defect.line, defect.instead)
+    return text

@@ -17,7 +17,7 @@ from tests.sim.world import World
 
 Record = dict[str, Any]
 _AT: Final = "2026-11-20T02:14:07.250Z"
-_NAMES: Final = 3
+_NAMES: Final = ("R1", "R2")
 _REPEAT_S: Final = (0.3, 3.0)
 _PAUSE_S: Final = 0.6
 _WAGERS: Final = {"progressive": 500, "five_of_six_progressive": 500}
@@ -49,8 +49,8 @@ class ForeignTable:
         self._client: aiomqtt.Client | None = None
         self._awaited: tuple[int, asyncio.Future[bytes]] | None = None
         self._sent: list[Sent] = []
-        self._named = 0
         self._round: str | None = None
+        self._over: str | None = None
         self._bets: dict[int, list[str]] = {}
 
     def history(self) -> Iterable[Sent]:
@@ -89,25 +89,27 @@ class ForeignTable:
             if self._round is None and self.may_rest:
                 self.resting = True
                 continue
-            event = self._next()
-            accepted = (await self._deliver(event))["status"] == "accepted"
-            if accepted:
+            flawed = self._chance.random() < _FLAWED
+            event = self._next(flawed=flawed)
+            reply = await self._deliver(event)
+            if reply["status"] == "accepted":
                 self._go_on(event)
+            elif not flawed and reply["error"]["code"] != "link_closed":
+                self._world.fail(f"{self.name}: {event} is refused: {reply}")
 
     def _go_on(self, event: Record) -> None:
         if event["type"] == "wagers":
             self._round = event["round"]
             self._bets = {bet["position"]: list(bet["wagers"]) for bet in event["positions"]}
         else:
-            self._round = None
+            self._over, self._round = self._round, None
             self.rounds += 1
 
-    def _next(self) -> Record:
-        """The next event; a flawed one at times, which is refused and changes nothing."""
-        flawed = self._chance.random() < _FLAWED
+    def _next(self, *, flawed: bool) -> Record:
+        """The next event; a flawed one is refused and changes nothing."""
         if self._round is None:
-            self._named += 1
-            return self._wagers(f"R{self._named % _NAMES}", flawed=flawed)
+            one, other = _NAMES
+            return self._wagers(other if self._over == one else one, flawed=flawed)
         name = "R9" if flawed else self._round
         if self._chance.random() < 0.2:
             return {"type": "void", "round": name, "reason": "misdeal"}
