@@ -40,7 +40,7 @@ class SelfCheck:
         self._settle(checks)
         while self._problem is None:
             await asyncio.sleep(SOFTWARE_EVERY_S)
-            self._settle([_since(started, await asyncio.to_thread(read_software))])
+            self._settle([since(started, await asyncio.to_thread(read_software))])
         await asyncio.Event().wait()
 
     def _settle(self, checks: list[Check]) -> None:
@@ -51,8 +51,8 @@ class SelfCheck:
         self._problem = f"self-check failed: {'; '.join(failed)}" if failed else None
 
 
-def _since(started: Software, now: Software) -> Check:
-    """The software as it is, which must be that which was started."""
+def since(started: Software, now: Software) -> Check:
+    """The software as it is, which must be that which was started (duty D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
         seen = "another release was installed since the start: start the service anew"

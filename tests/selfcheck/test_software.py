@@ -1,5 +1,6 @@
 """An installation is held against the record of its wheel, file by file (duty D9)."""
 
+import asyncio
 import base64
 import hashlib
 import importlib.metadata
@@ -8,15 +9,21 @@ import os
 import py_compile
 import shutil
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+import meters.selfcheck.running
 from meters.selfcheck import software
 from meters.selfcheck.checks import Check
+from meters.selfcheck.running import SelfCheck, since
 from meters.selfcheck.software import read_software
+from meters.wire.floor import parse_floor
+from tests.floor.example import FLOOR
 from tests.selfcheck.installed import ROOT, Installed, build_wheel
+from tests.waiting import eventually_async
 
 pytestmark = pytest.mark.duty("D9")
 
@@ -177,3 +184,54 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
     assert check == Check("software", holds=False, seen=check.seen, warns=True)
     assert "a checkout, with nothing to be held against" in check.seen
     assert (ROOT / ".git").exists() or check.warns
+
+
+@pytest.fixture
+async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
+    """The self-check of a running service, which looks at its software many times a second."""
+    monkeypatch.setattr(meters.selfcheck.running, "SOFTWARE_EVERY_S", 0.01)
+    check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
+    assert check.problem == "the self-check is under way"
+    task = asyncio.create_task(check.run())
+    await eventually_async(lambda: check.problem is None, what="all as installed")
+    yield check
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def test_a_file_that_changes_under_a_running_service_is_found_and_not_forgotten(
+    home: Path, running: SelfCheck
+) -> None:
+    was = (home / LUA).read_bytes()
+    (home / LUA).write_bytes(was + b"\n")
+    told = await eventually_async(lambda: running.problem, what="the file named")
+    assert told is not None
+    assert told.startswith(f"self-check failed: software: {LUA} is altered")
+    (home / LUA).write_bytes(was)
+    for _ in range(5):
+        assert (await asyncio.to_thread(read_software)).check.holds
+    assert running.problem == told, "long enough to have looked again"
+
+
+def test_another_release_under_a_running_service_is_not_what_was_started(home: Path) -> None:
+    """Both its files and its record are right; only what runs is not what is installed."""
+    started = read_software()
+    assert not since(started, read_software()).fails
+    record = next(home.glob("*.dist-info")) / "RECORD"
+    lines = record.read_text().splitlines(keepends=True)
+    record.write_text("".join(line for line in lines if not line.startswith(MODULE)))
+    (home / MODULE).unlink()
+    now = read_software()
+    assert now.check.holds
+    assert "another release was installed since the start" in since(started, now).seen
+
+
+async def test_a_logo_that_is_not_there_keeps_every_link_closed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever `pitlink check` fails on, a service that starts does."""
+    check = SelfCheck(parse_floor(FLOOR))
+    task = asyncio.create_task(check.run())
+    await eventually_async(lambda: "logo" in str(check.problem), what="the logo missed")
+    task.cancel()
+    await asyncio.wait({task})
