@@ -62,7 +62,7 @@ class Agent:
         outbox_path: Path,
         *,
         timing: Timing = _USUAL,
-        connect: Connect = aiomqtt.Client,
+        connect: Connect = BrokerClient,
     ) -> None:
         self.layout: Final = Layout.of(link, table)
         self._timing = timing

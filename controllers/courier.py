@@ -21,6 +21,7 @@ from controllers.meter_values import MeterValues
 from controllers.pulse import SILENCE_S, Pulse
 from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
+from meters.wire.broker_client import BrokerClient
 from meters.wire.clock import now_text
 from meters.wire.messages import (
     CONTROLLER_BEAT,
@@ -49,7 +50,7 @@ BrokerPlace = str | Callable[[], BrokerAddress]
 """A broker's address, or what tells it anew before each connection."""
 
 Connect = Callable[..., aiomqtt.Client]
-"""What makes a client, as aiomqtt's own does."""
+"""What makes a client, as `BrokerClient` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Courier:
         timing: Timing,
         *,
         meters: Iterable[str] = (),
-        connect: Connect = aiomqtt.Client,
+        connect: Connect = BrokerClient,
     ) -> None:
         self._link = link
         self._table = table

@@ -16,6 +16,7 @@ from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.buffered_socket import BufferedSocket
 from meters.mqtt.packets import PACKET_IDS, publish_packet, text
 from meters.wire.address import BrokerAddress
+from meters.wire.broker_client import BrokerClient
 from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
@@ -29,7 +30,7 @@ _ANSWER_WITHIN_S: Final = 10.0
 Queue = asyncio.Queue[aiomqtt.Message]
 
 
-class BrokerConnection(aiomqtt.Client):
+class BrokerConnection(BrokerClient):
     """An aiomqtt client that hands over what has arrived in batches.
 
     Args:
