@@ -8,7 +8,7 @@ import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 import structlog
 import uvloop
@@ -22,6 +22,7 @@ from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link, Table, read_floor
+from meters.wire.log_file import LogFile
 from meters.wire.pages.front import Front
 from meters.wire.parties import table_party
 
@@ -122,7 +123,7 @@ def log_to_stderr() -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile(sys.stderr))),
         cache_logger_on_first_use=True,
     )
 

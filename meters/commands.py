@@ -4,13 +4,14 @@ import asyncio
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO, cast
 
 import structlog
 import typer
 import uvloop
 
 from meters.wire.floor import read_floor
+from meters.wire.log_file import LogFile
 
 ConfigOption = Annotated[
     Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
@@ -142,7 +143,7 @@ def _log_to_stderr() -> None:
             structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
