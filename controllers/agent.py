@@ -133,7 +133,12 @@ class Agent:
 
     @property
     def state(self) -> str:
-        """The table's state for displays: its phase, or ``locked_out`` without a live link."""
+        """The table's state for displays: its phase, or ``locked_out`` without a live link.
+
+        ``events_lost`` where the service does not know events that it answered: it is told so.
+        """
+        if self._behind >= _BEHIND_SURE:
+            return "events_lost"
         phase = self._clerk.state.phase
         if phase is Phase.OPEN and self.fault() is not None:
             phase = Phase.LOCKED_OUT
@@ -273,6 +278,8 @@ class Agent:
         while True:
             fault = self.fault()
             if fault is None:
+                if not self._live.is_set():
+                    self._hello_due_s = 0.0  # the store may have come back with less than it held
                 self._live.set()
             else:
                 self._live.clear()

@@ -17,12 +17,11 @@ from controllers.events import (
     Refusal,
     decode_answer,
     encode_answer,
-    name_of,
     parse_event,
     refused,
 )
 from controllers.outbox import Outbox, OutboxError, Place, Sent
-from controllers.play import Stamp, Step, play
+from controllers.play import Stamp, Step, failed, play
 from controllers.reckoning import absorb, decide, reconcile
 from controllers.table import Layout, Phase, TableState
 from meters.wire.clock import now
@@ -165,8 +164,8 @@ class Clerk:
             await self._write_step(step, line)
         except sqlite3.Error as error:
             self._log.exception("the outbox cannot be written")
-            failed = Refusal("outbox_failed", f"the outbox cannot be written: {error}")
-            return Answer(event=name_of(event), ok=False, error=failed.detail)
+            reason = f"the outbox cannot be written: {error}"
+            return failed(self.state, event, Refusal("outbox_failed", reason))
         return step.answer or await self.finish()
 
     async def _write_step(self, step: Step, line: bytes) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace as replace_step
 from datetime import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -56,6 +57,10 @@ _Entry = (
 """What the table alone decides about, beside the wagers."""
 
 
+EVENTS_LOST: Final = "events_lost"
+"""The fault of a table whose service does not know events that it answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What one device event did.
@@ -98,9 +103,7 @@ def play(
     try:
         step = _play(layout, state, event, stamp, fault)
     except Refusal as refusal:
-        answer = Answer(event=name_of(event), ok=False, error=refusal.detail)
-        if isinstance(event, WagerPlaced | WagerWithdrawn):
-            answer = replace(answer, **_light(state, event))
+        answer = failed(state, event, refusal)
         if isinstance(event, ChipsCounted) and refusal.code == "chips_differ":
             state = replace(state, differs=event.count)
         return Step(state, answer)
@@ -120,7 +123,7 @@ def _play(
         case WagerWithdrawn():
             step = _lit(withdraw_wager(layout, state, event), event)
         case BettingLocked():
-            step = _lock(state, stamp)
+            step = _lock(state, stamp, fault)
         case SettlePressed():
             step = _settle(state, stamp)
         case VoidPressed():
@@ -150,6 +153,14 @@ def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | No
     return entered
 
 
+def failed(state: TableState, event: DeviceEvent, refusal: Refusal) -> Answer:
+    """The answer to an event that left the table as it was, the light of a wager included."""
+    answer = Answer(event=name_of(event), ok=False, error=refusal.detail)
+    if isinstance(event, WagerPlaced | WagerWithdrawn):
+        return replace(answer, **_light(state, event))
+    return answer
+
+
 def _light(state: TableState, event: WagerPlaced | WagerWithdrawn) -> dict[str, int | str | bool]:
     lit = state.is_lit(event.position, event.wager)
     return {"position": event.position, "wager": event.wager[:40], "light": lit}
@@ -160,12 +171,15 @@ def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Step:
     return Step(state, replace(answer, **_light(state, event)))
 
 
-def _lock(state: TableState, stamp: Stamp) -> Step:
+def _lock(state: TableState, stamp: Stamp, fault: Refusal | None) -> Step:
     """Betting is locked and what was accepted goes to the service, before a card is dealt.
 
     A round without a progressive wager sends nothing. 649a.8(b), 649a.9(a)(3), 649a.10(a)(2).
+    Wagers that the service will never take, since it lost events before them, are not sent.
     """
     check_open(state)
+    if state.wagers and fault is not None and fault.code == EVENTS_LOST:
+        raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)
     # The service holds the result against who wagered: boxes that were one player's stay so.
     told = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)

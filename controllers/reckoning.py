@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bonus.wagers import PaidFrom
 from controllers.events import Answer, Refusal
-from controllers.play import Step, voided
+from controllers.play import EVENTS_LOST, Step, voided
 from controllers.put_away import end
 from controllers.table import FINAL, Phase, Refused, Returned, Settled, TableState
 from meters.wire.messages import ErrorDetail, HelloReply, MoneyEvent, Reply, Result, Void, Wagers
@@ -136,7 +136,7 @@ def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> Standing:
 def events_lost() -> Refusal:
     """Why a table takes no wagers while the service is behind it."""
     return Refusal(
-        "events_lost",
+        EVENTS_LOST,
         "the service does not know events that it answered: a floorperson must look into it",
     )
 

@@ -277,9 +277,12 @@ class MeterService:
         """Count the tables whose agents are connected."""
         online = self._online[address.link]
         try:
-            there = TABLE_STATUS.decode(payload).online
+            status = TABLE_STATUS.decode(payload)
         except UNREADABLE:
             return
+        if status.state == "events_lost":
+            log.error("a table holds events that the store lost", **address._asdict())
+        there = status.online
         if there == (address.table in online):
             return
         if there:

@@ -1,0 +1,74 @@
+"""A table whose service lost what it had answered: it notices, says so, and takes nothing."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from controllers.agent import Agent
+from tests.controllers.scripted import (
+    ScriptedService,
+    code_of,
+    live_agent,
+    running,
+    say,
+    say_all,
+    until_code,
+)
+from tests.servers import Mosquitto, eventually_async
+
+ROUND = "wager 3 progressive; lockout; chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc; settle"
+
+
+@pytest.fixture
+async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
+    async with running(ScriptedService(mosquitto.url)) as service:
+        yield service
+
+
+@pytest.fixture
+async def agent(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> AsyncIterator[Agent]:
+    async with live_agent(mosquitto.url, tmp_path / "T-1.sqlite") as agent:
+        yield agent
+
+
+async def lose_events(agent: Agent, service: ScriptedService) -> None:
+    """The store goes, and comes back without the table's last event; no device says anything."""
+    service.state, service.reason = "inoperable", "Redis does not answer"
+    await eventually_async(lambda: agent.fault() is not None, what="an inoperable link")
+    service.last_seq -= 1
+    service.state, service.reason = "operable", ""
+    await eventually_async(
+        lambda: (fault := agent.fault()) is not None and fault.code == "events_lost",
+        what="the loss noticed",
+    )
+
+
+async def test_a_table_asks_where_it_stands_when_the_link_comes_back(
+    agent: Agent, service: ScriptedService
+) -> None:
+    """It does not wait until an event of its own is out of order; all are told by its status."""
+    await say_all(agent, ROUND)
+    await lose_events(agent, service)
+    assert agent.state == "events_lost"
+    await eventually_async(
+        lambda: service.statuses[-1]["state"] == "events_lost", what="the status told"
+    )
+    assert await code_of(agent, "wager 3 progressive") == "events_lost"
+
+
+async def test_wagers_that_were_lit_are_not_locked_and_go_back(
+    agent: Agent, service: ScriptedService
+) -> None:
+    """The service would never take them: nothing is written, and the patrons have them back."""
+    await say_all(agent, f"{ROUND}; wager 3 progressive")
+    await lose_events(agent, service)
+    assert await code_of(agent, "lockout") == "events_lost"
+    assert agent.table_state.phase == "open"
+    assert (await say(agent, "withdraw 3 progressive")).ok
+    assert [seq for seq, _ in service.heard] == [1, 2]
+    service.last_seq += 1
+    await until_code(agent, "wager 3 progressive", None)
+    assert (await say(agent, "lockout")).ok
