@@ -31,6 +31,7 @@ class MeterValues:
         self._clock_s = clock_s
         self._values: dict[str, MeterValue] = {}
         self._doubted_at_s: dict[str, float] = {}
+        self._heard_at_s: dict[str, float] = {}
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
@@ -51,8 +52,12 @@ class MeterValues:
             self._doubted_at_s.setdefault(value.meter, self._clock_s())
             return False
         self._doubted_at_s.pop(value.meter, None)
-        # A link that closes says so in another state of the same version, no earlier.
-        if last is not None and (value.version, value.at) < (last.version, last.at):
+        # A link that closes says so in another state of the same version, no earlier; what comes
+        # long after is not late, but of a clock that was set back.
+        now_s = self._clock_s()
+        recent = now_s - self._heard_at_s.get(value.meter, now_s) < DOUBT_AFTER_S
+        if last is not None and recent and (value.version, value.at) < (last.version, last.at):
             return False
         self._values[value.meter] = value
+        self._heard_at_s[value.meter] = now_s
         return True

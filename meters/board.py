@@ -23,6 +23,9 @@ from meters.wire.pages.words import hand_words
 FRESH_S: Final = 4.0
 """For how many seconds a controller's beat speaks for its link; then nothing there is current."""
 
+LATE_S: Final = 5.0
+"""So long what is told with an earlier time may merely be late; after that a clock was set back."""
+
 HITS_MAX: Final = 256
 """How many hits the board holds for a link before it lets the oldest go."""
 
@@ -163,6 +166,7 @@ class Board:
         self._meters: dict[tuple[str, str], MeterRow] = {}
         self._links: dict[str, LinkRow] = {}
         self._heard: dict[str, float] = {}
+        self._put_at: dict[tuple[str, str], float] = {}
         self._hits: dict[str, dict[str, _Held]] = {}
         self._decided: dict[str, dict[str, None]] = {}
         self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
@@ -182,12 +186,15 @@ class Board:
 
         A lower version is never shown. The same version is shown again only in another state and
         no earlier than the one shown: a link that lost its store says so without a new version.
+        What has been shown for long is no later than what comes now, whatever the clocks say.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
-        if shown is not None and not _supersedes(row, shown):
+        now = self._clock()
+        if shown is not None and not _supersedes(row, shown, now - self._put_at[key]):
             return False
         self._meters[key] = row
+        self._put_at[key] = now
         for watch in self._watching(row.link):
             watch.offer_meter(row)
         return True
@@ -370,11 +377,13 @@ class Watch:
         return rows
 
 
-def _supersedes(row: MeterRow, shown: MeterRow) -> bool:
+def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
     if row.version != shown.version:
         return row.version > shown.version
     if row.state == shown.state:
         return False
+    if shown_for_s >= LATE_S:
+        return True
     return datetime.fromisoformat(row.at) >= datetime.fromisoformat(shown.at)
 
 

@@ -27,6 +27,17 @@ def test_another_state_of_the_same_version_is_shown_and_an_earlier_one_is_not() 
     assert values.values["progressive"].amount == 102
 
 
+def test_another_state_is_shown_though_the_services_clock_was_set_back() -> None:
+    now_s = 0.0
+    values = MeterValues(["progressive"], clock_s=lambda: now_s)
+    values.hear(value(100, 5, at="b"))
+    now_s = DOUBT_AFTER_S - 0.1
+    assert not values.hear(value(101, 5, at="a"))
+    now_s = DOUBT_AFTER_S
+    assert values.hear(value(101, 5, at="a"))
+    assert values.values["progressive"].amount == 101
+
+
 def test_a_meter_that_the_table_does_not_feed_is_not_kept() -> None:
     values = MeterValues(["progressive"])
     assert not values.hear(value(100, 5, meter="five_card_progressive"))

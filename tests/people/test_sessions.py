@@ -77,6 +77,15 @@ async def test_signing_out_ends_the_session_and_is_logged_once(staffed: Register
     assert [what for what, _, _ in await staffed.told()].count("sign_out") == 1
 
 
+async def test_a_session_ends_where_the_clock_was_set_back(staffed: Register) -> None:
+    """Redis would let it idle for as long as the clock went back; a little is no matter."""
+    opened = await staffed.sign_in()
+    await earlier(staffed, opened.token, "touched", -50_000)
+    assert await staffed.whose(opened.token) == opened.person
+    await earlier(staffed, opened.token, "touched", -20_000)
+    assert await staffed.whose(opened.token) is None
+
+
 async def test_an_idle_session_ends_and_one_in_use_goes_on(staffed: Register) -> None:
     token = (await staffed.sign_in()).token
     key = session_key(staffed, token)

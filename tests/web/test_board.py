@@ -7,6 +7,7 @@ import pytest
 
 from meters import board as board_module
 from meters.board import (
+    LATE_S,
     Board,
     BoardFullError,
     HitRow,
@@ -68,6 +69,19 @@ def test_put_meter_shows_only_what_is_newer(
     board.put_meter(meter(500, 7))
     assert board.put_meter(meter(400, version, state=state, at=at)) is shown
     assert [each.amount for each in board.rows()] == [400 if shown else 500]
+
+
+@pytest.mark.duty("D14")
+def test_duty_d14_a_link_that_fails_after_its_clock_was_set_back_is_shown_so() -> None:
+    """Another state with an earlier time is late only for so long."""
+    clock = Clock()
+    board = Board(clock)
+    board.put_meter(meter(500, 7))
+    clock.now += LATE_S - 0.1
+    assert not board.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
+    clock.now += 0.1
+    assert board.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
+    assert [each.state for each in board.rows()] == ["inoperable"]
 
 
 def test_a_row_has_what_the_floor_file_and_the_value_say() -> None:

@@ -12,7 +12,10 @@ end
 local user = redis.call('HMGET', ARGV[1] .. session[1], 'name', 'role', 'enabled', 'generation')
 local now = now_ms()
 local left = tonumber(session[4]) + tonumber(ARGV[3]) - now
-if user[3] ~= '1' or user[4] ~= session[2] or left <= 0 then
+-- Last used a while after now: the clock was set back, and with it every time-out. Nobody knows
+-- for how long he has done nothing.
+local set_back = tonumber(session[5]) > now + 60000
+if user[3] ~= '1' or user[4] ~= session[2] or left <= 0 or set_back then
   redis.call('DEL', KEYS[1])
   return false
 end

@@ -1,0 +1,101 @@
+"""A machine whose clock jumps under everything that runs on it, by libfaketime.
+
+What was wagered and won stands in the order of the ledger's entries, whatever the clock said.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.chaos.devices import Devices
+from tests.mqtt.stand import Stand
+
+LIBRARY = "libfaketimeMT.so.1"
+HOUR_S = 3_600
+
+
+class Clock:
+    """The machine's clock, set off by so many seconds; what runs steadily is left alone."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.set_off(0)
+
+    def set_off(self, seconds: int) -> None:
+        """Let it be so much later than it is, for all processes at once."""
+        beside = self._path.with_suffix(".new")
+        beside.write_text(f"{seconds:+d}\n")
+        beside.replace(self._path)
+
+
+@pytest.fixture
+def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of what is started from now on."""
+    found = sorted(Path("/usr/lib").glob(f"*/faketime/{LIBRARY}"))
+    if not found:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("faketime is not installed")
+    path = tmp_path / "clock"
+    clock = Clock(path)
+    monkeypatch.setenv("LD_PRELOAD", str(found[0]))
+    monkeypatch.setenv("FAKETIME_TIMESTAMP_FILE", str(path))
+    monkeypatch.setenv("FAKETIME_NO_CACHE", "1")
+    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    return clock
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    """Broker and store run by the true clock: the library and Redis's allocator do not agree."""
+    with Stand(tmp_path) as stand:
+        yield stand
+
+
+def ledger(stand: Stand) -> list[tuple[int, str, str]]:
+    """Number, kind and time of each entry."""
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        rows: Any = store.xrange("pitlink:{main}:ledger")
+    return [
+        (int(number.split(b"-")[0]), fields[b"kind"].decode(), fields[b"at"].decode())
+        for number, fields in rows
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D7")
+def test_duty_d7_a_clock_that_jumps_changes_no_order_and_stops_no_table(
+    stand: Stand, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour back, a day on, and back again over a restart of the service."""
+    stand.service.process.kill()
+    stand.service.start()
+    table = stand.table().table
+    with Devices(stand.service.config, table) as devices:
+
+        def play() -> None:
+            assert devices.wager(3)["ok"]
+            assert devices.ask("lockout")["ok"]
+            assert devices.play_out()["ok"]
+
+        play()
+        for seconds in (-HOUR_S, 24 * HOUR_S):
+            clock.set_off(seconds)
+            play()
+        clock.set_off(-2 * HOUR_S)
+        stand.service.process.kill()
+        stand.service.start()
+        devices.until(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+        play()
+    monkeypatch.delenv("LD_PRELOAD")
+    stand.books()  # once the pages show what the store holds
+    entries = [entry for entry in ledger(stand) if entry[1] in {"wagers", "result"}]
+    assert [kind for _, kind, _ in entries] == ["wagers", "result"] * 4
+    numbers = [number for number, _, _ in entries]
+    assert numbers == list(range(numbers[0], numbers[0] + 8))
+    times = [at for _, _, at in entries]
+    assert times[2] < times[0] < times[4], "the clock did not jump"
+    assert times[6] < times[0]
+    assert stand.service.audit()["balanced"]
