@@ -8,6 +8,7 @@ RUNS: Final = {
     "chaos": "tests.chaos.run",
     "flood": "tests.fuzz.flood",
     "fuzz": "tests.fuzz.run",
+    "guided": "tests.fuzz.guided",
     "sim": "tests.sim.command",
 }
 """What can be run, and the module that does."""

@@ -10,16 +10,24 @@ Answer = dict[str, Any]
 
 
 class Devices(Pitlink):
-    """`pitlink table TABLE --events`; each line is answered before the next is given."""
+    """`pitlink table TABLE --events`; each line is answered before the next is given.
 
-    def __init__(self, config: Path, table: str) -> None:
+    Args:
+        config: the floor file.
+        table: the table.
+        plays: whether the table takes wagers from the start.
+    """
+
+    def __init__(self, config: Path, table: str, *, plays: bool = True) -> None:
         super().__init__("table", table, "--config", str(config), "--events", stdin=True)
         self._said = 0
+        self._plays = plays
 
     def __enter__(self) -> Self:
         """Wait until the table takes wagers: the first line waits for the link."""
-        assert self.wager(6)["ok"]
-        assert self.withdraw(6)["ok"]
+        if self._plays:
+            assert self.wager(6)["ok"]
+            assert self.withdraw(6)["ok"]
         return self
 
     def say(self, event: str, **fields: object) -> None:

@@ -59,6 +59,10 @@ class OwnBooks:
             if kind == "five_card_hand_bonus":
                 self.reserve -= cents * RESERVE_BPS
 
+    def reject(self, meter: str, cents: int) -> None:
+        """A percentage that was no win goes back to its meter."""
+        self.meters[meter] += cents * CENT
+
     def result(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
         """Take the percentages off, one after the other, as the lines name them."""
         self._open.pop(table)

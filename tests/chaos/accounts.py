@@ -1,0 +1,195 @@
+"""What must hold when a chaos run is over: nothing lost, nothing counted twice, nothing made up.
+
+Three records are held against each other: what the devices were told, what the agents' outboxes
+keep, and the ledger. From the ledger alone the order of events is taken (duty D7).
+"""
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from tests.chaos.own_books import METER, OwnBooks
+from tests.chaos.player import Player, Told
+
+_OF_TABLES: Final = frozenset({"wagers", "result", "void"})
+_OF_CLAIMS: Final = frozenset({"validate", "reject", "pay"})
+_WAYS: Final = {
+    ("validate",): {"validated"},
+    ("reject",): {"rejected"},
+    ("validate", "pay"): {"paid"},
+}
+"""The ways that a claim may have gone, and the state in which it then is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTerms:
+    """The terms of a link's meters that the floor file gives."""
+
+    wager_cents: int
+    progressive_bps: int
+
+
+@dataclass
+class Accounts:
+    """What was counted, and what does not hold, in words.
+
+    Attributes:
+        decisions: who did which act on which claim, by the ledger.
+    """
+
+    entries: int = 0
+    events: int = 0
+    wagers: int = 0
+    results: int = 0
+    voids: int = 0
+    claims: Counter[str] = field(default_factory=Counter)
+    decisions: dict[tuple[str, str], str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def expect(self, holds: bool, what: str) -> None:  # noqa: FBT001
+        """Note what does not hold."""
+        if not holds:
+            self.problems.append(what)
+
+
+def hold_together(
+    link: str,
+    terms: LinkTerms,
+    players: Sequence[Player],
+    store: redis.Redis,
+    *,
+    outboxes: Path,
+    meters: Mapping[str, Mapping[str, int]],
+    accounts: Accounts,
+) -> None:
+    """Compare the three records of one link, and its meters with our own sum."""
+    raw: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
+    ledger: list[dict[str, bytes]] = [
+        {name.decode(): value for name, value in fields.items()} for _, fields in raw
+    ]
+    accounts.entries += len(ledger)
+    books = OwnBooks(terms.wager_cents, terms.progressive_bps)
+    told = {player.name: iter(player.told) for player in players}
+    opened: dict[str, tuple[str, int, bool]] = {}
+    went: defaultdict[str, list[str]] = defaultdict(list)
+    for entry in ledger:
+        kind = entry["kind"].decode()
+        if kind in _OF_TABLES:
+            _replay(books, entry, kind, told=told, opened=opened, accounts=accounts)
+        elif kind in _OF_CLAIMS:
+            claim = json.loads(entry["event"])["claim"]
+            went[claim].append(kind)
+            accounts.decisions[claim, kind] = entry["by"].decode()
+            meter, cents, percent = opened[claim]
+            if kind == "reject" and percent:
+                books.reject(meter, cents)
+    for table, rest in told.items():
+        left = len(list(rest))
+        accounts.expect(
+            left == 0, f"{table}: {left} events were answered and are not in the ledger"
+        )
+    _hold_claims(link, store, opened, went, accounts)
+    for table in told:
+        _hold_outbox(outboxes / f"{table}.sqlite", table, ledger, accounts)
+    for kind, micros in books.meters.items():
+        held = meters[kind]["amount_micros"]
+        accounts.expect(held == micros, f"{link} {kind} holds {held} micros, our sum is {micros}")
+    reserve = meters["five_card_hand_bonus"]["reserve_micros"]
+    accounts.expect(
+        reserve == books.reserve, f"{link} reserve {reserve} micros, our sum is {books.reserve}"
+    )
+
+
+def _replay(
+    books: OwnBooks,
+    entry: Mapping[str, bytes],
+    kind: str,
+    *,
+    told: Mapping[str, Iterator[Told]],
+    opened: dict[str, tuple[str, int, bool]],
+    accounts: Accounts,
+) -> None:
+    table = entry["table"].decode()
+    heard = next(told[table], None)
+    accounts.expect(
+        heard is not None and heard.kind == kind,
+        f"{table} seq {entry['seq'].decode()}: the ledger has {kind}, the devices were told"
+        f" {heard and heard.kind}",
+    )
+    if heard is None or heard.kind != kind:
+        return
+    accounts.events += 1
+    match kind:
+        case "wagers":
+            accounts.wagers += sum(
+                len(each["wagers"]) for each in json.loads(entry["event"])["positions"]
+            )
+            books.wagers(table, heard.wagered)
+        case "void":
+            accounts.voids += 1
+            books.void(table)
+        case _:
+            accounts.results += 1
+            lines = msgspec.to_builtins(list(heard.lines))
+            percents = {(line["position"], line["item"]) for line in lines if line.get("percent")}
+            for claim in heard.claims:
+                meter = METER.get(claim.item, claim.item)
+                percent = (claim.position, claim.item) in percents
+                opened[claim.claim] = (meter, claim.amount, percent)
+            try:
+                books.result(table, lines)
+            except AssertionError as error:
+                accounts.problems.append(f"{table}: what was paid is not our sum: {error}")
+
+
+def _hold_claims(
+    link: str,
+    store: redis.Redis,
+    opened: Mapping[str, object],
+    went: Mapping[str, Sequence[str]],
+    accounts: Accounts,
+) -> None:
+    """Every claim that a table was told of is in exactly one final state, by one way."""
+    for claim in opened:
+        raw: Any = store.hget(f"pitlink:{{{link}}}:claim:{claim}", "state")
+        state = (raw or b"none").decode()
+        way = tuple(went.get(claim, ()))
+        accounts.claims[state] += 1
+        accounts.expect(
+            state in _WAYS.get(way, ()), f"claim {claim} is {state} and went the way {way}"
+        )
+    stray = set(went) - set(opened)
+    accounts.expect(not stray, f"claims were decided that no table was told of: {sorted(stray)}")
+
+
+def _hold_outbox(
+    path: Path, table: str, ledger: Sequence[Mapping[str, bytes]], accounts: Accounts
+) -> None:
+    """Each event that was sent has its reply, and each accepted one its one entry, bit by bit."""
+    with closing(sqlite3.connect(path)) as outbox:
+        rows = outbox.execute("SELECT seq, payload, reply FROM event ORDER BY seq").fetchall()
+    unanswered = [seq for seq, _, reply in rows if reply is None]
+    accounts.expect(not unanswered, f"{table}: events {unanswered} have no reply")
+    kept = [
+        (seq, payload, reply)
+        for seq, payload, reply in rows
+        if reply is not None and json.loads(reply)["status"] == "accepted"
+    ]
+    entered = [
+        (int(entry["seq"]), entry["event"], entry["reply"])
+        for entry in ledger
+        if entry["table"].decode() == table and entry["kind"].decode() in _OF_TABLES
+    ]
+    accounts.expect(
+        kept == entered,
+        f"{table}: its outbox has {len(kept)} accepted events, the ledger {len(entered)}, or they"
+        " differ",
+    )

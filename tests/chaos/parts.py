@@ -1,0 +1,174 @@
+"""The parts of a chaos run: processes that are killed, frozen and started again."""
+
+import os
+import signal
+import subprocess
+import time
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Final, Protocol
+
+import httpx
+
+from tests.chaos.plan import Fault
+from tests.chaos.wire import Wire
+from tests.processes import pitlink_command
+from tests.servers import Server
+from tests.waiting import dies_with_us
+
+_END_WITHIN_S: Final = 30.0
+_ASK_WITHIN_S: Final = 3.0
+
+
+class Part(Protocol):
+    """Something that a fault may befall.
+
+    Attributes:
+        name: as the plan calls it.
+        starts: how often it was started.
+    """
+
+    name: str
+    starts: int
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, None while it has none."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, by SIGKILL, and see it gone."""
+        ...
+
+    def start(self) -> None:
+        """Start it again."""
+        ...
+
+
+class ServerPart:
+    """The broker or the store."""
+
+    def __init__(self, name: str, server: Server) -> None:
+        self.name = name
+        self.starts = 1
+        self._server = server
+
+    @property
+    def pid(self) -> int | None:
+        return self._server.pid if self._server.running else None
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def start(self) -> None:
+        self._server.start()
+        self.starts += 1
+
+
+class ServicePart:
+    """One `pitlink serve`; what it logs over all its starts is in one file."""
+
+    def __init__(self, name: str, config: Path, port: int, log: Path, *options: str) -> None:
+        self.name = name
+        self.starts = 0
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = log
+        self._command = pitlink_command("serve", "--config", str(config), *options)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        running = self._process is not None and self._process.poll() is None
+        return self._process.pid if self._process and running else None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                dies_with_us(self._command), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        self.starts += 1
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(_END_WITHIN_S)
+
+    def stop(self) -> int:
+        """End it in good order; gives its exit status."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process.wait(_END_WITHIN_S)
+
+    def ready(self) -> bool:
+        """Whether every link operates, as this service has it."""
+        try:
+            return httpx.get(f"{self.url}/readyz", timeout=_ASK_WITHIN_S).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+def strike(part: Part, fault: Fault, hands: Executor) -> None:
+    """Do to a part what a fault says, and have it well again.
+
+    Args:
+        part: what is struck.
+        fault: what is done.
+        hands: threads that start processes; the kernel ends these with the thread that began them.
+    """
+    match fault.kind:
+        case "kill":
+            part.kill()
+            rest(fault.lasts_s)
+            part.start()
+        case "kill twice":
+            part.kill()
+            rest(fault.lasts_s)
+            restarting = hands.submit(part.start)
+            rest(fault.again_s)
+            restarting.result(_END_WITHIN_S)
+            part.kill()
+            part.start()
+        case "freeze":
+            _freeze(part, fault.lasts_s)
+        case _:
+            raise ValueError(f"{fault.kind} is no fault of a process")
+
+
+def _freeze(part: Part, lasts_s: float) -> None:
+    pid = part.pid
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        rest(lasts_s)
+    finally:
+        # Nobody else may have waited for it meanwhile: the number is still its own.
+        os.kill(pid, signal.SIGCONT)
+
+
+def strike_wire(wire: Wire, fault: Fault) -> None:
+    """Cut the wire, or hold what is on it, and mend it."""
+    if fault.kind == "cut":
+        wire.cut()
+    else:
+        wire.hold()
+    try:
+        rest(fault.lasts_s)
+    finally:
+        wire.mend()
+
+
+def resident_kib(pid: int) -> int:
+    """How much memory a process has resident, in KiB; 0 where it is gone."""
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return 0
+
+
+def rest(seconds: float) -> None:
+    """Let time pass: in a chaos run that is the thing tried, not a wait for a condition."""
+    time.sleep(seconds)

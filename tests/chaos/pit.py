@@ -1,0 +1,311 @@
+"""The floor of a chaos run while it is struck, and what is left of it."""
+
+import json
+import threading
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+import redis
+
+from controllers.table import Layout
+from meters.wire.floor import read_floor
+from tests.chaos.accounts import Accounts, hold_together
+from tests.chaos.floor import TERMS, tables_of, write_floor
+from tests.chaos.parts import (
+    Part,
+    ServerPart,
+    ServicePart,
+    resident_kib,
+    rest,
+    strike,
+    strike_wire,
+)
+from tests.chaos.people import NAMES, Floorperson
+from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Blow, Fault, blows
+from tests.chaos.player import Player
+from tests.chaos.report import Memory, Report, grown
+from tests.chaos.wire import Wire
+from tests.processes import run_pitlink
+from tests.servers import Mosquitto, RedisServer
+from tests.staff import hire
+from tests.waiting import eventually, free_port
+
+_READY_WITHIN_S: Final = 60.0
+_FINISHED_WITHIN_S: Final = 240.0
+_SIMULATED_AFTER_S: Final = 3.0
+_LOOK_EVERY_S: Final = 0.25
+_MEMORY_EVERY_S: Final = 5.0
+
+
+class Pit:
+    """All parts, from entry to exit.
+
+    Attributes:
+        failed: what failed in a thread of the run itself, in words.
+    """
+
+    def __init__(self, tables: int, seed: int) -> None:
+        self.failed: list[str] = []
+        self._seed = seed
+        self._up = ExitStack()
+        self._home = Path(self._up.enter_context(TemporaryDirectory(prefix="plt-")))
+        self._redis, self._mosquitto = RedisServer(), Mosquitto()
+        self._tables = tuple(f"C-{number}" for number in range(1, tables + 1))
+        self._players: dict[str, Player] = {}
+        self._services: list[ServicePart] = []
+        self._people: list[Floorperson] = []
+        self._parts: dict[str, Part] = {}
+        self._ending = threading.Event()
+        self._blows: list[Blow] = []
+        self._faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._memory: dict[str, Memory] = {}
+        self._measured_s = 0.0
+        self._answered = 0
+        self._answered_at_s = 0.0
+        self._longest_s = 0.0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.push(self._up.pop_all())
+            self._build(stack)
+            self._up = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ending.set()
+        self._up.close()
+
+    def _build(self, stack: ExitStack) -> None:
+        self._hands = stack.enter_context(ThreadPoolExecutor(2 * len(CENTRAL)))
+        for server in (self._redis, self._mosquitto):
+            stack.enter_context(server)
+        self._wire = stack.enter_context(Wire(self._mosquitto.port))
+        self._parts["redis"] = ServerPart("redis", self._redis)
+        self._parts["broker"] = ServerPart("broker", self._mosquitto)
+        for name in SERVICES:
+            config, port = self._floor(name, self._mosquitto.url)
+            options = [] if name == SERVICES[0] else ["--auto-floor"]
+            options += ["--auto-floor-after", str(_SIMULATED_AFTER_S)] if options else []
+            service = ServicePart(name, config, port, self._home / f"{name}.log", *options)
+            stack.callback(service.kill)
+            self._services.append(service)
+            self._parts[name] = service
+        self._config, _ = self._floor("tables", f"mqtt://127.0.0.1:{self._wire.port}")
+        floor = read_floor(self._config)
+        for name in self._tables:
+            found = floor.find_table(name)
+            assert found is not None
+            log = self._home / f"{name}.log"
+            player = Player(Layout.of(*found), self._config, log, self._seed)
+            stack.callback(player.kill)
+            self._players[name] = player
+            self._parts[name] = player
+
+    def _floor(self, name: str, broker: str) -> tuple[Path, int]:
+        port = free_port()
+        path = write_floor(
+            self._home / f"{name}.toml",
+            tables=len(self._tables), broker=broker, redis=self._redis.url, port=port,
+        )  # fmt: skip
+        return path, port
+
+    def begin(self) -> None:
+        """Start everything, wait until it plays, and begin to strike."""
+        for name in NAMES:
+            hire(self._config, name, "floorperson")
+        for service in self._services:
+            service.start()
+        for service in self._services:
+            eventually(service.ready, within_s=_READY_WITHIN_S, what=f"{service.name} ready")
+        for player in self._players.values():
+            player.start()
+        urls = [service.url for service in self._services]
+        self._people = [Floorperson(name, urls, self._seed) for name in NAMES]
+        for person in self._people:
+            person.start()
+        eventually(
+            lambda: all(player.told for player in self._players.values()),
+            within_s=_READY_WITHIN_S,
+            what="wagers of every table",
+        )
+        self._answered_at_s = time.monotonic()
+        self._striking = threading.Thread(target=self._strike, name="chaos", daemon=True)
+        self._striking.start()
+
+    def _strike(self) -> None:
+        for blow in blows(self._seed, self._tables):
+            if self._ending.wait(blow.pause_s):
+                return
+            self._blows.append(blow)
+            try:
+                list(self._hands.map(self._befall, blow.faults))
+            except Exception as error:
+                self.failed.append(f"a fault of {blow} could not be made: {error!r}")
+                return
+
+    def _befall(self, fault: Fault) -> None:
+        self._faults[fault.target][fault.kind] += 1
+        if fault.target == WIRE:
+            strike_wire(self._wire, fault)
+        else:
+            strike(self._parts[fault.target], fault, self._hands)
+
+    def look(self) -> None:
+        """Watch a while: how long nothing is answered, how much memory is used, what failed."""
+        rest(_LOOK_EVERY_S)
+        now_s = time.monotonic()
+        answered = sum(len(player.told) for player in self._players.values())
+        self._longest_s = max(self._longest_s, now_s - self._answered_at_s)
+        if answered != self._answered:
+            self._answered, self._answered_at_s = answered, now_s
+        if now_s - self._measured_s >= _MEMORY_EVERY_S:
+            self._measured_s = now_s
+            self._measure()
+        threads: list[Player | Floorperson] = [*self._players.values(), *self._people]
+        self.failed += [f"{each.name}: {each.failed!r}" for each in threads if each.failed]
+
+    def _measure(self) -> None:
+        for name, part in self._parts.items():
+            kib = resident_kib(part.pid) if part.pid is not None else 0
+            if kib:
+                was = self._memory.get(name, Memory(kib, kib, kib))
+                self._memory[name] = Memory(was.first, kib, max(was.most, kib))
+
+    def progress(self) -> str:
+        """How far it has come, in a line."""
+        players = self._players.values()
+        faults = sum(sum(kinds.values()) for kinds in self._faults.values())
+        return (
+            f"faults {faults}  rounds {sum(player.rounds for player in players)}"
+            f"  wagers {sum(player.wagers for player in players)}"
+            f"  decisions {sum(person.acts.total() for person in self._people)}"
+        )
+
+    def settle(self, *, seconds: float) -> Report:
+        """Let the faults end and the tables finish; then hold everything together."""
+        self._ending.set()
+        self._striking.join()
+        accounts = Accounts()
+        for player in self._players.values():
+            player.finish()
+        self._await_end(accounts)
+        for person in self._people:
+            person.finish()
+            person.join()
+        self._measure()
+        for service in self._services:
+            accounts.expect(service.stop() == 0, f"{service.name} did not end in good order")
+        found = self._audit(accounts)
+        with redis.Redis(unix_socket_path=str(self._redis.socket_path)) as store:
+            for link, terms in TERMS.items():
+                players = [self._players[name] for name in tables_of(link, len(self._tables))]
+                meters = found["links"][link]["meters"]
+                outboxes = self._home / "data" / "tables"
+                hold_together(
+                    link, terms, players, store, outboxes=outboxes, meters=meters, accounts=accounts
+                )
+        self._hold_logs(accounts)
+        return self._report(seconds, accounts)
+
+    def _await_end(self, accounts: Accounts) -> None:
+        end = time.monotonic() + _FINISHED_WITHIN_S
+        for player in self._players.values():
+            player.join(max(0.0, end - time.monotonic()))
+            accounts.expect(not player.is_alive(), f"table {player.name} is stuck: {_tail(player)}")
+        for player in self._players.values():
+            accounts.expect(player.failed is None, f"table {player.name}: {player.failed!r}")
+        try:
+            eventually(self._nothing_waits, within_s=60, what="no claim waiting")
+        except AssertionError as error:
+            accounts.problems.append(str(error))
+
+    def _nothing_waits(self) -> bool:
+        try:
+            answer = httpx.get(f"{self._services[0].url}/api/v1/claims")
+        except httpx.HTTPError:
+            return False
+        waiting: object = answer.json()
+        return waiting == []
+
+    def _audit(
+        self, accounts: Accounts
+    ) -> dict[str, dict[str, dict[str, dict[str, dict[str, int]]]]]:
+        done = run_pitlink("audit", "--config", str(self._config), "--json")
+        found: dict[str, dict[str, dict[str, dict[str, dict[str, int]]]]] = json.loads(done.stdout)
+        accounts.expect(done.returncode == 0, f"the audit does not balance: {done.stdout[:2000]}")
+        return found
+
+    def _hold_logs(self, accounts: Accounts) -> None:
+        for path in sorted(self._home.glob("*.log")):
+            text = path.read_text(errors="replace")
+            place = text.find("Traceback")
+            accounts.expect(place < 0, f"{path.name} has a traceback: {text[place : place + 3000]}")
+
+    def _report(self, seconds: float, accounts: Accounts) -> Report:
+        players = self._players.values()
+        for name, memory in self._memory.items():
+            if grew := grown(name, memory, accounts.entries):
+                accounts.problems.append(grew)
+        told = sum(player.wagers for player in players)
+        accounts.expect(
+            told == accounts.wagers,
+            f"{told} wagers were accepted, the ledger has {accounts.wagers}",
+        )
+        for person in self._people:
+            for claim, act in person.decided:
+                by = accounts.decisions.get((claim, act))
+                accounts.expect(
+                    by == person.name,
+                    f"{person.name} was told that he did {act} {claim}; the ledger says {by}",
+                )
+        by_people: Counter[str] = Counter()
+        refusals: Counter[str] = Counter()
+        for person in self._people:
+            by_people += person.acts
+        for player in players:
+            refusals += player.refusals
+        targets = [{fault.target for fault in blow.faults} for blow in self._blows]
+        return Report(
+            seed=self._seed,
+            seconds=round(seconds, 1),
+            tables=len(self._tables),
+            faults={target: dict(kinds) for target, kinds in sorted(self._faults.items())},
+            blows=len(self._blows),
+            together=sum(len(each) > 1 for each in targets),
+            in_a_row=sum(bool(one & other) for one, other in pairwise(targets)),
+            starts={name: part.starts for name, part in self._parts.items()},
+            rounds=sum(player.rounds for player in players),
+            wagers_told=told,
+            wagers_in_ledger=accounts.wagers,
+            events=accounts.events,
+            results=accounts.results,
+            voids=accounts.voids,
+            entries=accounts.entries,
+            claims=dict(accounts.claims),
+            decided_by_people=dict(by_people),
+            decided_by_simulation=sum(
+                by.startswith("simulated") for by in accounts.decisions.values()
+            ),
+            refusals=dict(refusals),
+            longest_outage_s=round(self._longest_s, 1),
+            memory_kib=self._memory,
+            problems=self.failed + accounts.problems,
+        )
+
+
+def _tail(player: Player) -> str:
+    """The end of what a table's agent logged."""
+    return player.log.read_text(errors="replace")[-1_500:] if player.log.exists() else "no log"

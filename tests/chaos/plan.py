@@ -1,0 +1,86 @@
+"""The faults of a chaos run, drawn from a seed alone: the same seed is the same plan."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal["kill", "kill twice", "freeze", "cut", "hold"]
+"""SIGKILL and a restart; the same again before it is well up; SIGSTOP and SIGCONT; every connection
+between the tables and the broker broken, and refused for a while; none of them broken, and nothing
+let through."""
+
+SERVICES: Final = ("service-1", "service-2")
+WIRE: Final = "wire"
+CENTRAL: Final = ("redis", "broker", *SERVICES)
+
+_PAUSE_S: Final = (0.2, 4.0)
+_DOWN_S: Final = (0.0, 4.0)
+_SHORT_S: Final = (0.05, 1.5)
+_LONG_S: Final = (4.0, 18.0)
+"""Longer than the beat's silence, and often than a connection's keep-alive: taken for dead."""
+_LONG_PART: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is done to one part.
+
+    Attributes:
+        target: a name of `CENTRAL`, `WIRE` or a table.
+        kind: what is done.
+        lasts_s: how long it is down, frozen or cut off.
+        again_s: after how long the restarted part is killed once more, where it is.
+    """
+
+    target: str
+    kind: Kind
+    lasts_s: float
+    again_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """Faults that begin at the same moment, so long after the blow before has passed."""
+
+    pause_s: float
+    faults: tuple[Fault, ...]
+
+
+def blows(seed: int, tables: tuple[str, ...]) -> Iterator[Blow]:
+    """The blows of a run, without end."""
+    rng = random.Random(f"chaos {seed}")
+    last: tuple[str, ...] = ()
+    while True:
+        targets = _targets(rng, tables, last)
+        last = targets
+        yield Blow(rng.uniform(*_PAUSE_S), tuple(_fault(rng, target) for target in targets))
+
+
+def _targets(rng: random.Random, tables: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
+    """One part, two at once, the same as before, some tables, or everything that is central."""
+    drawn = rng.random()
+    if drawn < 0.1 and last:
+        return last
+    if drawn < 0.45:
+        return (rng.choice((*CENTRAL, WIRE)),)
+    if drawn < 0.65:
+        return tuple(rng.sample((*CENTRAL, WIRE), 2))
+    if drawn < 0.7:
+        return CENTRAL
+    if drawn < 0.8:
+        return (rng.choice(CENTRAL), rng.choice(tables))
+    return tuple(rng.sample(tables, min(len(tables), rng.randint(1, 3))))
+
+
+def _fault(rng: random.Random, target: str) -> Fault:
+    lasts_s = rng.uniform(*(_LONG_S if rng.random() < _LONG_PART else _SHORT_S))
+    if target == WIRE:
+        return Fault(target, rng.choice(("cut", "hold")), lasts_s)
+    drawn = rng.random()
+    if drawn < 0.45:
+        return Fault(target, "freeze", lasts_s)
+    down_s = rng.uniform(*_DOWN_S)
+    if drawn < 0.85:
+        return Fault(target, "kill", down_s)
+    return Fault(target, "kill twice", down_s, rng.uniform(0.0, 1.0))

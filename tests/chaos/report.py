@@ -1,0 +1,90 @@
+"""What a chaos run came to."""
+
+from typing import Any, Final
+
+import msgspec
+
+_GROWN_MAX: Final = 3
+_GROWN_ALLOWED_KIB: Final = 60_000
+_KIB_PER_ENTRY: Final = 16
+"""The store keeps the ledger: it may grow by so much for each entry."""
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """A part's resident memory in KiB: when first seen, at the end, and at most."""
+
+    first: int
+    last: int
+    most: int
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """The figures, and what does not hold, in words."""
+
+    seed: int
+    seconds: float
+    tables: int
+    faults: dict[str, dict[str, int]]
+    blows: int
+    together: int
+    in_a_row: int
+    starts: dict[str, int]
+    rounds: int
+    wagers_told: int
+    wagers_in_ledger: int
+    events: int
+    results: int
+    voids: int
+    entries: int
+    claims: dict[str, int]
+    decided_by_people: dict[str, int]
+    decided_by_simulation: int
+    refusals: dict[str, int]
+    longest_outage_s: float
+    memory_kib: dict[str, Memory]
+    problems: list[str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was lost, and everything fits."""
+        return not self.problems
+
+    @property
+    def fault_count(self) -> int:
+        """How many faults there were, of all kinds."""
+        return sum(count for kinds in self.faults.values() for count in kinds.values())
+
+    def encoded(self) -> bytes:
+        """As JSON."""
+        return msgspec.json.format(msgspec.json.encode(self)) + b"\n"
+
+
+def grown(name: str, memory: Memory, entries: int) -> str | None:
+    """Why a part's memory looks as if it grew without bound, or None."""
+    bound = memory.first * _GROWN_MAX + _GROWN_ALLOWED_KIB
+    if name == "redis":
+        bound += entries * _KIB_PER_ENTRY
+    if memory.most > bound:
+        return f"{name} grew from {memory.first} to {memory.most} KiB; the bound is {bound}"
+    return None
+
+
+def shown(report: Report) -> str:
+    """As text, a line for each figure."""
+    rows: dict[str, Any] = msgspec.to_builtins(report)
+    faults = rows.pop("faults")
+    memory = rows.pop("memory_kib")
+    problems = rows.pop("problems")
+    lines = [f"faults {report.fault_count}"]
+    lines += [f"  {target}: {_pairs(kinds)}" for target, kinds in faults.items()]
+    for name, value in rows.items():
+        lines.append(f"{name} {_pairs(value) if isinstance(value, dict) else value}")
+    lines.append("memory in KiB: first, last, most")
+    lines += [f"  {name}: {m['first']}, {m['last']}, {m['most']}" for name, m in memory.items()]
+    lines.append("everything holds" if report.holds else "DOES NOT HOLD:")
+    lines += [f"  {problem}" for problem in problems]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(counts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"

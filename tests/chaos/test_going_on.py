@@ -1,0 +1,54 @@
+"""How a floor goes on when its store came back without what had been answered."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.devices import Devices
+from tests.chaos.test_torn_store import incr
+from tests.mqtt.stand import Stand
+from tests.servers import eventually, run_pitlink
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D10")
+def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
+    tmp_path: Path,
+) -> None:
+    """The link stops; without its mark the table does; with a new outbox it plays again."""
+    with Stand(tmp_path) as stand:
+        service, table = stand.service, stand.table().table
+        with Devices(service.config, table) as devices:
+            assert devices.wager(3)["ok"]
+            assert devices.ask("lockout")["ok"]
+            assert devices.play_out()["ok"]
+            service.process.kill()
+            stand.redis.kill()
+            data = incr(stand.redis).read_bytes()
+            incr(stand.redis).write_bytes(data[: data.rfind(b"*1\r\n$5\r\nMULTI")])
+            stand.redis.start()
+            service.launch()
+            eventually(lambda: "has held" in service.process.errors, within_s=30, what="the link")
+            assert not service.ready()
+            checked = run_pitlink("check", "--config", str(service.config))
+            assert checked.returncode == 1
+            assert "it lost some, or is another" in checked.stdout
+            eventually(lambda: devices.refusal() == "inoperable", within_s=30, what="refusals")
+
+            service.process.kill()
+            for mark in (tmp_path / "data" / "marks").glob("main.*.json"):
+                mark.unlink()
+            service.start()
+            eventually(lambda: devices.refusal() == "events_lost", within_s=30, what="the table")
+            eventually(
+                lambda: "a table holds events that the store lost" in service.process.errors,
+                within_s=30,
+                what="the service told",
+            )
+        outbox = tmp_path / "data" / "tables" / f"{table}.sqlite"
+        outbox.rename(outbox.with_suffix(".evidence"))
+        # The service still holds the round open whose result was lost: it has to be void.
+        with Devices(service.config, table, plays=False) as devices:
+            assert devices.ask("void", reason="the store lost its result")["ok"]
+            eventually(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+        assert service.audit()["balanced"]

@@ -1,0 +1,51 @@
+"""A minute of the chaos run, and its plan."""
+
+from itertools import islice, pairwise
+
+import pytest
+
+from tests.chaos.plan import CENTRAL, WIRE, Blow, blows
+from tests.chaos.report import Memory, grown
+from tests.chaos.run import Options, run_chaos
+
+TABLES = tuple(f"C-{number}" for number in range(1, 21))
+SECONDS = 60.0
+
+
+def plan(seed: int, length: int = 400) -> list[Blow]:
+    return list(islice(blows(seed, TABLES), length))
+
+
+def test_a_seed_repeats_its_plan() -> None:
+    assert plan(7) == plan(7)
+    assert plan(7) != plan(8)
+
+
+def test_a_plan_has_every_fault_of_every_part_also_together_and_in_a_row() -> None:
+    found = plan(1)
+    kinds = {(fault.target, fault.kind) for blow in found for fault in blow.faults}
+    for part in CENTRAL:
+        assert {(part, "kill"), (part, "kill twice"), (part, "freeze")} <= kinds
+    assert {(WIRE, "cut"), (WIRE, "hold")} <= kinds
+    assert {target for target, _ in kinds} == {*CENTRAL, WIRE, *TABLES}
+    targets = [tuple(fault.target for fault in blow.faults) for blow in found]
+    assert CENTRAL in targets
+    assert any(len(each) == 2 for each in targets)
+    assert any(one == other for one, other in pairwise(targets))
+
+
+def test_memory_that_grows_beyond_its_bound_is_a_problem() -> None:
+    assert grown("service-1", Memory(80_000, 90_000, 200_000), 10) is None
+    assert grown("service-1", Memory(80_000, 90_000, 400_000), 10**6) is not None
+    assert grown("redis", Memory(10_000, 400_000, 400_000), 10**6) is None
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D11")
+def test_duty_d11_after_a_minute_of_faults_everything_holds() -> None:
+    """Every accepted wager is counted once, every claim is in one state, no table is stuck."""
+    report = run_chaos(Options(SECONDS, tables=6, seed=3))
+    assert report.problems == []
+    assert report.fault_count > 5
+    assert report.wagers_told == report.wagers_in_ledger > 100
+    assert sum(report.claims.values()) > 0

@@ -1,0 +1,236 @@
+"""What is left of a store whose append-only file is torn, and what the link then says.
+
+Redis itself decides whether it starts on what is left; where it does, the ledger mark outside the
+store and the audit tell what is missing. The outcomes are those of `deploy/FAULTS.md`.
+"""
+
+import re
+import shutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.link
+from meters.books.mark import LedgerMark
+from tests.model.pit import Pit, event_bytes
+from tests.model.running import running
+from tests.model.tampering import play_a_while
+from tests.servers import RedisServer
+
+WAGERS: Final = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+pytestmark = pytest.mark.usefixtures("soon")
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+
+
+@pytest.fixture
+async def client(redis_server: RedisServer) -> AsyncIterator[Redis]:
+    client = Redis.from_url(redis_server.url)
+    yield client
+    await client.aclose()
+
+
+def incr(server: RedisServer) -> Path:
+    """The file that Redis appends to."""
+    return next((server.home / "appendonlydir").glob("*.incr.aof"))
+
+
+def base(server: RedisServer) -> Path:
+    """What Redis wrote when it last rewrote the file."""
+    return next((server.home / "appendonlydir").glob("*.base.rdb"))
+
+
+def cut_inside_the_last_step(server: RedisServer) -> None:
+    """Within the effects of a script, which Redis encloses in MULTI and EXEC."""
+    data = incr(server).read_bytes()
+    incr(server).write_bytes(data[: data.rfind(b"HINCRBY") + 20])
+
+
+def cut_inside_a_number(server: RedisServer) -> None:
+    data = incr(server).read_bytes()
+    number = [found.end() for found in re.finditer(rb"\r\n\d{5,}\r\n", data)][-1]
+    incr(server).write_bytes(data[: number - 4])
+
+
+def cut_between_steps(server: RedisServer) -> None:
+    data = incr(server).read_bytes()
+    incr(server).write_bytes(data[: data.rfind(b"*1\r\n$5\r\nMULTI")])
+
+
+def cut_all_but_the_first_steps(server: RedisServer) -> None:
+    data = incr(server).read_bytes()
+    ends = [found.end() for found in re.finditer(rb"\*1\r\n\$4\r\nEXEC\r\n", data)]
+    incr(server).write_bytes(data[: ends[1]])
+
+
+def lose_the_manifest(server: RedisServer) -> None:
+    next((server.home / "appendonlydir").glob("*.manifest")).unlink()
+
+
+def lose_the_directory(server: RedisServer) -> None:
+    shutil.rmtree(server.home / "appendonlydir")
+
+
+BEHIND: Final[dict[str, tuple[Callable[[RedisServer], None], bool]]] = {
+    "inside the last step": (cut_inside_the_last_step, False),
+    "inside a number": (cut_inside_a_number, False),
+    "between two steps": (cut_between_steps, False),
+    "early": (cut_all_but_the_first_steps, False),
+    "the manifest lost": (lose_the_manifest, True),
+    "everything lost": (lose_the_directory, True),
+}
+"""What is done to the file, and whether Redis is empty then."""
+
+
+@pytest.mark.parametrize("name", BEHIND)
+async def test_a_store_that_lost_what_was_answered_stops_the_link(
+    name: str, redis_server: RedisServer, client: Redis, tmp_path: Path
+) -> None:
+    """However soon after the answer: the mark is written before the answer is given."""
+    tear, empty = BEHIND[name]
+    pit = Pit(client)
+    await pit.open()
+    await play_a_while(pit)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
+        redis_server.kill()
+    had = LedgerMark(tmp_path, pit.link.id).entries
+    tear(redis_server)
+    redis_server.start()
+    kept = (await pit.store.snapshot()).last_entry
+    assert kept < had
+    assert (kept == 0) is empty
+    async with running(Pit(client), tmp_path) as again:
+        reason = await again.goes_down(f"the store holds {kept} ledger entries and has held {had}")
+        assert "to begin anew all the same, remove" in reason
+        assert await again.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
+        assert (await pit.store.snapshot()).last_entry == kept
+
+
+async def unchecked() -> None:
+    """A beat that looks at nothing."""
+
+
+@pytest.mark.duty("D10")
+async def test_duty_d10_the_mark_is_on_disk_when_the_answer_is_given(
+    client: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No beat comes between: of what was answered nothing can be lost unseen."""
+    pit = Pit(client)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        monkeypatch.setattr(link.service, "_check", unchecked)
+        for seq, event in enumerate(("wagers", "void"), start=1):
+            fields = WAGERS if event == "wagers" else {"reason": "misdeal"}
+            assert await link.take("T-1", event_bytes(seq, event, "R1", **fields))
+            last = (await pit.store.snapshot()).last_entry
+            assert LedgerMark(tmp_path, pit.link.id).entries == last
+
+
+async def test_nothing_is_answered_while_the_mark_cannot_be_written(
+    client: Redis, tmp_path: Path
+) -> None:
+    """The data directory is full, or gone; the table repeats its event, which counts once."""
+    pit = Pit(client)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        shutil.rmtree(tmp_path / "marks")
+        (tmp_path / "marks").write_text("no directory")
+        event = event_bytes(1, "wagers", "R1", **WAGERS)
+        assert await link.take("T-1", event) == []
+        await link.goes_down("the ledger mark cannot be written: ")
+        assert await link.take("T-1", event) == []
+        (tmp_path / "marks").unlink()
+        await link.comes_up()
+        assert len(await link.take("T-1", event)) == 1
+        assert (await pit.audit()).totals.wagers == 1
+        last = (await pit.store.snapshot()).last_entry
+        assert LedgerMark(tmp_path, pit.link.id).entries == last
+
+
+async def test_a_step_that_was_never_answered_may_be_torn_off(
+    redis_server: RedisServer, client: Redis, tmp_path: Path
+) -> None:
+    """A crash in the middle of a write leaves half a step; Redis drops it and nothing is lost."""
+    pit = Pit(client)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
+        redis_server.kill()
+    held = incr(redis_server).read_bytes()
+    step = held[held.rfind(b"*1\r\n$5\r\nMULTI") :]
+    incr(redis_server).write_bytes(held + step[: len(step) // 2])
+    redis_server.start()
+    async with running(Pit(client), tmp_path) as again:
+        await again.comes_up()
+        assert (await pit.audit()).balanced
+        assert await again.take("T-1", event_bytes(2, "void", "R1", reason="misdeal"))
+
+
+def spoil_the_middle(server: RedisServer) -> None:
+    data = incr(server).read_bytes()
+    step = data.index(b"*1\r\n$5\r\nMULTI", len(data) // 2)
+    incr(server).write_bytes(data[:step] + b"\xff" * 64 + data[step:])
+
+
+def lose_the_file(server: RedisServer) -> None:
+    incr(server).unlink()
+
+
+def cut_the_base(server: RedisServer) -> None:
+    data = base(server).read_bytes()
+    base(server).write_bytes(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("tear", [spoil_the_middle, lose_the_file, cut_the_base])
+async def test_redis_does_not_start_on_a_file_that_it_cannot_read(
+    tear: Callable[[RedisServer], None], redis_server: RedisServer, client: Redis
+) -> None:
+    """It is an operator who decides then: no link operates meanwhile."""
+    pit = Pit(client)
+    await pit.open()
+    await play_a_while(pit)
+    redis_server.kill()
+    tear(redis_server)
+    with pytest.raises(OSError, match="ended at its start"):
+        redis_server.start()
+
+
+async def test_a_number_that_was_altered_is_found_by_the_audit(
+    redis_server: RedisServer, client: Redis, tmp_path: Path
+) -> None:
+    pit = Pit(client)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
+        redis_server.kill()
+    data = incr(redis_server).read_bytes()
+    assert data.count(b"meter:progressive\r\n$6\r\n140000\r\n") == 1
+    altered = data.replace(
+        b"meter:progressive\r\n$6\r\n140000\r\n", b"meter:progressive\r\n$6\r\n150000\r\n"
+    )
+    incr(redis_server).write_bytes(altered)
+    redis_server.start()
+    async with running(Pit(client), tmp_path) as again:
+        await again.goes_down("meter:progressive", "+10000")
+
+
+async def test_two_services_that_share_a_directory_never_turn_the_mark_back(
+    tmp_path: Path,
+) -> None:
+    one, other = LedgerMark(tmp_path, "pit"), LedgerMark(tmp_path, "pit")
+    one.set(9)
+    other.set(7)
+    assert LedgerMark(tmp_path, "pit").entries == 9
+    other.set(11)
+    one.set(10)
+    assert LedgerMark(tmp_path, "pit").entries == 11
