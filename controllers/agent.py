@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-import aiomqtt
 import structlog
 
 from controllers.clerk import Clerk
@@ -16,6 +15,7 @@ from controllers.courier import BrokerPlace, Connect, Courier, Timing
 from controllers.events import Answer, Refusal, refused
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
+from meters.wire.broker_client import BrokerClient
 from meters.wire.floor import Link, Table
 from meters.wire.messages import HelloReply, Jackpot, MeterValue
 

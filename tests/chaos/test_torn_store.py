@@ -103,7 +103,7 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
         await link.comes_up()
         assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
         redis_server.kill()
-    had = LedgerMark(tmp_path, pit.link.id).entries
+    had = LedgerMark(tmp_path, pit.link.id).seen.entries
     tear(redis_server)
     redis_server.start()
     kept = (await pit.store.snapshot()).last_entry
@@ -133,7 +133,7 @@ async def test_duty_d10_the_mark_is_on_disk_when_the_answer_is_given(
             fields = WAGERS if event == "wagers" else {"reason": "misdeal"}
             assert await link.take("T-1", event_bytes(seq, event, "R1", **fields))
             last = (await pit.store.snapshot()).last_entry
-            assert LedgerMark(tmp_path, pit.link.id).entries == last
+            assert LedgerMark(tmp_path, pit.link.id).seen.entries == last
 
 
 async def test_nothing_is_answered_while_the_mark_cannot_be_written(
@@ -154,7 +154,7 @@ async def test_nothing_is_answered_while_the_mark_cannot_be_written(
         assert len(await link.take("T-1", event)) == 1
         assert (await pit.audit()).totals.wagers == 1
         last = (await pit.store.snapshot()).last_entry
-        assert LedgerMark(tmp_path, pit.link.id).entries == last
+        assert LedgerMark(tmp_path, pit.link.id).seen.entries == last
 
 
 async def test_a_step_that_was_never_answered_may_be_torn_off(
@@ -228,9 +228,9 @@ async def test_two_services_that_share_a_directory_never_turn_the_mark_back(
     tmp_path: Path,
 ) -> None:
     one, other = LedgerMark(tmp_path, "pit"), LedgerMark(tmp_path, "pit")
-    one.set(9)
-    other.set(7)
-    assert LedgerMark(tmp_path, "pit").entries == 9
-    other.set(11)
-    one.set(10)
-    assert LedgerMark(tmp_path, "pit").entries == 11
+    one.note(9, "0000000000000000000000000000000000000009")
+    other.note(7, "0000000000000000000000000000000000000007")
+    assert LedgerMark(tmp_path, "pit").seen.entries == 9
+    other.note(11, "000000000000000000000000000000000000000b")
+    one.note(10, "000000000000000000000000000000000000000a")
+    assert LedgerMark(tmp_path, "pit").seen.entries == 11

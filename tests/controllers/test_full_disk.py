@@ -15,6 +15,7 @@ import pytest
 from controllers.agent import Agent
 from controllers.outbox import Outbox, OutboxError
 from tests.controllers.scripted import (
+    SWIFT,
     ScriptedService,
     live_agent,
     running,
