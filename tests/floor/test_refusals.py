@@ -333,3 +333,32 @@ def test_an_address_that_is_refused_keeps_its_password(secret: str) -> None:
         parse_broker_url(f"mqtt://pit:{secret}@a..b")
     assert "s3" not in str(caught.value)
     assert "ret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "words"),
+    [
+        ('hosts = ["pit.example", "https://pit"]', 10, "'https://pit' is no host name"),
+        ('hosts = ["pit.example:8080"]', 10, "without scheme or port"),
+        ('hosts = ["*"]', 10, "is no host name"),
+        ('hosts = [""]', 10, "is no host name"),
+        ('hosts = "pit.example"', 10, "hosts is a list"),
+        ('certificate = "pit.pem"', 10, "certificate and private_key go together"),
+        ('private_key = "pit.key"', 10, "certificate and private_key go together"),
+    ],
+)
+def test_names_and_certificates_of_the_pages_are_refused_with_the_reason(
+    lines: str, line: int, words: str
+) -> None:
+    with pytest.raises(FloorError, match=re.escape(words)) as refused:
+        parse_floor(FLOOR.replace("data =", f"{lines}\ndata =", 1), "floor.toml")
+    assert str(refused.value).startswith(f"floor.toml:{line}: ")
+
+
+def test_the_certificate_lies_beside_the_floor_file(tmp_path: Path) -> None:
+    path = tmp_path / "floor.toml"
+    lines = 'certificate = "pit.pem"\nprivate_key = "/etc/pit.key"\nhosts = ["pit.example"]\n'
+    path.write_text(FLOOR.replace("data =", f"{lines}data =", 1))
+    service = read_floor(path).service
+    assert service.certificate == str(tmp_path / "pit.pem")
+    assert (service.private_key, service.hosts) == ("/etc/pit.key", ("pit.example",))

@@ -151,6 +151,7 @@ async def test_void_after_the_overflow_went_to_a_new_cycle_is_the_houses_to_bear
     assert await books.transfers() == [["house", "table:T-2", 30, 1]]
 
 
+@pytest.mark.duty("D2")
 async def test_hits_and_what_the_table_pays_are_counted(books: Books) -> None:
     """Duty D2: hits, paid by the system, paid by an attendant."""
     await books.accept(

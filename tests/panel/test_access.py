@@ -108,10 +108,33 @@ async def test_a_name_that_was_rebound_to_us_is_refused(panel: PanelStand, host:
         assert named.status_code == 200
 
 
+async def test_over_https_the_cookie_never_comes_in_the_clear(panel: PanelStand) -> None:
+    async with panel.client(key="") as client:
+        for scheme, secure in (("http", False), ("https", True)):
+            proxied = {"X-Forwarded-Proto": scheme}
+            let_in = await client.get(f"/?key={KEY}", headers=proxied)
+            assert ("secure" in let_in.headers["set-cookie"].lower()) is secure
+            assert ("strict-transport-security" in let_in.headers) is secure
+
+
+async def test_every_answer_of_a_panel_has_the_security_headers(panel: PanelStand) -> None:
+    async with panel.client() as client, panel.client(key="") as stranger:
+        for path in ("/", "/?key=no", "/api/v1/table", "/nowhere", "/assets/x/y.js"):
+            for method in ("GET", "HEAD", "POST", "PUT", "TRACE"):
+                for asking in (client, stranger):
+                    answer = await asking.request(method, path)
+                    headers = answer.headers
+                    assert answer.status_code < 500, (method, path)
+                    assert headers["content-security-policy"].startswith("default-src 'none'")
+                    assert headers["x-frame-options"] == "DENY"
+                    assert headers["cache-control"] == "no-store"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
         (b"", 400, "not_json"),
+        (b"[" * 4_000, 400, "bad_event"),
         (b"nonsense", 400, "not_json"),
         (b'{"event": "dance"}', 400, "bad_event"),
         (b'{"event": "settle"}', 409, "not_locked"),

@@ -29,9 +29,10 @@ from tests.web.raw import Raw, get, raw
 
 KINDS: Final = ("silent", "slow headers", "slow body", "stuck reader", "half closed")
 GOOD: Final = ("/api/v1/meters", "/api/v1/claims", "/signage", "/floor")
-ROUNDS: Final = 40
+ROUNDS: Final = 25
 _DISPLAYS_OF_ONE: Final = 60
 _BYTE_EVERY_S: Final = 1.0
+_AGAIN_AFTER_S: Final = 2.0
 _BODY: Final = (
     b"POST /api/v1/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b"Content-Length: 40\r\n\r\n{"
@@ -66,7 +67,7 @@ class Crowd:
                 self.held -= 1
             self.ended[kind] += 1
             # Who is turned away comes again, but no kernel is asked for more ports than it has.
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(_AGAIN_AFTER_S)
 
     async def _behave(self, connection: Raw, kind: str, number: int) -> None:
         from_where = f"X-Forwarded-For: 10.{number // _DISPLAYS_OF_ONE}.0.1"

@@ -410,6 +410,13 @@ async def test_schema_is_one_whole_document_that_names_every_route(stand: Stand,
     assert len(operations) == len(set(operations)) > 25
     row = next(schema for name, schema in names.items() if name.endswith("MeterRow"))
     assert tuple(row["properties"]) == CONTRACT_FIELDS
+    empty = [
+        told["responses"]["204"]
+        for path in document["paths"].values()
+        for told in path.values()
+        if "204" in told["responses"]
+    ]
+    assert [answer.get("content") for answer in empty] == [None, None]
     pay = document["paths"]["/api/v1/claims/{claim}/pay"]["post"]
     assert pay["security"] == [{"session": []}]
     assert {"200", "401", "403", "404", "409", "503"} <= set(pay["responses"])

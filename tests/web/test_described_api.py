@@ -7,7 +7,7 @@ import pytest
 from tests.mqtt.stand import Stand
 from tests.web.described_api import NOBODY, ROLES, DescribedApi
 
-EXAMPLES = 10
+EXAMPLES = 6
 SEED = 1
 
 
