@@ -79,6 +79,11 @@ class Checker:
         return {claim: one.state for claim, one in self._books.claims.items()}
 
     @property
+    def closed(self) -> bool:
+        """Whether the link is closed."""
+        return self._books.closed
+
+    @property
     def waiting(self) -> list[str]:
         """The claims that somebody has yet to decide, oldest first."""
         return self._books.waiting()

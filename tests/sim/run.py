@@ -116,6 +116,8 @@ class Simulation:
         while problems := self._not_well():
             if world.now_s > deadline_s:
                 world.fail(f"not well {WELL_WITHIN_S:.0f} s after the last fault: {problems}")
+            if self._checker.closed:  # by somebody who had to wait long for his answer
+                await self._staff.reopen()
             for table in self._everyone:
                 table.may_rest = table.rounds >= before[table.name] + _LAST_ROUNDS
             await asyncio.sleep(LOOK_EVERY_S)
