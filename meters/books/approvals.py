@@ -87,7 +87,10 @@ class ApprovalBook:
     async def _prove(self, held: str) -> Approved:
         """Read what is approved, and hold it against the ledger entry that approved it."""
         store = self._store
-        row = cast("dict[bytes, bytes]", await store.redis.hgetall(store.keys.approved))
+        async with store.redis.pipeline(transaction=True) as pipe:
+            pipe.hgetall(store.keys.approved)
+            pipe.hget(store.keys.tallies, "approvals")
+            row, approvals = await pipe.execute()
         fields = {name.decode(): value.decode() for name, value in row.items()}
         try:
             found = Approved(
@@ -103,6 +106,12 @@ class ApprovalBook:
         if said != (digest, found.text, found.by, b"approve") or digest != found.digest:
             raise ForgedError(
                 f"what the store holds as approved is not what ledger entry {found.entry} says",
+                held,
+            )
+        if noted["seq"] != (approvals or b"0"):
+            raise ForgedError(
+                f"what the store holds as approved, by ledger entry {found.entry}, is not what was"
+                " approved last",
                 held,
             )
         return found

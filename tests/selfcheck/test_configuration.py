@@ -249,6 +249,25 @@ async def test_what_is_written_into_the_store_is_not_approved(
         await link.comes_up()
 
 
+@pytest.mark.duty("D10")
+async def test_an_earlier_approval_put_back_is_not_the_last(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis, SIX)
+    earlier = await keeping_redis.hgetall(pit.store.keys.approved)
+    async with running(pit, tmp_path) as link:
+        await link.goes_down("is not as approved")
+        await approve(link)
+        await link.comes_up()
+    for field, value in earlier.items():
+        await keeping_redis.hset(pit.store.keys.approved, field, value)
+    async with running(Pit(keeping_redis), tmp_path) as link:
+        await link.goes_down("is not what was approved last")
+        await approve(link)
+        await link.comes_up()
+
+
 async def test_nothing_is_approved_on_books_that_do_not_hold(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:

@@ -19,9 +19,11 @@ local APPROVED = KEYS[8]
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= ARGV[6] then return { 'stale' } end
 if ARGV[7] == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
 
+-- Each approval has a number, so that an earlier one is not taken for the last.
+local number = tonumber(redis.call('HGET', TALLIES, 'approvals') or '0') + 1
 touch_desk()
 tally('approvals', 1)
-local entry = note_entry('approve', ARGV[3], '', '', 0, {}, ARGV[5], '')
+local entry = note_entry('approve', ARGV[3], '', '', number, {}, ARGV[5], '')
 write_books()
 redis.call('HSET', APPROVED, 'digest', ARGV[2], 'text', ARGV[4], 'by', ARGV[3], 'at', AT,
   'entry', exact(entry))
