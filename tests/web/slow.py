@@ -5,13 +5,19 @@
 that are silent, send their headers or bodies byte by byte, never read the event stream, or are
 closed on one side; each that is cut is opened again. It prints one line for each measure: the
 median and the 95th percentile in milliseconds, without and with, and their ratios.
+
+The bad connections are held by a process of their own: one that holds thousands and measures too
+would measure itself. How late the measuring process itself was is printed beside its figures, and
+how busy the machine; where it was late by much, the figures say nothing of the service.
 """
 
 import argparse
 import asyncio
 import itertools
+import os
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -21,10 +27,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from tests.mqtt.events import void, wagers
 from tests.mqtt.stand import Asker, Stand
 from tests.staff import Colleague, hire
-from tests.waiting import eventually_async
+from tests.waiting import dies_with_us, eventually_async
 from tests.web.raw import Raw, get, raw
 
 KINDS: Final = ("silent", "slow headers", "slow body", "stuck reader", "half closed")
@@ -90,20 +98,63 @@ class Crowd:
             connection.send(b" ")
 
 
-@asynccontextmanager
-async def crowd_of(port: int, count: int) -> AsyncIterator[Crowd]:
-    """So many bad connections, the kinds by turns, for as long as the block lasts."""
+async def hold(port: int, count: int) -> None:
+    """Hold so many bad connections, the kinds by turns, and tell each second how they do."""
     crowd = Crowd(port)
-    tasks = [
-        asyncio.create_task(crowd.one(kind, number))
-        for number, kind in zip(range(count), itertools.cycle(KINDS), strict=False)
-    ]
+    kinds = zip(range(count), itertools.cycle(KINDS), strict=False)
+    async with asyncio.TaskGroup() as group:
+        for number, kind in kinds:
+            group.create_task(crowd.one(kind, number))
+        while True:
+            told = Told(crowd.held, dict(crowd.opened), dict(crowd.ended))
+            print(msgspec.json.encode(told).decode(), flush=True)  # noqa: T201
+            await asyncio.sleep(1)
+
+
+class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the bad connections do: how many there are, were opened and were ended, by kind."""
+
+    held: int
+    opened: dict[str, int]
+    ended: dict[str, int]
+
+
+class Watched:
+    """The crowd as its process tells of it."""
+
+    def __init__(self) -> None:
+        self.last = Told(0, {}, {})
+
+    async def listen(self, told: asyncio.StreamReader) -> None:
+        """Take what it tells, until it ends."""
+        async for line in told:
+            self.last = msgspec.json.decode(line, type=Told)
+
+
+@asynccontextmanager
+async def crowd_of(port: int, count: int) -> AsyncIterator[Watched]:
+    """So many bad connections of another process, for as long as the block lasts."""
+    command = [sys.executable, "-m", "tests.web.slow", "--hold", str(port)]
+    process = await asyncio.create_subprocess_exec(
+        *dies_with_us([*command, "--connections", str(count)]), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    watched = Watched()
+    listening = asyncio.create_task(watched.listen(process.stdout))
     try:
-        yield crowd
+        yield watched
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
+        process.kill()
+        await process.wait()
+        await listening
+
+
+async def note_lateness(found_ms: list[float]) -> None:
+    """How late this process comes to what it wanted to do, until cancelled."""
+    while True:
+        began = time.perf_counter()
+        await asyncio.sleep(0.01)
+        found_ms.append((time.perf_counter() - began - 0.01) * 1000)
 
 
 Act = Callable[[], Awaitable[None]]
@@ -179,35 +230,47 @@ def compared(alone: list[float], crowded: list[float]) -> str:
     return "; ".join(shown)
 
 
-async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Crowd, list[str]]:
+async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Told, list[str]]:
     """Measure alone and under so many bad connections; the crowd, and a line for each measure."""
     honest = Honest(stand)
     await honest.measured(3)
     alone = await honest.measured(rounds)
     async with crowd_of(port_of(stand), count) as crowd:
         least = min(count, 3_000) * 3 // 4
-        await eventually_async(lambda: crowd.held >= least, within_s=60, what="the crowd")
+        await eventually_async(lambda: crowd.last.held >= least, within_s=60, what="the crowd")
+        late_ms: list[float] = []
+        noting = asyncio.create_task(note_lateness(late_ms))
         crowded = await honest.measured(rounds)
         until = time.monotonic() + most_s
         while time.monotonic() < until:
             for what, more in (await honest.measured(5)).items():
                 crowded[what] += more
+        noting.cancel()
     lines = [f"{what}: {compared(alone[what], crowded[what])}" for what in alone]
-    return crowd, lines
+    late = statistics.quantiles(late_ms, n=100)
+    lines.append(f"own lateness: 95th {late[94]:.1f} ms, most {max(late_ms):.1f} ms")
+    return crowd.last, lines
 
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--connections", type=int, default=4000)
     parser.add_argument("--seconds", type=float, default=40.0)
+    parser.add_argument(
+        "--hold", type=int, metavar="PORT", help="be the crowd, and measure nothing"
+    )
     asked = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if asked.hold is not None:
+        asyncio.run(hold(asked.hold, asked.connections))
+        return
     with tempfile.TemporaryDirectory() as home, Stand(Path(home)) as stand:
         crowd, lines = asyncio.run(run(stand, asked.connections, ROUNDS, asked.seconds))
         balanced = stand.service.audit()["balanced"]
     for kind in KINDS:
-        print(f"{kind}: opened {crowd.opened[kind]}, ended by the service {crowd.ended[kind]}")  # noqa: T201
+        print(f"{kind}: opened {crowd.opened[kind]}, ended {crowd.ended.get(kind, 0)}")  # noqa: T201
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")  # noqa: T201
     print("\n".join(lines))  # noqa: T201
     print(f"the ledger balances: {balanced}")  # noqa: T201
 

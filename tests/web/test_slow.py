@@ -16,6 +16,6 @@ async def test_others_go_on_under_connections_that_are_slow_silent_stuck_or_half
     with Stand(tmp_path) as stand:
         crowd, lines = await run(stand, 250, 5, 0)
         assert stand.service.audit()["balanced"]
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert all(crowd.opened[kind] >= 50 for kind in KINDS)
     assert crowd.ended["half closed"] > 0

@@ -25,7 +25,7 @@ GRACE_S: Final = 2
 """How many seconds an unfinished answer has at shutdown."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
-_BACKLOG: Final = 4096
+_BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
 """How much the kernel keeps for a reader who does not read; it doubles the figure."""
