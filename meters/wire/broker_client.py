@@ -32,16 +32,24 @@ class BrokerClient(aiomqtt.Client):
     def _on_socket_register_write(self, client: _Writing, userdata: object, sock: _Watched) -> None:
         disconnected: asyncio.Future[None] = self._disconnected
 
+        def broken(error: Exception) -> None:
+            if not disconnected.done():
+                disconnected.set_exception(aiomqtt.MqttError(f"the connection broke: {error}"))
+
         def write() -> None:
             try:
                 client.loop_write()
             except Exception as error:
-                if not disconnected.done():
-                    disconnected.set_exception(error)
+                broken(error)
 
         def watch() -> None:
-            if sock.fileno() >= 0:
+            if sock.fileno() < 0:
+                return
+            try:
                 self._loop.add_writer(sock.fileno(), write)
+            except (OSError, RuntimeError) as error:
+                # The loop has found out before us, and has let go of the socket.
+                broken(error)
 
         # paho may be connecting in a thread of its own.
         self._loop.call_soon_threadsafe(watch)
