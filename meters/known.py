@@ -1,7 +1,7 @@
 """What the service knows of each table, worked out once from the floor file."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
 from bonus.law.meter_terms import MeterTerms
@@ -62,6 +62,17 @@ class KnownTable:
             if kind in meters
         }
         return cls(link.id, table, meters, terms, offers, floor.facility.validate_from)
+
+    def feeding(self, link: Link, fed: Collection[str]) -> Self:
+        """The table as it was when a round fed these meters: it may feed others since.
+
+        What it offers stays: that is for the next round.
+        """
+        if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
+            return self
+        then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}
+        terms = {kind: meter.terms for kind, meter in then.items()}
+        return replace(self, meters={**self.meters, **then}, terms={**self.terms, **terms})
 
 
 def known_tables(floor: Floor, link: Link) -> Mapping[TableAddress, KnownTable]:

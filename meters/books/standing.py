@@ -9,13 +9,17 @@ Act = Literal["validate", "reject", "pay"]
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """Where a table stands: its last seq, its open round, the claims of its last results."""
+    """Where a table stands: its last seq, its open round, the claims of its last results.
+
+    `fed` are the meters that the open round added to.
+    """
 
     last_seq: int
     open_round: str | None
     basis: int
     wagers: bytes
     draw: bytes
+    fed: tuple[str, ...]
     claims: tuple[str, ...]
 
 

@@ -31,6 +31,9 @@ REPLIES_KEPT: Final = 32
 FIXED_KEYS: Final = 7
 """The keys that every script is given first."""
 
+_CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[tuple[str, int, int, int, int, int, int], ...])
+"""What `apply_events` keeps of a round's wagers, meter by meter."""
+
 TERMS_CHANGED: Final = "the link's terms in the store are no longer those it opened with"
 
 
@@ -221,7 +224,8 @@ class LinkStore:
         async with self.redis.pipeline(transaction=False) as pipe:
             for table in tables:
                 pipe.hmget(
-                    self.keys.table(table), ["last", "round", "basis", "wagers", "draw", "claims"]
+                    self.keys.table(table),
+                    ["last", "round", "basis", "wagers", "draw", "contributed", "claims"],
                 )
             rows: list[list[bytes | None]] = await pipe.execute()
         return [
@@ -231,9 +235,10 @@ class LinkStore:
                 basis=int(basis or 0),
                 wagers=wagers or b"",
                 draw=draw or b"null",
+                fed=tuple(meter for meter, *_ in _CONTRIBUTED.decode(contributed or b"\x90")),
                 claims=tuple((claims or b"").decode().split()),
             )
-            for last, round_id, basis, wagers, draw, claims in rows
+            for last, round_id, basis, wagers, draw, contributed, claims in rows
         ]
 
     async def state(self) -> LinkState:

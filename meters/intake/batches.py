@@ -147,6 +147,7 @@ class LinkIntake:
                         state.basis,
                         _STORED_WAGERS.decode(state.wagers),
                         _STORED_DRAW.decode(state.draw),
+                        state.fed,
                     ),
                 )
 
@@ -173,7 +174,8 @@ class LinkIntake:
                 case Wagers():
                     draw = draw_for(known, event)
                     wagers_work = judge_wagers(known, event, draw)
-                    opened = OpenRound(seq, event, draw)
+                    fed = tuple(added.meter for added in wagers_work.contributions)
+                    opened = OpenRound(seq, event, draw, fed)
                     step = make.step(Kind.WAGERS, event.round, None, wagers_work)
                     return _Judged(known, "wagers", step, opened)
                 case Void():
@@ -196,7 +198,8 @@ class LinkIntake:
             # The script says what is wrong: unknown, or over.
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
             return _Judged(known, "result", step)
-        judged = judge_result(known, event, self._rounds[known.table.id])
+        opened = self._rounds[known.table.id]
+        judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
         step = make.step(Kind.RESULT, event.round, self._basis(known), judged.work)
         return _Judged(known, "result", step, None, judged)
 

@@ -21,11 +21,12 @@ _HAND_BONUS_VERIFIED_ODDS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """A round whose wagers were accepted and that has no result yet."""
+    """A round whose wagers were accepted and that has no result yet; `fed` are its meters."""
 
     basis: int
     wagers: Wagers
     draw: DrawMade | None
+    fed: tuple[str, ...]
 
 
 class AcceptedWagers(msgspec.Struct, frozen=True):

@@ -58,7 +58,7 @@ def opened_round() -> OpenRound:
     """The round whose results are judged."""
     event = TABLE_EVENT.decode(EVENTS[0])
     assert isinstance(event, Wagers)
-    return OpenRound(1, event, None)
+    return OpenRound(1, event, None, ())
 
 
 _KNOWN: Final = known_table()
