@@ -29,6 +29,8 @@ BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
 """A store that has not answered by then is said to be gone, before displays lose patience."""
 AUDIT_EVERY_S: Final = 60.0
+AUDITED_AGAIN: Final = 10_000
+"""So many entries that were found in order are read once more with each audit: a constant load."""
 SERVICE: Final = "service"
 """The actor of what the service does by itself."""
 
@@ -194,14 +196,15 @@ class LinkService:
     async def audit(self) -> None:
         """Replay the ledger before the link operates, every minute, and after every failure.
 
-        A meter that does not equal its ledger is never repaired in silence (duty D19).
+        A meter that does not equal its ledger is never repaired in silence (duty D19). What was
+        found in order is read again from time to time, so that what is changed later is found too.
         """
         while True:
             self._audit_wanted.clear()
             pause_s, began = AUDIT_EVERY_S, self._audits_wanted
             try:
                 seen = self._mark.seen
-                finding = await self._audit.run(seen)
+                finding = await self._audit.run(seen, again=AUDITED_AGAIN)
                 lost = self._mark.problem(finding.entries, seen.entries)
                 problems = [lost] if lost else finding.problems[:3]
                 found = "; ".join(problems) or None

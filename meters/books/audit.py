@@ -37,41 +37,47 @@ class Finding:
 
 
 class LinkAudit:
-    """A replay that goes on from where it stood, so that an operating link can be audited often."""
+    """A replay that goes on from where it stood, so that an operating link can be audited often.
+
+    What it has passed can be read again bit by bit, since somebody may change it afterwards; and
+    where something in the ledger does not hold, all of it is, since somebody may put it right.
+    """
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         self._replay = Replay()
+        self._again = Replay()
+        self._doubtful = False
 
     async def run(
-        self, seen: Mark | None = None, advance: Callable[[int, int], None] | None = None
+        self,
+        seen: Mark | None = None,
+        advance: Callable[[int, int], None] | None = None,
+        *,
+        again: int = 0,
     ) -> Finding:
         """Replay up to the entry at which the balances are read, and compare.
 
         Args:
             seen: what was seen of the ledger before, kept outside the store.
             advance: told how many entries are done and how many there are.
+            again: how many of the entries that were passed before are read once more.
 
         Raises:
             RedisError: the store failed.
         """
+        if self._doubtful:
+            self._replay, self._again = Replay(), Replay()
         store, replay = self._store, self._replay
         snapshot = await store.snapshot()
-        if seen and replay.entries:
+        goes_on = replay.entries > 0
+        if seen and goes_on:
             replay.hold_against(seen)
-        while replay.entries < snapshot.last_entry:
-            page = await store.entries(
-                replay.entries, min(_PAGE, snapshot.last_entry - replay.entries)
-            )
-            # An entry beside another has its number: a page of such would be read for ever.
-            onward = bool(page) and page[-1][0] > replay.entries
-            for number, fields in page:
-                replay.take(number, fields, seen)
-            if advance:
-                advance(replay.entries, snapshot.last_entry)
-            if not onward:
-                break
+        await self._read(replay, snapshot.last_entry, seen, advance)
         problems = [*replay.problems]
+        if goes_on:
+            problems += await self._read_again(again)
+        self._doubtful = bool(problems) or replay.entries > snapshot.last_entry
         if replay.entries != snapshot.last_entry:
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
@@ -91,3 +97,35 @@ class LinkAudit:
         return Finding(
             store.link.id, replay.entries, replay.seal, meters, tuple(problems), replay.totals
         )
+
+    async def _read(
+        self,
+        replay: Replay,
+        last: int,
+        seen: Mark | None = None,
+        advance: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Have a replay go on up to an entry, or to where the ledger ends."""
+        while replay.entries < last:
+            page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
+            # An entry beside another has its number: a page of such would be read for ever.
+            onward = bool(page) and page[-1][0] > replay.entries
+            for number, fields in page:
+                replay.take(number, fields, seen)
+            if advance:
+                advance(replay.entries, last)
+            if not onward:
+                break
+
+    async def _read_again(self, count: int) -> list[str]:
+        """Read some of what was passed once more; what of it does not hold now, in words."""
+        replay, again = self._replay, self._again
+        due = min(again.entries + count, replay.entries)
+        await self._read(again, due)
+        if again.entries < due:
+            return [*again.problems, f"the ledger has lost what follows entry {again.entries}"]
+        if again.entries == replay.entries:
+            self._again = Replay()
+            if again.seal != replay.seal and not again.problems:
+                return ["the ledger is not the one that was read before"]
+        return again.problems

@@ -94,6 +94,22 @@ async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
     await link.goes_down(f"the ledger ends at entry {last}, the books at {int(last) - 1}")
 
 
+@pytest.mark.duty("D19")
+async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(
+    link: Running,
+) -> None:
+    """Long after it was found in order; and it operates again, without a restart."""
+    key = link.pit.store.keys.ledger
+    copy = await link.pit.redis.dump(key)
+    assert copy is not None
+    await link.pit.redis.xdel(key, "5-0")
+    await link.goes_down("entry 6 follows entry 4: some are missing")
+    await link.pit.redis.restore(key, 0, copy, replace=True)
+    await link.comes_up()
+    await link.pit.redis.xtrim(key, minid="6-0")
+    await link.goes_down("entry 6 follows entry 0: some are missing")
+
+
 @pytest.mark.duty("D9")
 async def test_link_that_starts_on_an_altered_ledger_never_operates(
     keeping_redis: Redis, tmp_path: Path

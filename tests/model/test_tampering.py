@@ -203,3 +203,26 @@ async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None
     assert problems[0].endswith(": +3")
     await move_balance(played, "meter:progressive", -3)
     assert (await audit.run()).balanced, "the balance is as it was again"
+
+
+async def test_audit_that_goes_on_reads_what_it_has_passed_bit_by_bit(played: Pit) -> None:
+    audit, key = LinkAudit(played.store), played.store.keys.ledger
+    assert (await audit.run(again=2)).balanced
+    await rewrite(
+        played, lambda number, fields: fields | {b"by": b"x"} if number == 3 else fields,
+        chained=False,
+    )  # fmt: skip
+    assert (await audit.run(again=2)).balanced, "entries 1 and 2"
+    (problem,) = (await audit.run(again=2)).problems
+    assert problem.startswith("entry 3 is not as it was written")
+    await played.redis.delete(key)
+    problem, *_ = (await audit.run(again=2)).problems
+    assert problem.startswith("the ledger ends at entry 0")
+
+
+async def test_a_ledger_that_ends_too_early_is_missed_by_an_audit_that_goes_on(played: Pit) -> None:
+    audit = LinkAudit(played.store)
+    last = (await audit.run()).entries
+    await played.redis.xdel(played.store.keys.ledger, f"{last}-0")
+    (problem,) = (await audit.run(again=last)).problems
+    assert problem == f"the ledger has lost what follows entry {last - 1}"
