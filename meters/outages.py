@@ -17,6 +17,7 @@ import structlog
 
 from meters.books.outages import OUTAGE, Outage
 from meters.wire.clock import now_text
+from meters.wire.messages import UNREADABLE
 
 log = structlog.get_logger()
 
@@ -94,6 +95,6 @@ class Outages:
             return OUTAGE.decode(self._path.read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *UNREADABLE) as error:
             log.warning("outage cannot be read", file=str(self._path), reason=str(error))
             return None

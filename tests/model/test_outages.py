@@ -144,6 +144,7 @@ async def test_a_file_that_cannot_be_kept_or_read_stops_nothing(tmp_path: Path) 
     await outages.note()
     assert [len(outage.reasons[0]) for outage in told] == [REASON_LENGTH_MAX]
     damaged = tmp_path / "damaged.json"
-    damaged.write_text("{")
-    await Outages(damaged, note).note()
+    for content in (b"", b"{", b"\0" * 80, b'{"id": "\xff\xfe"}', b"[" * 100_000):
+        damaged.write_bytes(content)
+        await Outages(damaged, note).note()
     assert len(told) == 1
