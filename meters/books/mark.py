@@ -122,7 +122,7 @@ class LedgerMark:
             with beside.open("wb") as file:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
-                    # Not each time: a mark that a power cut sets back is behind, and never wrong.
+                    # Not each time: after a power cut it is behind, or empty, and never wrong.
                     file.flush()
                     os.fsync(file.fileno())
             beside.replace(self.path)
@@ -146,7 +146,10 @@ class LedgerMark:
         except FileNotFoundError:
             return Mark(self._link)
         except (OSError, *UNREADABLE) as error:
-            raise MarkError(f"the ledger mark {self.path} cannot be read: {error}") from None
+            raise MarkError(
+                f"the ledger mark {self.path} cannot be read: {error}; put a copy in its place, or,"
+                " with all services stopped, remove it to begin anew"
+            ) from None
 
 
 def _joined(one: Mark, other: Mark) -> Mark:

@@ -53,5 +53,5 @@ def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "marks" / "pit.ledger-mark.json"
     path.parent.mkdir()
     path.write_bytes(data)
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match=r"cannot be read: .* remove it to begin anew"):
         LedgerMark(tmp_path, "pit")

@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 import meters.link
 from meters.books.mark import LedgerMark
 from meters.desk.doors import DeskError
+from meters.desk.rows import Adjustment
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
@@ -80,8 +81,13 @@ async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
 
 
 async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) -> None:
+    """No proposal is taken until then: it would move ledger and balance alike."""
     await move_balance(link.pit, "meter:progressive", 1)
-    await link.goes_down("+1")
+    reason = await link.goes_down("+1")
+    link.pit.inoperable = reason  # as its service says it
+    change = Adjustment(meter="progressive", amount=-1, reason="malfunction")
+    with pytest.raises(DeskError, match=r"\+1"):
+        await link.pit.links_desk.propose(link.pit.link.id, "sue", change)
     await move_balance(link.pit, "meter:progressive", -1)
     await link.comes_up()
     (reply,) = await link.take("T-1", _next_wagers(link))
