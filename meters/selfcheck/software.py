@@ -7,6 +7,7 @@ elsewhere.
 """
 
 import base64
+import csv
 import hashlib
 import importlib.util
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,9 @@ _PROGRAM: Final = frozenset(
     {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
 )  # fmt: skip
 """What runs, is shown, or is the law: of these an additional file is one too many."""
+
+_DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
+"""With what a wheel may record its files: with nothing weaker."""
 
 _CACHE: Final = "__pycache__"
 _NAMED_MOST: Final = 5
@@ -68,6 +72,10 @@ def read_software() -> Software:
     found: dict[str, bytes] = {}
     problems: list[str] = []
     for path, file in _present(homes):
+        if file.is_dir():
+            # Python prefers it to a module of its name, and nothing here looks through it.
+            problems.append(f"{path} is a link to a directory")
+            continue
         try:
             found[path] = file.read_bytes()
             if file.suffix == ".py" and not is_of_its_source(file, found[path]):
@@ -86,7 +94,11 @@ def read_software() -> Software:
         return Software(len(found), digest, ("the installation has no record", *problems))
     if _is_checkout(installed):
         return Software(len(found), digest, tuple(problems), recorded=False)
-    return Software(len(found), digest, (*_differences(installed, homes, found), *problems))
+    try:
+        differences = tuple(_differences(installed, homes, found))
+    except (ValueError, TypeError, IndexError, csv.Error):
+        differences = ("the installation's record of its files cannot be read",)
+    return Software(len(found), digest, (*differences, *problems))
 
 
 def _home(room: str) -> Path:
@@ -96,10 +108,14 @@ def _home(room: str) -> Path:
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Every file of the packages, as the record names it, save what Python compiled itself."""
+    """Every file of the packages, as the record names it, save what Python compiled itself.
+
+    A link to a directory stands for what is behind it.
+    """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
-            if _CACHE not in file.parts and file.is_file():
+            linked = file.is_symlink() and file.is_dir()
+            if _CACHE not in file.parts and (linked or file.is_file()):
                 yield f"{room}/{file.relative_to(home).as_posix()}", file
 
 
@@ -116,8 +132,11 @@ class _Origin(msgspec.Struct, frozen=True):
 
 
 def _is_checkout(installed: Distribution) -> bool:
-    text = installed.read_text("direct_url.json")
-    return text is not None and msgspec.json.decode(text, type=_Origin).dir_info.editable
+    try:
+        text = installed.read_text("direct_url.json")
+        return text is not None and msgspec.json.decode(text, type=_Origin).dir_info.editable
+    except ValueError:
+        return False
 
 
 def _differences(
@@ -145,7 +164,7 @@ def _differences(
 
 
 def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
-    if expected is None or expected.mode not in hashlib.algorithms_guaranteed:
+    if expected is None or expected.mode not in _DIGESTS:
         return False
     digest = hashlib.new(expected.mode, data).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == expected.value

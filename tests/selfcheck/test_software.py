@@ -94,6 +94,14 @@ def test_a_file_that_was_not_installed_is_named(home: Path, name: str) -> None:
     seen(f"{name} was not installed")
 
 
+def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
+    """Python imports a package before a module of its name, also one that is only linked to."""
+    (tmp_path / "returns").mkdir()
+    (tmp_path / "returns" / "__init__.py").write_text("hurt = True\n")
+    (home / MODULE).with_suffix("").symlink_to(tmp_path / "returns")
+    seen("bonus/returns is a link to a directory")
+
+
 def test_many_are_counted(home: Path) -> None:
     shutil.rmtree(home / "bonus" / "hands")
     missing = len(list((ROOT / "bonus" / "hands").glob("*.py")))
@@ -165,6 +173,25 @@ def test_a_file_recorded_without_a_digest_is_refused(home: Path) -> None:
     cut = [f"{LUA},," if line.startswith(LUA) else line for line in lines]
     record.write_text("\n".join(cut))
     seen(f"{LUA} is altered")
+
+
+@pytest.mark.parametrize("how", ["shake_128", "md5"])
+def test_a_file_recorded_by_no_fit_digest_is_refused(home: Path, how: str) -> None:
+    record = next(home.glob("*.dist-info")) / "RECORD"
+    record.write_text(record.read_text().replace(f"{LUA},sha256=", f"{LUA},{how}="))
+    seen(f"{LUA} is altered")
+
+
+@pytest.mark.parametrize("data", [b"\x80", b"bonus/more.py,,,,\n", b"," * 3, b'"\n,,\n'])
+def test_a_record_that_is_none_is_refused(home: Path, data: bytes) -> None:
+    (next(home.glob("*.dist-info")) / "RECORD").write_bytes(data)
+    seen("the installation")
+
+
+@pytest.mark.parametrize("data", [b"x", b"\x80", b'{"dir_info": 3}'])
+def test_an_origin_that_cannot_be_read_makes_no_checkout(home: Path, data: bytes) -> None:
+    (next(home.glob("*.dist-info")) / "direct_url.json").write_bytes(data)
+    assert read_software().check.holds
 
 
 def test_programs_from_elsewhere_are_not_those_installed(
