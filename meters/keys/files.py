@@ -24,6 +24,9 @@ def make_directory(path: Path) -> None:
 def write_private(path: Path, content: str | bytes) -> None:
     """Write a file, whole or not at all; whatever was there, its owner alone can read it.
 
+    That is who has the directory, where root writes it: a mosquitto that finds on SIGHUP that it
+    cannot read its access list any more goes on without, and lets everybody do everything.
+
     Raises:
         UserError: it cannot be written.
     """
@@ -31,6 +34,9 @@ def write_private(path: Path, content: str | bytes) -> None:
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            if os.geteuid() == 0:
+                home = path.parent.stat()
+                os.fchown(file.fileno(), home.st_uid, home.st_gid)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -1,6 +1,7 @@
 """`pitlink keys`: what it makes, what it leaves alone, and what it says."""
 
 import datetime
+import os
 import re
 import shutil
 import stat
@@ -83,6 +84,16 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
     for name, data in after.items():
         if name.endswith(("password", ".key")):
             assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_writes_anew_its_server_can_read(mine: Path, floor: Floor) -> None:
+    """A directory that was given to mosquitto stays whole his."""
+    for path in (mine / "broker", *(mine / "broker").iterdir()):
+        os.chown(path, 65_534, 65_534)
+    fill(mine, floor, "broker", "table.A-1")
+    assert {path.stat().st_uid for path in (mine / "broker").iterdir()} == {65_534}
+    assert (mine / "tables" / "main.A-1" / "password").stat().st_uid == 0
 
 
 def test_a_table_that_is_gone_can_do_nothing(mine: Path, tmp_path: Path) -> None:
