@@ -69,9 +69,9 @@ def keys(
     other: broker/ to the broker, redis/ to Redis, services/ and check/ to the service,
     tables/LINK.TABLE/ to the table, display/ to whatever reads along. Keep authority/ off line:
     who has its key can be anybody. Put `keys = "DIRECTORY"` under [service] of the floor file,
-    with "mqtts://HOST:8883" as its broker and "rediss://HOST:6379/0" as its redis. Reload
-    mosquitto and Redis (ACL LOAD) when their lists have changed, and restart mosquitto when
-    something was renewed.
+    with "mqtts://HOST:8883" as its broker and "rediss://HOST:6379/0" as its redis. Restart
+    mosquitto and Redis when their lists have changed, each able to read its own: a mosquitto that
+    cannot read its list on SIGHUP lets everybody do everything.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """

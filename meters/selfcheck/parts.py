@@ -17,11 +17,19 @@ from meters.books.terms import adopted, terms_text
 from meters.mqtt.connection import BrokerConnection
 from meters.selfcheck.checks import Check
 from meters.selfcheck.configuration import Configuration
+from meters.wire import topics
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor
 from meters.wire.parties import CHECK
 
 WITHIN_S: Final = 5.0
+_HEARD_WITHIN_S: Final = 1.0
+
+_FORBIDDEN: Final = f"{topics.ROOT}/check"
+_NO_ACCESS_LIST: Final = (
+    "anybody may publish and read everything there, its access list is not in force: see that"
+    " mosquitto can read broker/acl, and restart it"
+)
 
 
 async def store_checks(floor: Floor, redis: Redis) -> AsyncIterator[Check]:
@@ -71,9 +79,28 @@ async def broker_check(floor: Floor) -> Check:
         return Check("broker", holds=False, seen=str(error))
     place = f"{address.host}:{address.port}"
     try:
-        async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check"):
+        async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
+            # With keys of ours, and the name that goes with them, it may do nothing at all.
+            ours = address.files is not None and address.username in {None, CHECK.username}
+            if ours and await _hears_itself(broker):
+                return Check("broker", holds=False, seen=f"{place}: {_NO_ACCESS_LIST}")
             return Check("broker", holds=True, seen=f"answers at {place}")
     except TimeoutError:
         return Check("broker", holds=False, seen=f"{place}: no answer within {WITHIN_S:.0f} s")
     except aiomqtt.MqttError as error:
         return Check("broker", holds=False, seen=f"{place}: {error}")
+
+
+async def _hears_itself(broker: BrokerConnection) -> bool:
+    """Whether a broker passes on what is neither to be published nor to be read (duty D20).
+
+    One that denies it says nothing, or ends the connection.
+    """
+    try:
+        async with asyncio.timeout(_HEARD_WITHIN_S):
+            await broker.subscribe(_FORBIDDEN)
+            await broker.publish(_FORBIDDEN)
+            await broker.batch(1)
+    except (TimeoutError, aiomqtt.MqttError):
+        return False
+    return True

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 from pathlib import Path
 from typing import Final
@@ -64,6 +65,11 @@ class SecuredMosquitto(SecuredServer):
         with (self._part / "passwords").open("a") as passwords:
             passwords.write(password_lines(dict([OBSERVER])))
         self.port = self.password_port = 0
+
+    def lose_access_list(self) -> None:
+        """Have it read its lists anew, where that of who may do what cannot be read."""
+        (self._part / "acl").unlink()
+        os.kill(self.pid, signal.SIGHUP)
 
     @property
     def url(self) -> str:

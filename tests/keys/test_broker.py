@@ -15,8 +15,9 @@ import pytest
 
 from meters.keys.authority import Authority
 from meters.mqtt.connection import BrokerConnection
+from meters.selfcheck.parts import broker_check
 from meters.wire.credentials import broker_address
-from meters.wire.floor import Service
+from meters.wire.floor import Service, read_floor
 from meters.wire.parties import CHECK, DISPLAY, Party, service_party, table_party
 from tests.keys.clients import (
     Ears,
@@ -299,3 +300,17 @@ def test_renewed_keys_end_the_old_ones(keys: Path, tmp_path: Path) -> None:
             assert enter(broker, mine, A1, way)
             assert not enter(broker, keys, A1, way)
             assert enter(broker, keys, A2, way)
+
+
+@pytest.mark.duty("D20")
+async def test_a_broker_without_its_access_list_is_found(keys: Path, tmp_path: Path) -> None:
+    """Mosquitto that is told to read a list anew and cannot goes on, and lets everybody in."""
+    with SecuredMosquitto(keys) as broker:
+        config = write_floor(tmp_path / "floor.toml", broker=broker.url, keys=keys)
+        floor = read_floor(config)
+        assert (await broker_check(floor)).holds
+        broker.lose_access_list()
+        for _ in range(200):
+            if (check := await broker_check(floor)).fails:
+                break
+        assert "its access list is not in force" in check.seen
