@@ -95,13 +95,6 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a link that failed is never opened again": (
         Defect("meters.link:LinkService._check", "await self._open()", "pass"),
     ),
-    "an outbox that was lost begins where it stood": (
-        Defect(
-            "controllers.clerk:Clerk.reconcile",
-            "await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)",
-            "return True",
-        ),
-    ),
 }
 
 

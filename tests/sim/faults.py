@@ -48,10 +48,10 @@ class Faults:
             if strikes("service stopped"):
                 self._note("service stopped", service := self._chance.choice(self._services))
                 self._start(service.stop())
-            if strikes("agent killed"):
+            if self._tables and strikes("agent killed"):
                 self._note("agent killed", table := self._chance.choice(self._tables))
                 table.kill()
-            if strikes("agent stopped"):
+            if self._tables and strikes("agent stopped"):
                 self._note("agent stopped", table := self._chance.choice(self._tables))
                 self._start(table.stop())
             self._trouble_network()

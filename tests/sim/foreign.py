@@ -8,6 +8,7 @@ from typing import Any, Final
 import aiomqtt
 
 from bonus.cards import card_name
+from bonus.wagers import MeterKind
 from controllers.courier import Connect
 from controllers.dealer import JACKPOTS, deal, shuffle, stack
 from controllers.outbox import Sent
@@ -20,7 +21,9 @@ _AT: Final = "2026-11-20T02:14:07.250Z"
 _NAMES: Final = ("R1", "R2")
 _REPEAT_S: Final = (0.3, 3.0)
 _PAUSE_S: Final = 0.6
-_WAGERS: Final = {"progressive": 500, "five_of_six_progressive": 500}
+_KINDS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_OF_SIX_PROGRESSIVE)
+"""What it offers: no wager that needs community cards."""
+
 _FLAWED: Final = 0.08
 _NOISE: Final = 0.15
 
@@ -46,6 +49,8 @@ class ForeignTable:
         self._link, self._positions = link.id, table.positions
         self._connect = connect
         self._chance = world.chance(f"foreign/{table.id}")
+        meters = link.meters_of(table)
+        self._cents = {kind.value: meters[kind].wager for kind in _KINDS}
         self._client: aiomqtt.Client | None = None
         self._awaited: tuple[int, asyncio.Future[bytes]] | None = None
         self._sent: list[Sent] = []
@@ -119,8 +124,8 @@ class ForeignTable:
         places = self._chance.sample(range(1, self._positions + 1), self._chance.randint(1, 4))
         positions = []
         for place in sorted(places):
-            made = self._chance.sample(sorted(_WAGERS), self._chance.randint(1, 2))
-            wagers = {wager: _WAGERS[wager] + flawed for wager in made}
+            made = self._chance.sample(sorted(self._cents), self._chance.randint(1, 2))
+            wagers = {wager: self._cents[wager] + flawed for wager in made}
             positions.append({"position": place, "wagers": wagers})
         return {"type": "wagers", "round": name, "positions": positions}
 

@@ -1,6 +1,7 @@
 """One run: a floor comes up, trouble comes over it and goes, and all must be well again."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,8 @@ TROUBLE_WITHIN_S: Final = 1_500.0
 WELL_WITHIN_S: Final = 180.0
 """So soon after the last fault every table plays again."""
 _LAST_ROUNDS: Final = 2
+_OURS: Final = (3, 2, 3, 0)
+"""How many of the three tables have our agent, by the seed; the others have another maker's."""
 
 
 class Simulation:
@@ -56,13 +59,14 @@ class Simulation:
         ]
         told = Told(world, self._checker)
         connect = table_clients(world, self._broker)
-        *ours, last = self._link.table
-        self._tables = [SimulatedTable(world, self._link, table, connect, told) for table in ours]
-        self._foreign: list[ForeignTable] = []
-        if world.seed % 2:
-            self._foreign.append(ForeignTable(world, self._link, last, connect))
-        else:
-            self._tables.append(SimulatedTable(world, self._link, last, connect, told))
+        ours = _OURS[world.seed % len(_OURS)]
+        self._tables = [
+            SimulatedTable(world, self._link, table, connect, told)
+            for table in self._link.table[:ours]
+        ]
+        self._foreign = [
+            ForeignTable(world, self._link, table, connect) for table in self._link.table[ours:]
+        ]
         self._everyone: tuple[SimulatedTable | ForeignTable, ...] = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
         self._broker.told.append(self._watch.told)
@@ -186,7 +190,7 @@ class Simulation:
             faults=dict(self._world.weather.faults),
             answers=self._answers,
             rounds=sum(table.rounds for table in self._everyone),
-            wagers=sum(entry["event"].count('"wagers":{') for entry in wagers),
+            wagers=sum(len(json.loads(entry["event"])["positions"]) for entry in wagers),
             entries=len(self._checker.entries),
             claims=len(self._checker.claims),
             checks=self._checker.checks,

@@ -116,8 +116,12 @@ class Broker:
         for told in self.told:
             told(process.name if process else "", topic, payload)
         if session.open and not session.silent:
-            for delay_s in self._delays(topic):
+            delays = self._delays(topic)
+            for delay_s in delays:
                 self._world.loop.outside(delay_s, self._take, topic, payload, retain)
+            if retain and not delays:
+                # What is to stay is lost with its connection alone: it is not told again otherwise.
+                self._world.loop.outside(0.0, self.cut, session)
 
     def _take(self, topic: str, payload: bytes, retain: bool) -> None:  # noqa: FBT001
         if self.up:
