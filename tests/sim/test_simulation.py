@@ -41,12 +41,3 @@ def test_a_defect_is_found_and_the_seed_that_finds_it_is_told() -> None:
     assert run.returncode == 1
     assert "FAILED:" in run.stdout
     assert "again: python -m tests sim --seed 1 --steps 100" in run.stdout
-
-
-def test_an_unknown_command_is_told_those_that_there_are() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "tests", "nothing"],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=WITHIN_S,
-    )  # fmt: skip
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "sim" in run.stderr
