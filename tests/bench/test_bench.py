@@ -101,8 +101,9 @@ def test_quick_prints_every_figure_and_the_books_agree(
     assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
     assert books["events_sent"] == books["events_accepted"] > 0
     assert books["refusals"] == {}
-    # Beside the events, the ledger has the seeds of two meters on each of two links.
-    assert books["ledger_entries"] == books["events_accepted"] + 4
+    # Beside the events, the ledger has the approval of each of two links and the seeds of its two
+    # meters; on a busy machine also that a link was inoperable for a moment.
+    assert 6 <= books["ledger_entries"] - books["events_accepted"] <= 20
 
     assert report["settings"]["wagers_an_event"] == 14
     assert report["ten_times_tables"]["tables"] == 10 * report["wagers"]["tables"]

@@ -94,7 +94,7 @@ def test_duty_d7_a_clock_that_jumps_changes_no_order_and_stops_no_table(
     entries = [entry for entry in ledger(stand) if entry[1] in {"wagers", "result"}]
     assert [kind for _, kind, _ in entries] == ["wagers", "result"] * 4
     numbers = [number for number, _, _ in entries]
-    assert numbers == list(range(numbers[0], numbers[0] + 8))
+    assert numbers == sorted(set(numbers))
     times = [at for _, _, at in entries]
     assert times[2] < times[0] < times[4], "the clock did not jump"
     assert times[6] < times[0]

@@ -187,7 +187,8 @@ class Stand:
     def books(self) -> dict[str, Any]:
         """Every account, count and ledger entry of both links, as the store has them now.
 
-        It is given once the pages show the versions that the store has.
+        It is given once the pages show the versions that the store has. That a link was inoperable
+        for a moment, as on a machine that is busy, is left out.
         """
 
         def read() -> dict[str, Any]:
@@ -196,8 +197,15 @@ class Stand:
                     link: {
                         "accounts": store.hgetall(f"pitlink:{{{link}}}:accounts"),
                         "tallies": store.hgetall(f"pitlink:{{{link}}}:tallies"),
-                        "meters": store.hgetall(f"pitlink:{{{link}}}:meters"),
-                        "entries": store.xlen(f"pitlink:{{{link}}}:ledger"),
+                        "meters": {
+                            field: value
+                            for field, value in store.hgetall(f"pitlink:{{{link}}}:meters").items()
+                            if field not in {b"entries", b"chain", b"desk"}
+                        },
+                        "entries": sum(
+                            fields[b"kind"] != b"inoperable"
+                            for _, fields in store.xrange(f"pitlink:{{{link}}}:ledger")
+                        ),
                     }
                     for link in LINKS
                 }
