@@ -206,6 +206,8 @@ class LinkService:
                 seen = self._mark.seen
                 finding = await self._audit.run(seen, again=AUDITED_AGAIN)
                 lost = self._mark.problem(finding.entries, seen.entries)
+                if finding.entries and not seen.entries:
+                    self._log.warning("no mark of this ledger was kept", entries=finding.entries)
                 problems = [lost] if lost else finding.problems[:3]
                 found = "; ".join(problems) or None
                 if found is None and finding.entries > seen.sealed:
