@@ -16,6 +16,9 @@ import msgspec
 from meters.wire.floor import Floor, Link
 
 _NONE: Final = "none"
+_IN_CENTS: Final = frozenset(
+    {"validate_from", "tax_documents_above", "wager", "limit", "contribution_max"}
+)
 _Settings = dict[str, object]
 
 
@@ -102,7 +105,8 @@ def _changes(of: str, old: _Settings, new: _Settings) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if before != after:
-            yield f"{of}{name} {_shown(before)} → {_shown(after)}"
+            unit = " cents" if name in _IN_CENTS else ""
+            yield f"{of}{name} {_shown(before)} → {_shown(after)}{unit}"
 
 
 def _shown(value: object) -> str:

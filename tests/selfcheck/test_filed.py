@@ -37,13 +37,13 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ("validate_from = 0", "validate_from = 500", "validate_from none → 500"),
+        ("validate_from = 0", "validate_from = 500", "validate_from none → 500 cents"),
         (
             "validate_from = 0",
             "tax_documents_above = 120000",
-            "tax_documents_above none → 120000",
+            "tax_documents_above none → 120000 cents",
         ),
-        ("wager = 250", "wager = 300", "meter bonus wager 250 → 300"),
+        ("wager = 250", "wager = 300", "meter bonus wager 250 → 300 cents"),
         ("lucky_every = 12\n", "", "meter bonus lucky_every 12 → none"),
         ('paytable = "B"', 'paytable = "A"', "meter high paytable B → A"),
         ("positions = 7", "positions = 6", "table T-1 positions 7 → 6"),
