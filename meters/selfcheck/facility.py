@@ -3,7 +3,9 @@
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
 from bonus.returns import hand_bonus_return
+from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.table_rules import table_rules
+from bonus.wagers import METER_OF
 from meters.selfcheck.checks import Check
 from meters.web.dress import read_logo
 from meters.wire.floor import Floor, fewest_positions
@@ -17,6 +19,7 @@ def facility_checks(floor: Floor) -> list[Check]:
         _check_look(floor),
         *_check_offers(floor),
         *_check_returns(floor),
+        *_check_bounds(floor),
     ]
 
 
@@ -62,6 +65,33 @@ def _check_returns(floor: Floor) -> list[Check]:
                     holds=back <= 1,
                     seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
                     + ("" if back <= 1 else ": the house loses; draw less often"),
+                    warns=True,
+                )
+            )
+    return found
+
+
+def _check_bounds(floor: Floor) -> list[Check]:
+    """Warn where a full table's wagers add more at once than is taken as reasonable (duty D3)."""
+    found = []
+    for link in floor.link:
+        for meter in link.meter:
+            if meter.contribution_max is None:
+                continue
+            places = [each.positions for each in link.table if meter.meter_id in each.meters]
+            wagers = max(places, default=0) * list(METER_OF.values()).count(meter.kind)
+            terms = meter.terms
+            micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
+            cents = -(-micros // MICROS_PER_CENT)
+            holds = cents <= meter.contribution_max
+            seen = (
+                f"{cents} cents of a full table, {meter.contribution_max} are taken as reasonable"
+            )
+            found.append(
+                Check(
+                    f"largest contribution to {meter.meter_id} on {link.id}",
+                    holds=holds,
+                    seen=seen + ("" if holds else ": its lock-out would be refused"),
                     warns=True,
                 )
             )
