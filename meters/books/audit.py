@@ -75,9 +75,9 @@ class LinkAudit:
             replay.hold_against(seen)
         await self._read(replay, snapshot.last_entry, seen, advance)
         problems = [*replay.problems]
-        if goes_on:
+        if goes_on and replay.entries == snapshot.last_entry:
             problems += await self._read_again(again)
-        self._doubtful = bool(problems) or replay.entries > snapshot.last_entry
+        self._doubtful = bool(problems)
         if replay.entries != snapshot.last_entry:
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"

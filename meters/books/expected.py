@@ -48,13 +48,14 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A win that waits, or waited, for a floorperson; `state` is where it is."""
+    """A win that waits, or waited, for a floorperson; `state` is where `by` brought it."""
 
     meter: str
     cents: int
     percent: bool
     hand_pay: bool
     state: str = "pending"
+    by: str = ""
 
 
 @dataclass
@@ -224,8 +225,10 @@ def result_moved(books: Books, table: str, reply: Reply) -> Draft:
     return draft
 
 
-def decision_moved(books: Books, act: str, claim_id: str, envy_back_cents: int) -> Draft:
-    """What a floorperson's decision must move.
+def decision_moved(
+    books: Books, act: str, claim_id: str, by: str, envy_back_cents: int
+) -> Draft:  # fmt: skip
+    """What a floorperson's decision must move; who validated a win does not pay it (duty D4).
 
     Raises:
         KeyError: there is no such claim, or it was decided for good.
@@ -233,6 +236,8 @@ def decision_moved(books: Books, act: str, claim_id: str, envy_back_cents: int) 
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):
         draft.faults.append(f"{act} of claim {claim_id}, which is {claim.state}")
+    if act == "pay" and claim.by == by:
+        draft.faults.append(f"claim {claim_id} was validated and paid by {by}")
     account, cycle = claim_account(claim_id), books.cycles[claim.meter]
     micros, tallies = claim.cents * MICROS_PER_CENT, books.tallies
     if act == "reject":
@@ -245,7 +250,7 @@ def decision_moved(books: Books, act: str, claim_id: str, envy_back_cents: int) 
         tallies[f"rejected_cents:{claim.meter}"] += claim.cents
         tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
     elif claim.hand_pay and act == "validate":
-        books.claims[claim_id] = replace(claim, state="validated")
+        books.claims[claim_id] = replace(claim, state="validated", by=by)
     else:
         draft.move(account, PAID, micros, cycle)
         how = "hand_paid_cents" if claim.hand_pay else "table_paid_cents"

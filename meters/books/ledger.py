@@ -45,6 +45,7 @@ class _Changed(msgspec.Struct, frozen=True):
     """What a change of a meter says, as far as a replay needs it."""
 
     meter: str
+    by: str
     terms: str = ""
     amount: int = 0
 
@@ -254,9 +255,11 @@ class Replay:
             case b"void":
                 return void_moved(books, table)
             case kind:
-                return self._act_due(kind, event, transfers)
+                return self._act_due(kind, fields["by"].decode(), event, transfers)
 
-    def _act_due(self, kind: bytes, event: bytes, transfers: Sequence[Transfer]) -> Draft:
+    def _act_due(
+        self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
+    ) -> Draft:  # fmt: skip
         """What an act of people, or of the service by itself, must move."""
         books = self._books
         match kind:
@@ -264,13 +267,9 @@ class Replay:
                 return seed_moved(books, _seeded(transfers), read_terms(event))
             case b"validate" | b"reject" | b"pay":
                 decided = _DECIDED.decode(event)
-                return decision_moved(books, decided.act, decided.claim, decided.envy_back)
-            case b"adjust":
-                adjusted = _CHANGED.decode(event)
-                return adjustment_moved(books, adjusted.meter, adjusted.amount)
-            case b"parameter":
-                changed = _CHANGED.decode(event)
-                books.terms[changed.meter] = read_terms(changed.terms)
+                return decision_moved(books, decided.act, decided.claim, by, decided.envy_back)
+            case b"adjust" | b"parameter":
+                return self._change_due(kind, by, _CHANGED.decode(event))
             case b"close" | b"open":
                 self._closed = kind == b"close"
             case b"approve":
@@ -278,6 +277,22 @@ class Replay:
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)
+
+    def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
+        """What a change of a meter must move, and whether it could be (duties D4, D12)."""
+        books = self._books
+        if kind == b"adjust":
+            due = adjustment_moved(books, changed.meter, changed.amount)
+        else:
+            due = Draft(books)
+            books.terms[changed.meter] = read_terms(changed.terms)
+            if not self._closed:
+                due.faults.append(f"a parameter of {changed.meter} changed while the link was open")
+            if books.rounds:
+                due.faults.append(f"a parameter of {changed.meter} changed with rounds in hand")
+        if changed.by == by:
+            due.faults.append(f"{by} proposed and confirmed a change of {changed.meter}")
+        return due
 
     def _move(self, number: int, moved: Transfer) -> None:
         balances = self._books.balances

@@ -78,7 +78,8 @@ class LinkStore:
         terms: the terms of its meters.
         redis: where the books are.
         fixed_keys: the keys that every script is given first.
-        head: the last ledger entry when a batch was last applied.
+        head: the last ledger entry that the answer to a batch told of; batches are under way side
+            by side, and their answers may come in any order.
     """
 
     def __init__(self, redis: Redis, link: Link) -> None:
@@ -161,7 +162,8 @@ class LinkStore:
         if head == [b"terms"]:
             raise TermsError(TERMS_CHANGED)
         entry, chain = texts(head)
-        self.head = Head(int(entry), chain)
+        if int(entry) > self.head.entry:
+            self.head = Head(int(entry), chain)
         return [_answer(row) for row in answers]
 
     async def decide(

@@ -7,6 +7,7 @@ import pytest
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
+from meters.desk.rows import Adjustment, ParameterChange
 from tests.model.pit import Pit
 from tests.model.tampering import (
     Fields,
@@ -226,3 +227,36 @@ async def test_a_ledger_that_ends_too_early_is_missed_by_an_audit_that_goes_on(p
     await played.redis.xdel(played.store.keys.ledger, f"{last}-0")
     (problem,) = (await audit.run(again=last)).problems
     assert problem == f"the ledger has lost what follows entry {last - 1}"
+
+
+@pytest.mark.duty("D4")
+async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
+    desk, link = played.links_desk, played.link.id
+    change = Adjustment(meter="progressive", amount=5, reason="malfunction")
+    proposal = (await desk.propose(link, "sue", change)).proposal
+    await desk.confirm(link, proposal, "tim")
+    assert (await played.audit()).balanced
+    adjusted, paid = await entry_of(played, "adjust"), await entry_of(played, "pay")
+    names = {adjusted: b"sue", paid: b"fp-1"}
+    await rewrite(played, lambda entry, fields: fields | {b"by": names.get(entry, fields[b"by"])})
+    assert (await played.audit()).problems == (
+        f"entry {paid}: claim pit.T-1-2-2 was validated and paid by fp-1",
+        f"entry {adjusted}: sue proposed and confirmed a change of progressive",
+    )
+
+
+@pytest.mark.duty("D12")
+async def test_a_parameter_that_changed_while_the_link_was_open_is_found(pit: Pit) -> None:
+    desk, link = pit.links_desk, pit.link.id
+    await desk.close(link, "sue", "felt")
+    change = ParameterChange(meter="progressive", parameter="paytable", value="B")
+    proposal = (await desk.propose(link, "sue", change)).proposal
+    await desk.confirm(link, proposal, "tim")
+    assert (await pit.audit()).balanced
+    closed, changed = await entry_of(pit, "close"), await entry_of(pit, "parameter")
+    await rewrite(
+        pit,
+        lambda entry, fields: fields | {b"kind": b"withdraw"} if entry == closed else fields,
+    )
+    problem, *_ = (await pit.audit()).problems
+    assert problem == f"entry {changed}: a parameter of progressive changed while the link was open"
