@@ -23,6 +23,9 @@ class Post(Protocol):
         ...
 
 
+_TOLD_AGAIN_BEATS: Final = 10
+"""So often each meter is told again: what is retained may have been overtaken on its way."""
+
 COALESCE_S: Final = 0.1
 """A meter is published at most once in so many seconds, and its last value always."""
 
@@ -79,6 +82,9 @@ class Announcer:
         self._told[value.meter] = self._last[value.meter] = value
         self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
         self._metrics.show_amount(self._link, value.meter, value.amount)
+        self._post_meter(value)
+
+    def _post_meter(self, value: MeterValue) -> None:
         self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
@@ -110,6 +116,9 @@ class Announcer:
         self._board.put_controller(self._link, beat)
         self._metrics.show_operable(self._link, operable=problem is None)
         self._post(topics.controller(self._link), msgspec.json.encode(beat), retain=True)
+        if self._beat % _TOLD_AGAIN_BEATS == 0:
+            for told in self._told.values():
+                self._post_meter(told)
 
     def tell_seal(self, entries: int, seal: str) -> None:
         """Publish the seal over the ledger, so that others can keep it too (duty D17)."""

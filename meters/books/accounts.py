@@ -13,9 +13,6 @@
 
 from typing import Final
 
-MICROS_MAX: Final = 2**53 - 1
-"""What no balance may pass: Lua counts exactly up to here."""
-
 HOUSE: Final = "house"
 PAID: Final = "paid"
 

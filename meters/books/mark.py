@@ -142,7 +142,7 @@ class LedgerMark:
 
     def _read(self) -> Mark:
         try:
-            return msgspec.json.decode(self.path.read_bytes(), type=Mark)
+            mark = msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
             return Mark(self._link)
         except (OSError, *UNREADABLE) as error:
@@ -150,6 +150,11 @@ class LedgerMark:
                 f"the ledger mark {self.path} cannot be read: {error}; put a copy in its place, or,"
                 " with all services stopped, remove it to begin anew"
             ) from None
+        if mark.link != self._link:
+            raise MarkError(
+                f"the ledger mark {self.path} is of link {mark.link}: put its own there"
+            )
+        return mark
 
 
 def _joined(one: Mark, other: Mark) -> Mark:

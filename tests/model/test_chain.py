@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark
 from tests.model.pit import Pit
@@ -133,3 +134,9 @@ async def test_an_accounting_meter_that_was_changed_is_found(played: Pit, name: 
     assert (await played.audit()).problems == (
         f"{name} stands at {held - 1}, the ledger says {held}",
     )
+
+
+async def test_a_mark_of_another_link_is_refused(mark: LedgerMark, tmp_path: Path) -> None:
+    (tmp_path / "marks" / "other.ledger-mark.json").write_bytes(mark.path.read_bytes())
+    with pytest.raises(UserError, match=f"is of link {mark.seen.link}"):
+        LedgerMark(tmp_path, "other")

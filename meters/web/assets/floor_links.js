@@ -67,7 +67,7 @@ const links = (() => {
           ].join(" · "))),
         link.tables_offline?.length
           ? make("p.of.offline", {}, this.offline(link.tables_offline)) : null,
-        link.reason ? make("p.notice.wait", {}, this.why(link)) : null,
+        link.reason && !link.unapproved ? make("p.notice.wait", {}, this.why(link)) : null,
         link.unapproved ? this.unapproved(link, may, done) : null,
         may && !link.unapproved ? this.linkActs(link, closed, done) : null,
         link.proposals.length
