@@ -151,9 +151,8 @@ class LedgerMark:
                 " with all services stopped, remove it to begin anew"
             ) from None
         if mark.link != self._link:
-            raise MarkError(
-                f"the ledger mark {self.path} is of link {mark.link}: put its own there"
-            )
+            other = f"the ledger mark {self.path} is of link {mark.link}"
+            raise MarkError(f"{other}: put its own there")
         return mark
 
 
