@@ -1,6 +1,7 @@
 """The files that pages use, under a path that changes with their contents."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -20,6 +21,8 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+_COMMENT: Final = re.compile(rb"^[ \t]*/\*.*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
+"""A comment that has its lines for itself is for who reads the source; a phone loads none."""
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
@@ -34,7 +37,7 @@ class Assets:
     def load(cls, packages: Sequence[str]) -> Self:
         """Read the `assets` folders of some packages; no two hold files of one name."""
         bodies = {
-            each.name: each.read_bytes()
+            each.name: _COMMENT.sub(b"", each.read_bytes())
             for package in packages
             for each in sorted((files(package) / "assets").iterdir(), key=lambda file: file.name)
             if PurePath(each.name).suffix in _MEDIA_TYPES
