@@ -9,7 +9,8 @@ from meters.books.ledger import Replay, Totals
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
 
-_PAGE: Final = 1_000
+_PAGE: Final = 250
+"""Entries are read in pages that hold up the tables for some milliseconds at most."""
 
 
 @dataclass(frozen=True, slots=True)
