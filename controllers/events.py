@@ -3,7 +3,6 @@
 The shapes are those of the public contract, "Device events". An unknown field is refused.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -191,9 +190,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: str | UnsetType = UNSET
     draw: DrawMade | UnsetType | None = UNSET
     chips: int | UnsetType = UNSET
-    lines: Sequence[Line] | UnsetType = UNSET
-    claims: Sequence[ClaimOpened] | UnsetType = UNSET
-    held: Sequence[str] | UnsetType = UNSET
+    lines: tuple[Line, ...] | UnsetType = UNSET
+    claims: tuple[ClaimOpened, ...] | UnsetType = UNSET
+    held: tuple[str, ...] | UnsetType = UNSET
     error: ErrorDetail | UnsetType = UNSET
 
 
