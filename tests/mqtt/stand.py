@@ -200,7 +200,7 @@ class Stand:
                         "meters": {
                             field: value
                             for field, value in store.hgetall(f"pitlink:{{{link}}}:meters").items()
-                            if field not in {b"entries", b"chain", b"desk"}
+                            if field not in {b"entries", b"chain", b"desk", b"outage"}
                         },
                         "entries": sum(
                             fields[b"kind"] != b"inoperable"
