@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from meters.people.errors import PeopleError
+
 
 class Role(StrEnum):
     """What somebody is on the floor."""
@@ -13,6 +15,19 @@ class Role(StrEnum):
     SUPERVISOR = "supervisor"
     AUDITOR = "auditor"
     ADMINISTRATOR = "administrator"
+
+
+def kept_role(text: str) -> Role:
+    """A role as the store has it.
+
+    Raises:
+        PeopleError: ``store_failed``: there is no such role, so somebody else wrote it.
+    """
+    try:
+        return Role(text)
+    except ValueError:
+        message = f"the store holds a role {text!r} that there is not: call the technician"
+        raise PeopleError("store_failed", message) from None
 
 
 class Right(StrEnum):

@@ -8,7 +8,7 @@ from typing import Final
 from meters.people.errors import PeopleError
 from meters.people.names import fold_name
 from meters.people.pins import PinHashing, check_pin
-from meters.people.roles import RIGHTS, Right, Role
+from meters.people.roles import RIGHTS, Right, Role, kept_role
 from meters.people.store import PeopleStore
 from meters.people.tries import Tries
 from meters.wire.clock import now_text
@@ -88,7 +88,7 @@ class Sessions:
                     ],
                 )  # fmt: skip
                 if isinstance(opened, list):
-                    return Opened(token, SignedIn(opened[0], Role(opened[1]), csrf))
+                    return Opened(token, SignedIn(opened[0], kept_role(opened[1]), csrf))
             # A name that nobody has may be a PIN typed into the wrong field.
             await self._tries.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise PeopleError("wrong_name_or_pin", "the name or the PIN is wrong")
@@ -159,7 +159,7 @@ class Sessions:
         if not isinstance(found, list):
             return None
         name, role, csrf = found
-        return SignedIn(name, Role(role), csrf)
+        return SignedIn(name, kept_role(role), csrf)
 
     async def sign_out(self, token: str | None, client: str) -> None:
         """End a session.

@@ -9,7 +9,7 @@ import msgspec
 from meters.people.errors import PeopleError
 from meters.people.names import clean_name, fold_name
 from meters.people.pins import PinHashing
-from meters.people.roles import Role
+from meters.people.roles import Role, kept_role
 from meters.people.store import PeopleStore
 from meters.wire.clock import now_text
 
@@ -164,7 +164,7 @@ class Users:
 def _row(fields: dict[str, str]) -> UserRow:
     return UserRow(
         name=fields["name"],
-        role=Role(fields["role"]),
+        role=kept_role(fields["role"]),
         enabled=fields["enabled"] == "1",
         added_at=fields["added_at"],
         added_by=fields["added_by"],

@@ -6,6 +6,8 @@ import pytest
 import structlog
 
 from meters.people.errors import PeopleError
+from meters.people.keys import PeopleKeys
+from meters.people.names import fold_name
 from meters.people.roles import Role
 from meters.people.users import Doer
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
@@ -148,3 +150,13 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
     assert "Flo" in everything
     for secret in (PIN, WRONG, "161803", token):
         assert secret not in everything
+
+
+async def test_a_role_that_there_is_not_is_told_as_the_stores_failure(register: Register) -> None:
+    """Somebody wrote it into Redis: he is let in nowhere, and nothing fails but that."""
+    people = register.people
+    await register.add("Flo")
+    token = (await register.sign_in("Flo")).token
+    await register.redis.hset(PeopleKeys().user(fold_name("Flo")), "role", "king")
+    for doing in (people.users.rows(), register.sign_in("Flo"), register.whose(token)):
+        assert await code_of(doing) == "store_failed"
