@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -24,7 +23,6 @@ from tests.controllers.scripted import (
     ScriptedService,
     code_of,
     live_agent,
-    running,
     say,
     say_all,
     until_code,
@@ -49,25 +47,6 @@ HAND_PAY: Final[dict[str, object]] = {
     ],
     "claims": [{"claim": "C1", "position": 3, "item": "progressive", "amount": 5000}],
 }
-
-
-@pytest.fixture
-def outbox(tmp_path: Path) -> Path:
-    return tmp_path / "T-1.sqlite"
-
-
-@pytest.fixture
-async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    async with running(ScriptedService(mosquitto.url)) as service:
-        yield service
-
-
-@pytest.fixture
-async def agent(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> AsyncIterator[Agent]:
-    async with live_agent(mosquitto.url, outbox) as agent:
-        yield agent
 
 
 def types_of(service: ScriptedService) -> list[object]:

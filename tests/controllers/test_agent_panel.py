@@ -1,7 +1,6 @@
 """What a panel asks of an agent: meters, what waits, and that nothing is put aside for later."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ from controllers.agent import Agent
 from controllers.table import Phase
 from meters.wire.messages import Jackpot
 from tests.controllers.floors import line_of, link_and_table
-from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say, say_all
+from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import HAND_PAY, ROUND
 from tests.servers import Mosquitto, eventually_async
 
@@ -20,25 +19,6 @@ TABLE_PAID = {
     "lines": [{**HAND_PAY["lines"][0], "paid_from": "table_inventory"}],  # type: ignore[index]
     "claims": HAND_PAY["claims"],
 }
-
-
-@pytest.fixture
-def outbox(tmp_path: Path) -> Path:
-    return tmp_path / "T-1.sqlite"
-
-
-@pytest.fixture
-async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    async with running(ScriptedService(mosquitto.url)) as service:
-        yield service
-
-
-@pytest.fixture
-async def agent(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> AsyncIterator[Agent]:
-    async with live_agent(mosquitto.url, outbox) as agent:
-        yield agent
 
 
 async def at_once(agent: Agent, text: str) -> str | None:

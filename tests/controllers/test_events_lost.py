@@ -1,37 +1,16 @@
 """A table whose service lost what it had answered: it notices, says so, and takes nothing."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from controllers.agent import Agent
 from tests.controllers.scripted import (
     ScriptedService,
     code_of,
-    live_agent,
-    running,
     say,
     say_all,
     until_code,
 )
-from tests.servers import Mosquitto, eventually_async
+from tests.servers import eventually_async
 
 ROUND = "wager 3 progressive; lockout; chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc; settle"
-
-
-@pytest.fixture
-async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    async with running(ScriptedService(mosquitto.url)) as service:
-        yield service
-
-
-@pytest.fixture
-async def agent(
-    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
-) -> AsyncIterator[Agent]:
-    async with live_agent(mosquitto.url, tmp_path / "T-1.sqlite") as agent:
-        yield agent
 
 
 async def lose_events(agent: Agent, service: ScriptedService) -> None:

@@ -18,7 +18,6 @@ from tests.controllers.scripted import (
     SWIFT,
     ScriptedService,
     live_agent,
-    running,
     say,
     say_all,
     until_code,
@@ -63,12 +62,6 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
         yield SmallDisk(path)
     finally:
         subprocess.run(["umount", "--lazy", str(path)], check=True)
-
-
-@pytest.fixture
-async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    async with running(ScriptedService(mosquitto.url)) as service:
-        yield service
 
 
 @pytest.fixture
