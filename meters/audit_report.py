@@ -86,6 +86,7 @@ def _json(findings: Sequence[Finding], operators: LogFinding) -> str:
             "links": {finding.link: {"meters": finding.meters} for finding in findings},
             "seals": {finding.link: finding.seal for finding in findings},
             "totals": totals,
+            "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
             "problems": [
                 *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
                 *operators.problems,
@@ -109,6 +110,8 @@ def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
         console.print(f"  sealed {finding.seal}", markup=False)
         for problem in finding.problems:
             console.print(f"  {problem}", markup=False)
+        for variance in finding.variances:
+            console.print(f"  variance {variance}", markup=False)
         console.print(table)
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
     console.print(f"operators' log: {operators.entries} entries, {verdict}")

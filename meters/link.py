@@ -13,6 +13,7 @@ from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import Finding, LinkAudit
 from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outages import OutageBook
+from meters.books.readings import ReadingBook
 from meters.books.redis_health import redis_problem
 from meters.books.standing import Head, LinkState
 from meters.books.store import LinkStore, TermsError
@@ -22,6 +23,7 @@ from meters.metrics import Metrics
 from meters.outages import Outages
 from meters.selfcheck.configuration import Configuration
 from meters.wire.floor import Link
+from meters.wire.gaming_day import GamingDays
 
 log = structlog.get_logger()
 
@@ -58,6 +60,7 @@ class LinkService:
         announcer: speaks for it.
         metrics: what Prometheus reads.
         configuration: what of the floor file must have been approved.
+        days: the facility's gaming days.
         unfit: says why no link of this service may operate, or None.
         adopt: is given the link as it operates, each time that its parameters were read.
         ring: is called when something has changed that floorpersons see.
@@ -71,6 +74,7 @@ class LinkService:
         metrics: Metrics,
         *,
         configuration: Configuration,
+        days: GamingDays,
         unfit: Callable[[], str | None],
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
@@ -90,6 +94,7 @@ class LinkService:
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, OutageBook(store, SERVICE).note)
+        self._readings = ReadingBook(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._unbalanced: str | None = _NOT_AUDITED
         self._audit_wanted = asyncio.Event()
@@ -243,6 +248,7 @@ class LinkService:
                     await self._hits.look(state)
                     await self._show_progress()
                     await self._outages.note()
+                    await self._readings.keep(state.day)
         except TimeoutError:
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
         except _STORE_FAILED as error:

@@ -46,6 +46,7 @@ from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link
+from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
 from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
@@ -110,12 +111,14 @@ class MeterService:
         self._connection: BrokerConnection | None = None
         self._dropped, self._strangers = Seldom(), Seldom()
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        days = GamingDays.of_facility(floor.facility)
         self._links = {
             link: LinkService(
                 store,
                 LedgerMark(Path(floor.service.data), link),
                 Announcer(store, self._board, self._metrics, self._post),
                 self._metrics,
+                days=days,
                 configuration=Configuration(floor, store, adopts=options.demo_people),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,

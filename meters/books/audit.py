@@ -17,7 +17,8 @@ _PAGE: Final = 250
 class Finding:
     """What an audit of one link found; micros by meter, and what does not hold, in words.
 
-    `seal` is over all entries up to the last.
+    `seal` is over all entries up to the last; `variances` are what was read at the close of a
+    gaming day and was not what the ledger says, which no later act can undo.
     """
 
     link: str
@@ -26,6 +27,7 @@ class Finding:
     meters: Mapping[str, Mapping[str, int]]
     problems: tuple[str, ...]
     totals: Totals
+    variances: tuple[str, ...] = ()
 
     def also(self, problem: str | None) -> Self:
         """The finding with one more problem, where there is one."""
@@ -96,7 +98,13 @@ class LinkAudit:
             for meter in store.link.meter
         }
         return Finding(
-            store.link.id, replay.entries, replay.seal, meters, tuple(problems), replay.totals
+            store.link.id,
+            replay.entries,
+            replay.seal,
+            meters,
+            tuple(problems),
+            replay.totals,
+            tuple(replay.variances),
         )
 
     async def _read(

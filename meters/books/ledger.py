@@ -22,6 +22,7 @@ from meters.books.expected import (
     wagers_moved,
 )
 from meters.books.mark import Mark
+from meters.books.readings import READING, Reading
 from meters.books.terms import read_terms
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
@@ -79,12 +80,16 @@ class Replay:
         chain: the digest that it carries.
         seal: the seal over all entries so far, empty before the first.
         problems: what does not hold, in words.
+        variances: what was read at the close of a gaming day and is not what it must have been.
+        closed_day: the last gaming day that was closed, empty before the first.
     """
 
     entries: int = 0
     chain: str = ""
     seal: str = ""
     problems: list[str] = field(default_factory=list)
+    variances: list[str] = field(default_factory=list)
+    closed_day: str = ""
     _books: Books = field(default_factory=Books)
     _contributed_micros: int = 0
     _closed: bool = False
@@ -274,9 +279,17 @@ class Replay:
                 self._closed = kind == b"close"
             case b"approve":
                 books.tallies["approvals"] += 1
+            case b"reading":
+                self._hold_reading(READING.decode(event))
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)
+
+    def _hold_reading(self, reading: Reading) -> None:
+        """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
+        found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
+        self.variances += (f"at the close of {reading.day}: {one}" for one in found)
+        self.closed_day = reading.day.isoformat()
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
         """What a change of a meter must move, and whether it could be (duties D4, D12)."""

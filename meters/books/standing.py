@@ -32,6 +32,14 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenDay:
+    """The gaming day that is open, and the last that was closed, as dates; empty where none."""
+
+    open: str
+    closed: str
+
+
+@dataclass(frozen=True, slots=True)
 class MeterState:
     """A meter as the store has it; the amount in cents, without fractions."""
 
@@ -61,6 +69,7 @@ class LinkState:
         rounds_open: how many rounds have wagers and no result yet.
         desk: a count that rises whenever something changes that floorpersons see.
         head: the last ledger entry.
+        day: the gaming day that is open.
     """
 
     meters: tuple[MeterState, ...]
@@ -68,6 +77,7 @@ class LinkState:
     rounds_open: int
     desk: int
     head: Head
+    day: OpenDay
 
 
 @dataclass(frozen=True, slots=True)

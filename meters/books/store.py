@@ -17,6 +17,7 @@ from meters.books.standing import (
     Head,
     LinkState,
     MeterState,
+    OpenDay,
     Snapshot,
     TableState,
 )
@@ -251,14 +252,14 @@ class LinkStore:
         """
         ids = [meter.meter_id for meter in self.link.meter]
         link_fields = ["terms", "closed", "closed_by", "closed_at"]
-        link_fields += ["rounds", "desk", "entries", "chain"]
+        link_fields += ["rounds", "desk", "entries", "chain", "day", "day_closed"]
         fields = [f"{name}:{meter}" for meter in ids for name in ("version", "cycle", "pending")]
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))
             pipe.hmget(self.keys.meters, *link_fields, *fields)
             (
                 (_, *micros),
-                (terms, closed, by, at, rounds, desk, entries, chain, *counts),
+                (terms, closed, by, at, rounds, desk, entries, chain, day, day_closed, *counts),
             ) = await pipe.execute()
         if (terms or b"").decode() != self.terms.digest:
             raise TermsError(TERMS_CHANGED)
@@ -280,6 +281,7 @@ class LinkStore:
             rounds_open=int(rounds or 0),
             desk=int(desk or 0),
             head=Head(int(entries or 0), (chain or b"").decode()),
+            day=OpenDay((day or b"").decode(), (day_closed or b"").decode()),
         )
 
     async def snapshot(self) -> Snapshot:

@@ -8,6 +8,7 @@ import msgspec
 
 from meters.books.approvals import Approval
 from meters.books.outages import OUTAGE
+from meters.books.readings import READING
 from meters.books.terms import read_terms
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
@@ -93,6 +94,10 @@ def _approved(event: str) -> Told:
     return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
 
 
+def _read(event: str) -> Told:
+    return "meters", f"gaming day {READING.decode(event).day} closed"
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -106,6 +111,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "adjust": _changed,
     "inoperable": _outage,
     "approve": _approved,
+    "reading": _read,
 }
 
 

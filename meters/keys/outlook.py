@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from meters.wire.floor import Service
+from meters.wire.facility import Service
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077

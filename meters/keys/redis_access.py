@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 from meters.keys.workers import service_numbers
 from meters.wire.bundle import Bundle
 from meters.wire.credentials import REDIS_PASSWORD, keys_directory, only_one
-from meters.wire.floor import Service
+from meters.wire.facility import Service
 from meters.wire.parties import service_party
 
 REDIS_USER: Final = "pitlink"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bonus.errors import UserError
 from meters.wire.credentials import keys_directory
-from meters.wire.floor import Service
+from meters.wire.facility import Service
 from meters.wire.parties import AUTHORITY_FILE, SERVICES, Party, service_party
 
 

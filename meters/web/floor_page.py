@@ -7,7 +7,8 @@ from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
 
 from meters.wire.demonstration import MARK, PIN, people_text
-from meters.wire.floor import Facility, Floor
+from meters.wire.facility import Facility
+from meters.wire.floor import Floor
 from meters.wire.pages.files import Assets
 
 STYLES: Final = ("house", "floor", "floor_claims", "floor_views")

@@ -13,7 +13,8 @@ from litestar.params import FromPath
 from meters.board import Board
 from meters.web.pays import Pay, pays_of
 from meters.web.signage_markup import DEMONSTRATION
-from meters.wire.floor import Facility, Floor, Link, Meter
+from meters.wire.facility import Facility
+from meters.wire.floor import Floor, Link, Meter
 from meters.wire.pages.files import Assets
 from meters.wire.pages.words import wager_text
 

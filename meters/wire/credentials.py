@@ -11,7 +11,7 @@ from typing import Final
 from bonus.errors import UserError
 from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.bundle import Bundle, read_secret
-from meters.wire.floor import Service
+from meters.wire.facility import Service
 from meters.wire.parties import Party
 
 KEYS_VARIABLE: Final = "PITLINK_KEYS"

@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
-from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -13,9 +12,19 @@ from bonus.law.chapter import chapters
 from bonus.law.choices import choice_problem
 from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.wagers import MeterKind
+from meters.wire.facility import (
+    Archive,
+    Config,
+    Facility,
+    Problem,
+    Service,
+    archive_problems,
+    facility_problems,
+    service_beside,
+    service_problems,
+)
 from meters.wire.look import Look, Wording, beside, look_problems
 from meters.wire.mistakes import Vocabulary, toml_mistake
-from meters.wire.parts import is_broker, is_host_name, is_listening_address, is_redis
 from meters.wire.places import Places, field_path
 from meters.wire.topics import IDENTIFIER
 
@@ -24,49 +33,6 @@ Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
 
 class FloorError(UserError):
     """A floor file that cannot be used: the line, as far as it is known, and the reason."""
-
-
-class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all tables of the floor file share."""
-
-
-class Facility(_Config, frozen=True, kw_only=True):
-    """The licensed facility.
-
-    Attributes:
-        name: as displays show it.
-        timezone: in which people are told the time.
-        validate_from: in cents; smaller odds payouts need no floorperson.
-        tax_documents_above: in cents; for a larger win the floorperson is told that tax documents
-            are needed. None: never.
-        demonstration: every page says that it is one.
-    """
-
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
-    timezone: str
-    validate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
-    tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    demonstration: bool = False
-
-
-class Service(_Config, frozen=True, kw_only=True):
-    """Where the parts are; `embedded` starts them beside the service.
-
-    `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
-    `hosts` are further names by which pages are asked for; `certificate` and `private_key` are PEM
-    files, for pages over HTTPS.
-    `keys` is the directory that `pitlink keys` fills, beside the floor file unless absolute.
-    """
-
-    broker: str = "embedded"
-    redis: str = "embedded"
-    http: str = "127.0.0.1:8080"
-    data: str = "pitlink-data"
-    idle_minutes: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
-    hosts: tuple[str, ...] = ()
-    certificate: str | None = None
-    private_key: str | None = None
-    keys: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
@@ -81,7 +47,7 @@ _TITLES: Final = {
 }
 
 
-class Meter(_Config, frozen=True, kw_only=True):
+class Meter(Config, frozen=True, kw_only=True):
     """One meter (duty D3).
 
     Attributes:
@@ -123,7 +89,7 @@ class Meter(_Config, frozen=True, kw_only=True):
         return meter_terms(self.kind, self.wager, self.paytable)
 
 
-class Table(_Config, frozen=True, kw_only=True):
+class Table(Config, frozen=True, kw_only=True):
     """One table; `asset` is the number by which the facility knows it (duty D5)."""
 
     id: Identifier
@@ -131,10 +97,10 @@ class Table(_Config, frozen=True, kw_only=True):
     game: str
     positions: Annotated[int, msgspec.Meta(ge=1)]
     meters: tuple[str, ...] = ()
-    paytables: dict[str, str | int | dict[str, int]] = {}
+    paytables: dict[str, str | int | dict[str, int]] = {}  # noqa: RUF012  (a struct copies it)
 
 
-class Link(_Config, frozen=True, kw_only=True):
+class Link(Config, frozen=True, kw_only=True):
     """Meters and the tables that feed them (605a.8)."""
 
     id: Identifier
@@ -154,12 +120,13 @@ def fewest_positions(link: Link, meter: Meter) -> int:
     )
 
 
-class Floor(_Config, frozen=True, kw_only=True):
+class Floor(Config, frozen=True, kw_only=True):
     """A facility's whole floor."""
 
     facility: Facility
     service: Service = Service()
     signage: Look = Look()
+    archive: Archive = Archive()
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
@@ -175,6 +142,7 @@ _WORDS: Final = Vocabulary(
     keys={
         (): Floor.__struct_fields__,
         ("facility",): Facility.__struct_fields__,
+        ("archive",): Archive.__struct_fields__,
         ("service",): Service.__struct_fields__,
         ("signage",): Look.__struct_fields__,
         ("signage", "wording"): Wording.__struct_fields__,
@@ -231,34 +199,20 @@ def read_floor(path: Path) -> Floor:
     if service.keys is not None:
         keys = str(path.parent.absolute() / service.keys)
         service = msgspec.structs.replace(service, keys=keys)
+    directory = str(path.parent.absolute() / floor.archive.directory)
     return msgspec.structs.replace(
         floor,
-        service=_beside(service, path.parent),
+        service=service_beside(service, path.parent),
+        archive=msgspec.structs.replace(floor.archive, directory=directory),
         signage=beside(floor.signage, path.parent),
     )
 
 
-def _beside(service: Service, directory: Path) -> Service:
-    """The same, with the certificate's files where the floor file is."""
-    found = {
-        name: None if of is None else str(directory / of)
-        for name in ("certificate", "private_key")
-        for of in [getattr(service, name)]
-    }
-    return msgspec.structs.replace(service, **found)
-
-
-Problem = tuple[tuple[str | int, ...], str]
-
-
 def _problems(floor: Floor) -> Iterator[Problem]:
     """What the types alone cannot see, in the order of the file."""
-    try:
-        ZoneInfo(floor.facility.timezone)
-    except (KeyError, ValueError, OSError):
-        reason = f'{floor.facility.timezone!r} is no time zone: one is "America/New_York"'
-        yield ("facility", "timezone"), reason
-    yield from _service_problems(floor.service)
+    yield from facility_problems(floor.facility)
+    yield from archive_problems(floor.archive)
+    yield from service_problems(floor.service)
     for path, wrong in look_problems(floor.signage):
         yield ("signage", *path), wrong
     tables: dict[str, str] = {}
@@ -282,27 +236,6 @@ def _problems(floor: Floor) -> Iterator[Problem]:
                 )
             assets[table.asset] = table.id
             yield from _table_problems(link, table, spot)
-
-
-def _service_problems(service: Service) -> Iterator[Problem]:
-    # The addresses are not repeated here: they may hold passwords.
-    if service.broker != "embedded" and not is_broker(service.broker):
-        reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
-        yield ("service", "broker"), reason
-    if service.redis != "embedded" and not is_redis(service.redis):
-        reason = 'a redis is "embedded", "redis://host:6379/0", "rediss://…" or "unix:///path"'
-        yield ("service", "redis"), reason
-    if not is_listening_address(service.http):
-        yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
-    if not service.data or "\0" in service.data:
-        yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
-    for at, host in enumerate(service.hosts):
-        if not is_host_name(host):
-            reason = f'{host!r} is no host name: one is "pit.example", without scheme or port'
-            yield ("service", "hosts", at), reason
-    if (service.certificate is None) != (service.private_key is None):
-        given = "private_key" if service.certificate is None else "certificate"
-        yield ("service", given), "certificate and private_key go together: give both"
 
 
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:

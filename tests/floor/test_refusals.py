@@ -299,11 +299,25 @@ class TestWhole:
             parse_floor(text)
 
 
+class TestDays:
+    @pytest.mark.parametrize("starts", ["6:00", "24:00", "06:00:00", "six", ""])
+    def test_a_gaming_day_starts_at_a_time_of_the_clock(self, starts: str) -> None:
+        text = FLOOR.replace("[facility]", f'[facility]\nday_starts = "{starts}"')
+        with pytest.raises(FloorError, match=r'day_starts is a time of the clock, such as "06:00"'):
+            parse_floor(text)
+
+    @pytest.mark.parametrize("key", ["live_days = 0", "keep_years = 0", "live = 3"])
+    def test_an_archive_keeps_for_some_time(self, key: str) -> None:
+        with pytest.raises(FloorError, match=r":\d+: "):
+            parse_floor(f"{FLOOR}\n[archive]\n{key}\n")
+
+
 class TestFile:
     def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(self, tmp_path: Path) -> None:
         path = tmp_path / "floor.toml"
         path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
         text = FLOOR.replace('"logo.svg"', f'"{tmp_path / "logo.svg"}"')
+        text += f'\n[archive]\ndirectory = "{tmp_path / "pitlink-archive"}"\n'
         assert read_floor(path) == parse_floor(text)
 
     def test_windows_line_ends_leave_the_lines_as_they_are(self, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from meters.mqtt import arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.selfcheck.parts import broker_check
 from meters.wire.credentials import broker_address
-from meters.wire.floor import Service, read_floor
+from meters.wire.facility import Service
+from meters.wire.floor import read_floor
 from meters.wire.parties import CHECK, DISPLAY, Party, service_party, table_party
 from tests.keys.clients import (
     Ears,

@@ -16,7 +16,8 @@ from meters.keys.holders import holders
 from meters.keys.keyring import Keyring
 from meters.keys.outlook import look_at_keys, look_at_ways
 from meters.keys.workers import own_party
-from meters.wire.floor import Floor, Service, read_floor
+from meters.wire.facility import Service
+from meters.wire.floor import Floor, read_floor
 from tests.keys.floor import ANOTHER_TABLE, write_floor
 from tests.keys.servers import DEPLOY
 from tests.servers import run_pitlink

@@ -14,7 +14,8 @@ from bonus.errors import UserError
 from meters.keys.redis_access import redis_access
 from meters.wire.address import parse_broker_url
 from meters.wire.credentials import broker_address
-from meters.wire.floor import Service, read_floor
+from meters.wire.facility import Service
+from meters.wire.floor import read_floor
 from meters.wire.parties import table_party
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto

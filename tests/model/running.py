@@ -13,6 +13,7 @@ from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.selfcheck.configuration import Configuration
 from meters.wire import topics
+from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
 from tests.model.pit import Pit
 from tests.servers import eventually_async
@@ -34,6 +35,7 @@ class Running:
             LedgerMark(data, pit.link.id),
             Announcer(pit.store, Board(), metrics, self._post),
             metrics,
+            days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(pit.floor, pit.store, adopts=adopts),
             unfit=lambda: self.unfit,
             adopt=lambda _: None,

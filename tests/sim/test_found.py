@@ -10,7 +10,7 @@ from meters.announcer import Announcer
 from meters.board import Board
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.audit import LinkAudit
-from meters.books.standing import Head, LinkState, MeterState
+from meters.books.standing import Head, LinkState, MeterState, OpenDay
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from tests.controllers.floors import HandTable
@@ -46,7 +46,7 @@ class Spoken:
 
     def tell(self) -> None:
         meter = MeterState("high", 500_000, 1, 1, pending=False)
-        self.announcer.tell_meters(LinkState((meter,), None, 0, 0, Head(1, "")))
+        self.announcer.tell_meters(LinkState((meter,), None, 0, 0, Head(1, ""), OpenDay("", "")))
 
     @property
     def shown(self) -> list[str]:

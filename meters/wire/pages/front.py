@@ -12,7 +12,7 @@ import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from bonus.errors import UserError
-from meters.wire.floor import Service
+from meters.wire.facility import Service
 from meters.wire.pages.headers import secure
 
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")

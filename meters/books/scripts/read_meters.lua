@@ -1,0 +1,37 @@
+-- Closes a gaming day: every account and accounting meter is read as it stands and kept in the
+-- ledger, so that it can be held against what the ledger says it must be (duty D19). The entries
+-- after one reading, up to and with the next, are the gaming day that the latter names.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who reads
+--       4 the day that is thought open, empty where none was ever   5 the day that is to be open
+-- Output, in order of precedence
+--   { 'terms' }          the link's terms are not those of ARGV 2
+--   { 'other', day }     another day is open: somebody was quicker
+--   { 'begun' }          none was open, or no later one was due: nothing was read
+--   { 'done', entry }
+
+--include books
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+local open, due = meters['day'] or '', ARGV[5]
+if open ~= ARGV[4] then return { 'other', open } end
+if open == '' or due < open then
+  redis.call('HSET', METERS, 'day', due)
+  return { 'begun' }
+end
+
+-- Numbers stand in Redis as whole digits; they are copied, not counted with.
+local function written(key)
+  local hash, names, parts = read_hash(key), {}, {}
+  for name in pairs(hash) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do parts[#parts + 1] = string.format('"%s":%s', name, hash[name]) end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+local reading = string.format('{"day":"%s","accounts":%s,"tallies":%s}', open, written(ACCOUNTS), written(TALLIES))
+local entry = note_entry('reading', ARGV[3], '', '', 0, {}, reading, '')
+write_books()
+redis.call('HSET', METERS, 'day', due, 'day_closed', open)
+return { 'done', exact(entry) }

@@ -1,0 +1,141 @@
+"""Gaming days: each closes with a reading of the store's own meters (duty D19)."""
+
+import asyncio
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.readings import READING, Reading, ReadingBook
+from meters.books.store import LinkStore
+from meters.wire.gaming_day import GamingDays
+from tests.model.pit import CENT, PROGRESSIVE, Pit
+from tests.model.tampering import move_balance, play_a_while
+
+NEW_YORK = ZoneInfo("America/New_York")
+SIX = GamingDays(NEW_YORK, time(6))
+
+
+class Clock:
+    """A clock that is set by hand; it begins in the evening of 2026-11-20, facility time."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 21, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Days:
+    """The days of a pit's link, kept by one service or by two."""
+
+    def __init__(self, pit: Pit) -> None:
+        self.pit = pit
+        self.clock = Clock()
+        self.books = [
+            ReadingBook(LinkStore(pit.redis, pit.link), SIX, name, self.clock)
+            for name in ("service", "other")
+        ]
+
+    async def open(self) -> None:
+        for book in self.books:
+            await book._store.open("service")
+        await self.keep()
+
+    async def keep(self, *after: timedelta) -> None:
+        """Have both services look at the clock at once, at each of the times."""
+        for step in after or (timedelta(),):
+            self.clock.now += step
+            state = await self.pit.store.state()
+            await asyncio.gather(*(book.keep(state.day) for book in self.books))
+
+    async def readings(self) -> list[tuple[int, Reading]]:
+        return [
+            (number, READING.decode(fields["event"]))
+            for number, fields in await self.pit.store.entries(0, 10_000)
+            if fields["kind"] == b"reading"
+        ]
+
+    async def open_day(self) -> str:
+        return (await self.pit.store.state()).day.open
+
+
+@pytest.fixture
+async def days(pit: Pit) -> Days:
+    days = Days(pit)
+    await days.open()
+    return days
+
+
+@pytest.mark.parametrize(
+    ("day", "starts", "hours"),
+    [
+        (date(2026, 11, 20), time(6), 24),
+        (date(2026, 10, 31), time(6), 25),
+        (date(2027, 3, 13), time(6), 23),
+        (date(2027, 3, 14), time(2, 30), 23),
+        (date(2027, 3, 13), time(2, 30), 24),
+        (date(2026, 11, 1), time(1, 30), 25),
+        (date(2026, 11, 1), time(0), 25),
+    ],
+)
+def test_gaming_days_follow_one_another_without_gap_whatever_the_clock_on_the_wall_does(
+    day: date, starts: time, hours: int
+) -> None:
+    days = GamingDays(NEW_YORK, starts)
+    begins, ends = days.bounds(day)
+    assert ends - begins == timedelta(hours=hours)
+    assert days.bounds(day + timedelta(days=1))[0] == ends
+    moment = timedelta(microseconds=1)
+    assert [days.of(at) for at in (begins - moment, begins, ends - moment, ends)] == [
+        day - timedelta(days=1), day, day, day + timedelta(days=1),
+    ]  # fmt: skip
+
+
+@pytest.mark.duty("D19")
+async def test_a_day_closes_once_with_what_the_store_holds(days: Days) -> None:
+    """Two services see the hour at the same time: one reads."""
+    assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])
+    await play_a_while(days.pit)
+    await days.keep(timedelta(hours=9, minutes=59))
+    assert await days.readings() == []
+    held = await days.pit.store.snapshot()
+    await days.keep(timedelta(minutes=1), timedelta(seconds=1))
+    ((number, reading),) = await days.readings()
+    assert reading.day == date(2026, 11, 20)
+    assert (reading.accounts, reading.tallies) == (held.accounts, held.tallies)
+    assert (await days.pit.store.state()).head.entry == number, "the day's last entry"
+    assert await days.open_day() == "2026-11-21"
+    finding = await days.pit.audit()
+    assert (finding.problems, finding.variances) == ((), ())
+
+
+async def test_days_on_which_no_service_ran_have_no_reading(days: Days) -> None:
+    await days.keep(timedelta(days=4))
+    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2026-11-20"]
+    assert await days.open_day() == "2026-11-24"
+
+
+@pytest.mark.duty("D19")
+async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> None:
+    """What was closed too early stays closed, the rest is counted with the day after."""
+    await days.keep(timedelta(days=365), -timedelta(days=365))
+    assert await days.open_day() == "2026-11-21"
+    await days.keep(timedelta(hours=12), timedelta(days=1))
+    closed = [reading.day.isoformat() for _, reading in await days.readings()]
+    assert closed == ["2026-11-20", "2026-11-21"]
+
+
+@pytest.mark.duty("D19")
+async def test_a_variance_at_the_close_is_told_ever_after(days: Days, pit_redis: Redis) -> None:
+    """Though the balance is put right again, as the ledger has it."""
+    await play_a_while(days.pit)
+    await move_balance(days.pit, f"meter:{PROGRESSIVE}", CENT)
+    await days.keep(timedelta(days=1))
+    await move_balance(days.pit, f"meter:{PROGRESSIVE}", -CENT)
+    finding = await days.pit.audit()
+    assert finding.balanced
+    assert len(finding.variances) == 2
+    assert all("at the close of 2026-11-20: " in one for one in finding.variances)
+    assert any(f"meter:{PROGRESSIVE} " in one and "+10000" in one for one in finding.variances)
