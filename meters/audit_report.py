@@ -10,16 +10,18 @@ import msgspec
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from bonus.errors import UserError
 from bonus.settling.holdings import MICROS_PER_CENT
-from meters.books.audit import Finding, LinkAudit
-from meters.books.ledger import Totals
+from meters.archive.audit import audit_link
+from meters.archive.days import Archive
+from meters.books.audit import Finding
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.books.totals import Totals
 from meters.people.log_chain import LogFinding, check_log
+from meters.progress import progress_bar
 from meters.redis_connection import open_redis
 from meters.wire.floor import Floor
 
@@ -35,13 +37,15 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
     try:
         async with open_redis(floor) as redis:
             findings = []
-            with _progress() as progress:
+            with progress_bar() as progress:
                 for link in floor.link:
                     task = progress.add_task(link.id, total=None)
-                    audit = LinkAudit(LinkStore(redis, link))
+                    archive = Archive(Path(floor.archive.directory), link.id)
                     mark = LedgerMark(Path(floor.service.data), link.id)
                     seen = mark.seen
-                    finding = await audit.run(
+                    finding = await audit_link(
+                        LinkStore(redis, link),
+                        archive,
                         seen,
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
@@ -60,18 +64,6 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
 
 def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
     return all(finding.balanced for finding in findings) and not operators.problems
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
 
 
 def _json(findings: Sequence[Finding], operators: LogFinding) -> str:

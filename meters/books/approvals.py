@@ -7,6 +7,7 @@ from typing import Final, cast
 
 import msgspec
 
+from meters.books.carried import NotedApproval
 from meters.books.lua import load_script
 from meters.books.store import BooksError, LinkStore, texts
 from meters.wire.clock import now_text
@@ -96,19 +97,19 @@ class ApprovalBook:
             found = Approved(
                 fields["digest"], fields["text"], fields["by"], fields["at"], int(fields["entry"])
             )
-            ((_, noted),) = await store.entries(found.entry - 1, 1)
-            approval = _APPROVAL.decode(noted["event"])
+            noted = await self._noted(found.entry)
+            approval = _APPROVAL.decode(noted.event)
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "what the store holds as approved is in no ledger entry"
             raise ForgedError(reason, held) from None
-        said = (approval.digest, approval.text, noted["by"].decode(), noted["kind"])
+        said = (approval.digest, approval.text, noted.by)
         digest = hashlib.sha256(found.text.encode()).hexdigest()
-        if said != (digest, found.text, found.by, b"approve") or digest != found.digest:
+        if said != (digest, found.text, found.by) or digest != found.digest:
             raise ForgedError(
                 f"what the store holds as approved is not what ledger entry {found.entry} says",
                 held,
             )
-        if noted["seq"] != (approvals or b"0"):
+        if noted.number != int(approvals or 0):
             raise ForgedError(
                 f"what the store holds as approved, by ledger entry {found.entry}, is not what was"
                 " approved last",
@@ -147,9 +148,30 @@ class ApprovalBook:
         )
         _done(texts(rows))
 
+    async def _noted(self, entry: int) -> NotedApproval:
+        """An approval as the ledger has it, or the books that it is carried over from.
+
+        Raises:
+            ValueError, KeyError: that entry is none.
+        """
+        carried = await self._store.carried()
+        if entry <= carried.entries:
+            if carried.approval is None or carried.approval.entry != entry:
+                raise KeyError(entry)
+            return carried.approval
+        ((number, fields),) = await self._store.entries(entry - 1, 1)
+        if number != entry or fields["kind"] != b"approve":
+            raise KeyError(entry)
+        return NotedApproval(
+            entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
+        )
+
     async def _was_ever(self) -> bool:
         """Whether the ledger knows of an approval: of an older release it knows of none."""
-        after = 0
+        carried = await self._store.carried()
+        if carried.approval is not None:
+            return True
+        after = carried.entries
         while page := await self._store.entries(after, _PAGE):
             if any(fields.get("kind") == b"approve" for _, fields in page):
                 return True

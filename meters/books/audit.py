@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.ledger import Replay, Totals
+from meters.books.ledger import Replay
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
+from meters.books.totals import Totals
 
 _PAGE: Final = 250
 """Entries are read in pages that hold up the tables for some milliseconds at most."""
@@ -44,12 +45,17 @@ class LinkAudit:
 
     What it has passed can be read again bit by bit, since somebody may change it afterwards; and
     where something in the ledger does not hold, all of it is, since somebody may put it right.
+
+    Args:
+        store: the link's books.
+        begun: a replay that has taken what is in the archive; else the first goes on from the books
+            that the store carries over from there.
     """
 
-    def __init__(self, store: LinkStore) -> None:
+    def __init__(self, store: LinkStore, begun: Replay | None = None) -> None:
         self._store = store
-        self._replay = Replay()
-        self._again = Replay()
+        self._replay = begun
+        self._again: Replay | None = None
         self._doubtful = False
 
     async def run(
@@ -69,17 +75,19 @@ class LinkAudit:
         Raises:
             RedisError: the store failed.
         """
-        if self._doubtful:
-            self._replay, self._again = Replay(), Replay()
         store, replay = self._store, self._replay
+        if replay is None or self._doubtful:
+            replay, self._again = await self._begun(), None
+            goes_on = False
+        else:
+            goes_on = replay.entries > 0
         snapshot = await store.snapshot()
-        goes_on = replay.entries > 0
-        if seen and goes_on:
+        if seen and replay.entries:
             replay.hold_against(seen)
-        await self._read(replay, snapshot.last_entry, seen, advance)
+        self._replay = replay = await self._read(replay, snapshot.last_entry, seen, advance)
         problems = [*replay.problems]
         if goes_on and replay.entries == snapshot.last_entry:
-            problems += await self._read_again(again)
+            problems += await self._read_again(replay, again)
         self._doubtful = bool(problems)
         if replay.entries != snapshot.last_entry:
             problems.append(
@@ -113,28 +121,40 @@ class LinkAudit:
         last: int,
         seen: Mark | None = None,
         advance: Callable[[int, int], None] | None = None,
-    ) -> None:
-        """Have a replay go on up to an entry, or to where the ledger ends."""
+    ) -> Replay:
+        """Have a replay go on up to an entry, or to where the ledger ends; give where it is then.
+
+        What it has not reached may be trimmed meanwhile: it goes on from the books carried over.
+        """
         while replay.entries < last:
             page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
             # An entry beside another has its number: a page of such would be read for ever.
             onward = bool(page) and page[-1][0] > replay.entries
+            if not page or page[0][0] > replay.entries + 1:
+                carried = await self._store.carried()
+                if carried.entries > replay.entries:
+                    replay = Replay.after(carried)
+                    continue
             for number, fields in page:
                 replay.take(number, fields, seen)
             if advance:
                 advance(replay.entries, last)
             if not onward:
                 break
+        return replay
 
-    async def _read_again(self, count: int) -> list[str]:
+    async def _begun(self) -> Replay:
+        return Replay.after(await self._store.carried())
+
+    async def _read_again(self, replay: Replay, count: int) -> list[str]:
         """Read some of what was passed once more; what of it does not hold now, in words."""
-        replay, again = self._replay, self._again
+        again = self._again or await self._begun()
         due = min(again.entries + count, replay.entries)
-        await self._read(again, due)
+        self._again = again = await self._read(again, due)
         if again.entries < due:
             return [*again.problems, f"the ledger has lost what follows entry {again.entries}"]
         if again.entries == replay.entries:
-            self._again = Replay()
+            self._again = None
             if again.seal != replay.seal and not again.problems:
                 return ["the ledger is not the one that was read before"]
         return again.problems

@@ -60,6 +60,11 @@ class LinkKeys:
         return self._key("acts")
 
     @cached_property
+    def carried(self) -> str:
+        """Hash: the books at the last entry that is in the archive alone, and what archived it."""
+        return self._key("carried")
+
+    @cached_property
     def approved(self) -> str:
         """Hash: what of the floor file was last approved, by whom, and the entry that says so."""
         return self._key("approved")

@@ -3,11 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
 from meters.books.accounts import meter_account, table_account
+from meters.books.carried import (
+    ARCHIVED,
+    Archived,
+    Carried,
+    NotedApproval,
+)
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.books.expected import (
     Books,
@@ -24,6 +30,7 @@ from meters.books.expected import (
 from meters.books.mark import Mark
 from meters.books.readings import READING, Reading
 from meters.books.terms import read_terms
+from meters.books.totals import Totals
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
@@ -59,19 +66,6 @@ _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
 @dataclass
-class Totals:
-    """What the ledger counts: wagers and contributions net of voided rounds."""
-
-    rounds: int = 0
-    voids: int = 0
-    wagers: int = 0
-    wagered_cents: int = 0
-    contributions_micros: int = 0
-    wins: int = 0
-    won_cents: int = 0
-
-
-@dataclass
 class Replay:
     """The books of one link as its ledger alone makes them.
 
@@ -81,6 +75,7 @@ class Replay:
         seal: the seal over all entries so far, empty before the first.
         problems: what does not hold, in words.
         variances: what was read at the close of a gaming day and is not what it must have been.
+        archived: the gaming days of which the entries say that they were archived.
         closed_day: the last gaming day that was closed, empty before the first.
     """
 
@@ -89,10 +84,50 @@ class Replay:
     seal: str = ""
     problems: list[str] = field(default_factory=list)
     variances: list[str] = field(default_factory=list)
+    archived: list[Archived] = field(default_factory=list)
     closed_day: str = ""
     _books: Books = field(default_factory=Books)
     _contributed_micros: int = 0
     _closed: bool = False
+    _approval: NotedApproval | None = None
+    _closings: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def after(cls, carried: Carried) -> Self:
+        """A replay that goes on from the books at the close of a gaming day."""
+        return cls(
+            entries=carried.entries,
+            chain=carried.chain,
+            seal=carried.seal,
+            variances=list(carried.variances),
+            closed_day=carried.closed_day,
+            _books=carried.books(),
+            _contributed_micros=carried.contributed_micros,
+            _closed=carried.closed,
+            _approval=carried.approval,
+            _closings={carried.closed_day: carried.digest},
+        )
+
+    @property
+    def carried(self) -> Carried:
+        """All that is known by now, to go on from another time."""
+        books = self._books
+        return Carried(
+            entries=self.entries,
+            chain=self.chain,
+            seal=self.seal,
+            closed_day=self.closed_day,
+            closed=self._closed,
+            contributed_micros=self._contributed_micros,
+            approval=self._approval,
+            variances=tuple(self.variances),
+            balances=dict(books.balances),
+            cycles=dict(books.cycles),
+            terms=dict(books.terms),
+            rounds={table: tuple(added) for table, added in books.rounds.items()},
+            claims=dict(books.claims),
+            tallies={name: count for name, count in books.tallies.items() if count},
+        )
 
     def take(self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None) -> None:
         """Replay one entry, and hold it against what its event says it must be.
@@ -124,6 +159,8 @@ class Replay:
             self._problem(f"entry {number} cannot be read: {error}")
         for moved in transfers:
             self._move(number, moved)
+        if fields["kind"] == b"reading":
+            self._closings[self.closed_day] = self.carried.digest
 
     def hold_against(self, seen: Mark) -> None:
         """Hold the last entry against what was seen of it before (duty D17)."""
@@ -135,21 +172,7 @@ class Replay:
     @property
     def totals(self) -> Totals:
         """What the ledger counts."""
-        tallies = self._books.tallies
-
-        def net(laid: str, voided: str) -> int:
-            laid_sum = sum(of for name, of in tallies.items() if name.startswith(laid))
-            return laid_sum - sum(of for name, of in tallies.items() if name.startswith(voided))
-
-        return Totals(
-            rounds=tallies["rounds"],
-            voids=tallies["voids"],
-            wagers=net("wagers:", "voided_wagers:"),
-            wagered_cents=net("wagered_cents:", "voided_cents:"),
-            contributions_micros=self._contributed_micros,
-            wins=tallies["wins"],
-            won_cents=tallies["won_cents"],
-        )
+        return Totals.of(self._books.tallies, self._contributed_micros)
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
         """Which meters' terms in the store are not those of the ledger, in words (duty D12).
@@ -260,7 +283,11 @@ class Replay:
             case b"void":
                 return void_moved(books, table)
             case kind:
-                return self._act_due(kind, fields["by"].decode(), event, transfers)
+                by = fields["by"].decode()
+                if kind == b"approve":
+                    number = books.tallies["approvals"] + 1
+                    self._approval = NotedApproval(self.entries, number, by, event.decode())
+                return self._act_due(kind, by, event, transfers)
 
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
@@ -281,6 +308,8 @@ class Replay:
                 books.tallies["approvals"] += 1
             case b"reading":
                 self._hold_reading(READING.decode(event))
+            case b"archive":
+                self._hold_archived(ARCHIVED.decode(event))
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)
@@ -288,8 +317,16 @@ class Replay:
     def _hold_reading(self, reading: Reading) -> None:
         """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
-        self.variances += (f"at the close of {reading.day}: {one}" for one in found)
+        told = (f"at the close of {reading.day}: {one}" for one in found)
+        self.variances += [*told][: PROBLEMS_MAX - len(self.variances)]
         self.closed_day = reading.day.isoformat()
+
+    def _hold_archived(self, archived: Archived) -> None:
+        """Hold the books that a day was archived with against those at its close."""
+        self.archived.append(archived)
+        day = archived.day.isoformat()
+        if self._closings.get(day, archived.books) != archived.books:
+            self._problem(f"{day} was archived with other books than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
         """What a change of a meter must move, and whether it could be (duties D4, D12)."""

@@ -8,6 +8,11 @@ from redis.asyncio import Redis
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
+from meters.books.carried import (
+    EMPTY,
+    Carried,
+    proven,
+)
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
 from meters.books.standing import (
@@ -310,6 +315,29 @@ class LinkStore:
             )
             for entry, fields in rows
         ]
+
+    async def carried(self) -> Carried:
+        """The books from which a replay of what the ledger still holds goes on (duty D17).
+
+        Raises:
+            CarriedError: they are not those that the day was archived with.
+            RedisError: the store failed.
+        """
+        held = await self._held_over()
+        while held:
+            text, by = held
+            noted = await self.entries(by - 1, 1)
+            # It may have been trimmed between the two looks: then others are carried over by now.
+            was, held = held, await self._held_over()
+            if held == was:
+                return proven(text, by, dict(noted))
+        return EMPTY
+
+    async def _held_over(self) -> tuple[bytes, int] | None:
+        text, by = cast(
+            "list[bytes | None]", await self.redis.hmget(self.keys.carried, ["text", "by"])
+        )
+        return None if text is None else (text, int(by or 0))
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
         """The fields of some claims, empty where there is none."""

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
+from meters.books.carried import ARCHIVED
 from meters.books.outages import OUTAGE
 from meters.books.readings import READING
 from meters.books.terms import read_terms
@@ -98,6 +99,12 @@ def _read(event: str) -> Told:
     return "meters", f"gaming day {READING.decode(event).day} closed"
 
 
+def _archived(event: str) -> Told:
+    archived = ARCHIVED.decode(event)
+    entries = f"entries {archived.first} to {archived.last}"
+    return "ledger", f"gaming day {archived.day} archived, {entries}"
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -112,6 +119,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "inoperable": _outage,
     "approve": _approved,
     "reading": _read,
+    "archive": _archived,
 }
 
 

@@ -16,8 +16,9 @@ COMMANDS: Final = (
     "del", "exists", "set", "pexpire", "pttl", "time",
     "hdel", "hexists", "hget", "hgetall", "hincrby", "hmget", "hset",
     "sadd", "scard", "srem",
-    "xadd", "xrange", "xrevrange",
+    "xadd", "xrange", "xrevrange", "xtrim",
     "zadd", "zcard", "zrange", "zrem", "zremrangebyscore", "zrevrangebylex", "zrevrangebyscore",
+    "zscore",
 )  # fmt: skip
 """All that the service does with Redis. It can empty no database and change no setting."""
 

@@ -11,8 +11,8 @@ from bonus.errors import UserError
 from bonus.main import command_line
 
 COMMANDS: Final = (
-    "serve", "audit", "check", "approve", "user", "keys", "table", "settle", "odds", "bench",
-    "demo", "no-such", "",
+    "serve", "audit", "archive", "check", "approve", "user", "keys", "table", "settle", "odds",
+    "bench", "demo", "no-such", "",
 )  # fmt: skip
 WORDS: Final = (
     "-", "--", "-1", "--help-me", "--config", "--config=", "--json", "--at", "--at=:", "--port",

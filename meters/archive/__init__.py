@@ -1,0 +1,1 @@
+"""Closed gaming days in files that outlive the system, and what is read across them."""

@@ -1,0 +1,282 @@
+"""Writing the closed gaming days of a link to files, and giving up in Redis what is kept there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, cast
+
+import msgspec
+
+from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
+from meters.archive.days import Archive
+from meters.books.acts import ActIndex
+from meters.books.carried import ARCHIVED, Archived, Carried
+from meters.books.ledger import Replay
+from meters.books.lua import load_script
+from meters.books.store import LinkStore, texts
+from meters.books.wins import WinIndex
+from meters.wire.clock import now_text
+
+ARCHIVER: Final = "archive"
+"""The actor of what is done here."""
+
+WINS_KEPT: Final = 25
+"""So many wins of each progressive stay in Redis whatever their age (duty D16)."""
+
+_PAGE: Final = 250
+_WINS_AT_ONCE: Final = 500
+_CUT: Final = 5_000
+"""So many entries are cut off at once: some milliseconds, in which the tables wait."""
+
+Advance = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done for one link: the files written, and up to which entry Redis was trimmed."""
+
+    written: Sequence[DayFile]
+    trimmed_to: int
+    trimmed: int
+
+
+class Archiver:
+    """Archives one link.
+
+    Args:
+        store: its books.
+        archive: its files.
+        live_days: so many closed gaming days stay in Redis.
+    """
+
+    def __init__(self, store: LinkStore, archive: Archive, live_days: int) -> None:
+        self._store = store
+        self._archive = archive
+        self._live_days = live_days
+        self._note = store.redis.register_script(load_script("note_archive"))
+        self._forget = store.redis.register_script(load_script("forget_wins"))
+        self._trim = store.redis.register_script(load_script("trim_ledger"))
+
+    async def run(self, advance: Advance) -> Outcome:
+        """Write every closed day that is not archived, then trim what has been kept long enough.
+
+        It can be ended at any moment, and done again: a day is noted in the ledger when its file is
+        whole, and nothing is given up that is not in a file which was read back.
+
+        Args:
+            advance: told how many entries are done and how many there are.
+
+        Raises:
+            ArchiveError: the ledger does not hold, or a file cannot be written or is not as it was.
+            RedisError: the store failed.
+        """
+        files = list(self._archive.files())
+        written = await self._write(files, advance)
+        before = (await self._store.carried()).entries
+        trimmed_to = await self._give_up(files)
+        return Outcome(written, trimmed_to, trimmed_to - before)
+
+    async def _write(self, files: list[DayFile], advance: Advance) -> list[DayFile]:
+        archived, last = await self._span()
+        known = [file for file in files if file.day.last <= archived]
+        if archived and (not known or known[-1].day.last != archived):
+            raise ArchiveError(
+                f"the ledger of link {self._store.link.id} was archived up to entry {archived}, the"
+                f" files in {self._archive.directory} do not go so far: say where they are"
+            )
+        replay = Replay.after(known[-1].day.closing if known else await self._store.carried())
+        begun, written = replay.entries, []
+        while replay.entries < last:
+            file, is_new = await self._write_next(
+                replay, files, lambda at: advance(at - begun, last - begun)
+            )
+            await self._note_day(file, archived)
+            archived = file.day.last
+            if is_new:
+                written.append(file)
+        return written
+
+    async def _write_next(
+        self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
+    ) -> tuple[DayFile, bool]:
+        """Write the next closed day, unless its file is there: then it must be the same."""
+        opening, decided = replay.carried, set[str]()
+        with DayWriter(self._archive.directory / "next-day.new") as writer:
+            while replay.closed_day == opening.closed_day:
+                for number, fields in await self._next(replay.entries):
+                    writer.add((number, fields))
+                    replay.take(number, fields)
+                    if fields["kind"] in {b"validate", b"reject", b"pay"}:
+                        decided.add(msgspec.json.decode(fields["event"], type=_Decided).claim)
+                    if fields["kind"] == b"reading":
+                        break
+                advance(replay.entries)
+                if replay.problems:
+                    raise ArchiveError(
+                        f"the ledger of link {self._store.link.id} does not hold, nothing of it was"
+                        f" archived or trimmed: {replay.problems[0]}"
+                    )
+            closing = replay.carried
+            previous = next((f.digest for f in files if f.day.last == opening.entries), "")
+            day = Day(
+                self._store.link.id, date.fromisoformat(closing.closed_day),
+                opening.entries + 1, closing.entries, previous, opening, closing,
+            )  # fmt: skip
+            claims = await self._decided(decided - closing.claims.keys())
+            return self._put(writer, day, claims, files)
+
+    def _put(
+        self,
+        writer: DayWriter,
+        day: Day,
+        claims: Mapping[str, Mapping[str, str]],
+        files: list[DayFile],
+    ) -> tuple[DayFile, bool]:
+        path = self._archive.path(day.day.isoformat())
+        there = next((file for file in files if file.path == path), None)
+        if there is None:
+            files.append(writer.finish(day, claims, path))
+            return files[-1], True
+        # It was written, and we were ended before the ledger said so.
+        there.verify()
+        if there.day != day:
+            raise ArchiveError(
+                f"{path} is not what the ledger holds of that day: keep it, and find out which of"
+                " the two is right, before either is trusted"
+            )
+        return there, False
+
+    async def _next(self, after: int) -> list[tuple[int, dict[str, bytes]]]:
+        page = await self._store.entries(after, _PAGE)
+        if not page or page[0][0] != after + 1:
+            raise ArchiveError(f"the ledger lacks what follows entry {after}")
+        return page
+
+    async def _span(self) -> tuple[int, int]:
+        """The last entry that is archived, and the last that closed a day."""
+        archived, reading = cast(
+            "list[bytes | None]",
+            await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
+        )
+        return int(archived or 0), int(reading or 0)
+
+    async def _decided(self, claims: set[str]) -> dict[str, dict[str, str]]:
+        ids = sorted(claims)
+        found = await self._store.claims(ids)
+        return {claim: fields for claim, fields in zip(ids, found, strict=True) if fields}
+
+    async def _note_day(self, file: DayFile, archived: int) -> None:
+        day = file.day
+        event = Archived(day.day, day.first, day.last, file.digest, day.closing.digest)
+        answer = texts(
+            await self._note(
+                keys=list(self._store.fixed_keys),
+                args=[now_text(), ARCHIVER, archived, day.last, msgspec.json.encode(event)],
+            )
+        )
+        if answer[0] != "done":
+            raise ArchiveError(
+                f"{file.path} was written, and not noted: the ledger was archived up to entry"
+                f" {answer[1]} meanwhile"
+            )
+
+    async def _give_up(self, files: Sequence[DayFile]) -> int:
+        """Give up in Redis what is older than its days; up to which entry that is."""
+        store = self._store
+        held = await store.carried()
+        open_day = (await store.state()).day.open
+        if not open_day:
+            return held.entries
+        newest = date.fromisoformat(open_day) - timedelta(days=1 + self._live_days)
+        due = [f for f in files if f.day.day <= newest and f.day.last > held.entries]
+        if due:
+            for file in due:
+                file.verify()
+            await self._carry_over(due[-1].day.closing, await self._noted_by(due[-1]))
+            held = due[-1].day.closing
+        # What an earlier run began is ended too.
+        await self._forget_wins(held)
+        await self._cut(held.entries)
+        return held.entries
+
+    async def _noted_by(self, file: DayFile) -> int:
+        """The ledger entry that says that a day was archived as its file has it."""
+        before: int | None = None
+        while page := await ActIndex(self._store).page(before, _PAGE):
+            for number, fields in page:
+                if fields["kind"] == "archive":
+                    noted = ARCHIVED.decode(fields["event"])
+                    told = (noted.last, noted.digest, noted.books)
+                    if told == (file.day.last, file.digest, file.day.closing.digest):
+                        return number
+            before = page[-1][0]
+        raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
+
+    async def _carry_over(self, carried: Carried, by: int) -> None:
+        store = self._store
+        answer = texts(
+            await self._trim(
+                keys=[*store.fixed_keys, store.keys.carried],
+                args=[now_text(), carried.entries, by, carried.text],
+            )
+        )
+        if answer[0] == "not_archived":
+            raise ArchiveError(f"the ledger was archived up to entry {answer[1]} alone")
+
+    async def _forget_wins(self, carried: Carried) -> None:
+        store, wins = self._store, await self._wins_given_up(carried)
+        for begin in range(0, len(wins), _WINS_AT_ONCE):
+            some = wins[begin : begin + _WINS_AT_ONCE]
+            await self._forget(
+                keys=[*store.fixed_keys, *(store.keys.claim(claim) for _, _, claim in some)],
+                args=[
+                    now_text(),
+                    *(t for meter, order, claim in some for t in (claim, meter, f"{order:016d}")),
+                ],
+            )
+
+    async def _wins_given_up(self, carried: Carried) -> list[tuple[str, int, str]]:
+        """The wins that were decided for good by then, save those that are still looked at.
+
+        Those are the last of each progressive, and what a table may ask for again.
+        """
+        store = self._store
+        kept = set(carried.claims)
+        for table in await store.table_states([table.id for table in store.link.table]):
+            kept.update(table.claims)
+        found: list[tuple[str, int, str]] = []
+        for meter in (meter.meter_id for meter in store.link.meter):
+            for meter_awards in (True, False):
+                wins = await self._wins_before(meter, carried.entries, meter_awards=meter_awards)
+                latest = await WinIndex(store).page(
+                    meter, None, WINS_KEPT, meter_awards=meter_awards
+                )
+                kept.update(claim for _, claim in latest)
+            found += [(meter, order, claim) for order, claim in wins]
+        return [win for win in found if win[2] not in kept]
+
+    async def _wins_before(
+        self, meter: str, last: int, *, meter_awards: bool
+    ) -> list[tuple[int, str]]:
+        """Wins of a meter up to an entry, latest first."""
+        index, found = WinIndex(self._store), list[tuple[int, str]]()
+        before = last + 1
+        while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
+            found += page
+            # Wins of one result have one order: the page may have ended among them.
+            before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])
+            found = list(dict.fromkeys(found))
+            if len(page) < _PAGE:
+                break
+        return found
+
+    async def _cut(self, last: int) -> None:
+        """Cut off the entries up to one, piece by piece; what was begun before is ended too."""
+        redis, ledger = self._store.redis, self._store.keys.ledger
+        while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
+            onward = min(page[0][0] + _CUT, last + 1)
+            await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    claim: str

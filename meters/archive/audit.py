@@ -1,0 +1,75 @@
+"""Auditing a link across its archive and what Redis holds still (duties D17, D19)."""
+
+from collections.abc import Callable, Sequence
+
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.archive.days import Archive
+from meters.books.audit import Finding, LinkAudit
+from meters.books.ledger import Replay
+from meters.books.mark import Mark
+from meters.books.store import LinkStore
+
+Advance = Callable[[int, int], None]
+
+
+async def audit_link(
+    store: LinkStore, archive: Archive, seen: Mark, advance: Advance
+) -> Finding:  # fmt: skip
+    """Replay every archived day, then what follows in Redis, and compare the balances.
+
+    Each file is held against the digest that the ledger kept of it, and the books that it carries
+    against those that its entries make.
+
+    Args:
+        store: the link's books.
+        archive: its files.
+        seen: what was seen of the ledger before, kept outside the store.
+        advance: told how many entries are done and how many there are.
+
+    Raises:
+        RedisError: the store failed.
+    """
+    last = (await store.snapshot()).last_entry
+    try:
+        files = archive.files()
+        replay = _replayed(files, seen, lambda done: advance(done, last))
+    except ArchiveError as error:
+        return (await LinkAudit(store).run(seen, advance)).also(str(error))
+    carried = await store.carried()
+    if carried.entries > replay.entries:
+        missing = (
+            f"the entries up to {carried.entries} are in the archive, which is not in"
+            f" {archive.directory}: only what follows was audited"
+        )
+        return (await LinkAudit(store).run(seen, advance)).also(missing)
+    finding = await LinkAudit(store, replay).run(seen, advance)
+    for problem in _not_as_noted(files, replay):
+        finding = finding.also(problem)
+    return finding
+
+
+def _replayed(files: Sequence[DayFile], seen: Mark, advance: Callable[[int], None]) -> Replay:
+    """A replay that has taken every file.
+
+    Raises:
+        ArchiveError: a file is not as it was written, or does not hold what it says.
+    """
+    replay = Replay.after(files[0].day.opening) if files else Replay()
+    for file in files:
+        file.verify()
+        for number, fields in file.entries():
+            replay.take(number, fields, seen)
+        if replay.carried != file.day.closing and not replay.problems:
+            raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
+        advance(replay.entries)
+    return replay
+
+
+def _not_as_noted(files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
+    """Files that are not those of which the ledger says that they were archived."""
+    noted = {archived.last: archived.digest for archived in replay.archived}
+    return [
+        f"{file.path} is not the file that was archived: the ledger says {noted[file.day.last]}"
+        for file in files
+        if noted.get(file.day.last, file.digest) != file.digest
+    ]

@@ -1,0 +1,290 @@
+"""One gaming day of one link in a file: its ledger entries, and the books before and after them.
+
+A file is an SQLite database: one file without a server, read by every language and by a person with
+the `sqlite3` program, and a format that archives keep for decades. It is written beside its place,
+synced, read back whole, and only then put there; from then on nobody writes to it.
+
+Its digest is over the digest of the day before, the books at opening and close, and what stands in
+it of decided wins; the entries are in it by the seal that the books at the close carry. So no day
+can be changed, left out or put in without all that follow showing it (duties D17, D20).
+"""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, NamedTuple, Self, TypeVar
+
+import msgspec
+
+from bonus.errors import UserError
+from meters.books.carried import Carried, CarriedError, read_carried
+from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.wire.clock import now_text
+from meters.wire.messages import UNREADABLE
+
+
+class _Row(NamedTuple):
+    number: int
+    kind: str
+    at: str
+    by: str
+    table: str
+    round: str
+    seq: str
+    transfers: str
+    event: str
+    reply: str
+    chain: str
+
+
+FIELDS: Final = _Row._fields[1:]
+"""What every ledger entry has, in its order."""
+
+Entry = tuple[int, Mapping[str, bytes]]
+"""A ledger entry's number and its fields, in their order."""
+
+_T = TypeVar("_T")
+_PAGE: Final = 1_000
+_VERSION: Final = 1
+_MAGIC: Final = 0x7069746C  # "pitl", by which `file` and people tell these files from others
+_COLUMNS: Final = ", ".join(f'"{name}"' for name in _Row._fields)
+_SCHEMA: Final = f"""
+PRAGMA journal_mode = OFF;
+PRAGMA application_id = {_MAGIC};
+PRAGMA user_version = {_VERSION};
+CREATE TABLE day (
+    link TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    previous TEXT NOT NULL, digest TEXT NOT NULL, opening TEXT NOT NULL, closing TEXT NOT NULL,
+    version TEXT NOT NULL, written TEXT NOT NULL
+) STRICT;
+CREATE TABLE entry (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL,
+    "table" TEXT NOT NULL, round TEXT NOT NULL, seq TEXT NOT NULL, transfers TEXT NOT NULL,
+    event TEXT NOT NULL, reply TEXT NOT NULL, chain TEXT NOT NULL
+) STRICT;
+CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
+"""
+
+
+class ArchiveError(UserError):
+    """An archive that cannot be used or added to, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What a file says of itself.
+
+    Attributes:
+        link: whose it is.
+        day: the gaming day.
+        first: the number of its first entry.
+        last: the number of its last, the reading that closed it.
+        previous: the digest of the day before, empty for the first.
+        opening: the books before the first entry.
+        closing: the books after the last.
+    """
+
+    link: str
+    day: date
+    first: int
+    last: int
+    previous: str
+    opening: Carried
+    closing: Carried
+
+    def digest(self, claims: Iterable[tuple[str, str]]) -> str:
+        """The digest of a day with these decided wins."""
+        whole = hashlib.sha256()
+        span = (self.link, self.day.isoformat(), str(self.first), str(self.last))
+        texts = (self.previous, *span, self.opening.text.decode(), self.closing.text.decode())
+        for part in (*texts, *(text for claim in sorted(claims) for text in claim)):
+            data = part.encode()
+            whole.update(b"%d:%s" % (len(data), data))
+        return whole.hexdigest()
+
+
+class DayFile:
+    """A day's file that is there.
+
+    Attributes:
+        path: where.
+        day: what it says of itself.
+        digest: the digest that it carries.
+
+    Raises:
+        ArchiveError: it cannot be read, or is no such file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        link, day, first, last, previous, opening, close, self.digest = self._row(
+            tuple[str, date, int, int, str, str, str, str],
+            "SELECT link, day, first, last, previous, opening, closing, digest FROM day",
+        )
+        try:
+            books = read_carried(opening.encode()), read_carried(close.encode())
+        except CarriedError as error:
+            raise ArchiveError(f"{path} is damaged: {error}") from None
+        self.day = Day(link, day, first, last, previous, *books)
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries that follow one, in order.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+        """
+        query = f"SELECT {_COLUMNS} FROM entry WHERE number > ? ORDER BY number LIMIT {_PAGE}"  # noqa: S608  (ours)
+        while page := self._rows(_Row, query, after):
+            for row in page:
+                after, fields = row.number, zip(FIELDS, row[1:], strict=True)
+                yield after, {name: str(value).encode() for name, value in fields}
+
+    def claims(self) -> Mapping[str, Mapping[str, str]]:
+        """The wins that were decided for good that day, as the store had them.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+        """
+        try:
+            return {
+                claim: msgspec.json.decode(fields, type=dict[str, str])
+                for claim, fields in self._claims()
+            }
+        except UNREADABLE as error:
+            raise ArchiveError(f"{self.path} is damaged: {error}") from None
+
+    def verify(self) -> None:
+        """Read all of it, and hold it against the digests that it carries.
+
+        Raises:
+            ArchiveError: it is not as it was written.
+        """
+        day = self.day
+        (sound,) = self._row(tuple[str], "PRAGMA integrity_check(1)")
+        number, chain, seal = day.opening.entries, day.opening.chain, day.opening.seal
+        for at, fields in self.entries():
+            if at != number + 1:
+                raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
+            content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
+            number, chain = at, link_entry(chain, f"{at}-0", content)
+            seal = seal_entry(seal, f"{at}-0", content)
+            if chain.encode() != fields[CHAIN]:
+                raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
+        ends = (day.closing.entries, day.closing.chain, day.closing.seal)
+        spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
+        if (sound, number, chain, seal) != ("ok", *ends) or not spans:
+            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its books")
+        if day.digest(self._claims()) != self.digest:
+            raise ArchiveError(f"{self.path} is damaged: it does not have the digest it carries")
+
+    def _claims(self) -> Sequence[tuple[str, str]]:
+        return self._rows(tuple[str, str], "SELECT claim, fields FROM claim ORDER BY claim")
+
+    def _row(self, of: type[_T], query: str) -> _T:
+        rows = self._rows(of, query)
+        if len(rows) != 1:
+            raise ArchiveError(f"{self.path} is no archived gaming day")
+        return rows[0]
+
+    def _rows(self, of: type[_T], query: str, *given: int) -> Sequence[_T]:
+        try:
+            with closing(_opened(self.path)) as file:
+                return [msgspec.convert(row, of) for row in file.execute(query, given)]
+        except sqlite3.Error as error:
+            raise ArchiveError(f"{self.path} cannot be read: {error}") from None
+        except (UnicodeDecodeError, msgspec.ValidationError) as error:
+            raise ArchiveError(f"{self.path} is damaged: {error}") from None
+
+
+class DayWriter:
+    """Writes one file, beside its place until it is whole: which day it is shows at its end.
+
+    Args:
+        beside: where it is until then.
+
+    Raises:
+        ArchiveError: the directory cannot be written.
+    """
+
+    def __init__(self, beside: Path) -> None:
+        self._beside = beside
+        try:
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            self._beside.unlink(missing_ok=True)
+            self._file = sqlite3.connect(self._beside, isolation_level=None)
+            self._file.executescript(_SCHEMA)
+            self._file.execute("BEGIN")
+        except (OSError, sqlite3.Error) as error:
+            raise ArchiveError(f"{beside.parent} cannot be written: {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._beside.unlink(missing_ok=True)
+
+    def add(self, entry: Entry) -> None:
+        """Add the next entry.
+
+        Raises:
+            ArchiveError: it has other fields than a ledger entry has, or the disk is full.
+        """
+        number, fields = entry
+        if tuple(fields) != FIELDS:
+            raise ArchiveError(f"entry {number} has the fields {', '.join(fields)}")
+        try:
+            values = [value.decode() for value in fields.values()]
+            places = ", ".join("?" * (1 + len(FIELDS)))
+            self._file.execute(f"INSERT INTO entry VALUES ({places})", (number, *values))  # noqa: S608
+        except ValueError as error:
+            raise ArchiveError(f"entry {number} cannot be archived: {error}") from None
+        except sqlite3.Error as error:
+            raise ArchiveError(f"{self._beside} cannot be written: {error}") from None
+
+    def finish(self, day: Day, claims: Mapping[str, Mapping[str, str]], path: Path) -> DayFile:
+        """Complete the file, read it back whole, and put it in its place.
+
+        Raises:
+            ArchiveError: it cannot be written, or is not on the disk as it was written.
+        """
+        rows = [
+            (claim, msgspec.json.encode(fields, order="deterministic").decode())
+            for claim, fields in claims.items()
+        ]
+        head = (
+            day.link, day.day.isoformat(), day.first, day.last, day.previous, day.digest(rows),
+            day.opening.text.decode(), day.closing.text.decode(), version("pitlink"), now_text(),
+        )  # fmt: skip
+        try:
+            self._file.executemany("INSERT INTO claim VALUES (?, ?)", rows)
+            self._file.execute("INSERT INTO day VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", head)
+            self._file.execute("COMMIT")
+            self._file.close()
+            _sync(self._beside)
+            DayFile(self._beside).verify()
+            self._beside.chmod(0o444)
+            self._beside.replace(path)
+            _sync(path.parent)
+        except (OSError, sqlite3.Error) as error:
+            raise ArchiveError(f"{path} cannot be written: {error}") from None
+        return DayFile(path)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    # Nobody writes to a finished file, so none need be locked: also on media that are read only.
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _sync(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,107 @@
+"""The command that archives closed gaming days."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from redis.exceptions import RedisError
+from rich.console import Console
+
+from bonus.errors import UserError
+from meters.archive.archiver import Archiver, Outcome
+from meters.archive.day_file import ArchiveError
+from meters.archive.days import Archive
+from meters.books.store import LinkStore
+from meters.progress import progress_bar
+from meters.wire.floor import Floor, read_floor
+
+
+def archive(
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+) -> None:
+    """Write closed gaming days to files, and give up in Redis what has been kept long enough.
+
+    Each closed day of each link becomes one file of the directory under [archive], an SQLite
+    database that is read back whole before anything rests on it. Its digest is chained to the day
+    before, and noted in the ledger. Entries and decided wins of days older than `live_days` then
+    leave Redis; `pitlink audit` and `pitlink report` go on reading them from the files.
+
+    Run it once a day, a while after the gaming day begins, while the service runs or not. It may be
+    ended at any moment and run again.
+
+    Exit status 1 where the ledger does not hold, or a file cannot be written or is not as it was:
+    nothing is given up then.
+    """
+    floor = read_floor(config)
+    directory = Path(floor.archive.directory)
+    try:
+        with _alone(directory):
+            asyncio.run(_archive(floor, directory))
+    except RedisError as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+    except OSError as error:
+        raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UserError(f"the store is damaged: {error}") from None
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Have the archive to oneself."""
+    directory.mkdir(parents=True, exist_ok=True)
+    lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UserError(f"another pitlink archive is at work in {directory}") from None
+    finally:
+        os.close(lock)
+
+
+async def _archive(floor: Floor, directory: Path) -> None:
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.redis_connection import open_redis  # noqa: PLC0415
+
+    failed: list[str] = []
+    async with open_redis(floor) as redis:
+        with progress_bar() as progress:
+            for link in floor.link:
+                task = progress.add_task(link.id, total=None)
+                archiver = Archiver(
+                    LinkStore(redis, link), Archive(directory, link.id), floor.archive.live_days
+                )
+                try:
+                    outcome = await archiver.run(
+                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
+                        )
+                    )
+                except ArchiveError as error:
+                    failed.append(f"{link.id}: {error}")
+                else:
+                    _tell(link.id, outcome)
+    if failed:
+        raise UserError("\n".join(failed))
+
+
+def _tell(link: str, outcome: Outcome) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for file in outcome.written:
+        day = file.day
+        console.print(
+            f"{link}: {day.day} archived, entries {day.first} to {day.last}, {file.path}\n"
+            f"  digest {file.digest}",
+            markup=False,
+        )
+    if not outcome.written:
+        console.print(f"{link}: no closed gaming day that is not archived", markup=False)
+    if outcome.trimmed:
+        console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis", markup=False)

@@ -1,0 +1,19 @@
+-- Forgets wins that were decided for good, as the archive has them.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8… the claims
+-- ARGV  1 the time, RFC 3339
+--       2… three a claim: its id, its meter, its order in 16 digits
+-- Output  { 'done' }; one that still waits for somebody is left
+
+local WAITING, WINS = KEYS[5], KEYS[6]
+
+for i = 8, #KEYS do
+  local at = 2 + 3 * (i - 8)
+  local claim, meter, order = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  if not redis.call('ZSCORE', WAITING, claim) then
+    redis.call('DEL', KEYS[i])
+    redis.call('ZREM', WINS, meter .. ':' .. order .. ':' .. claim, meter .. '!' .. order .. ':' .. claim)
+  end
+end
+return { 'done' }

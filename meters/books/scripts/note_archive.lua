@@ -1,0 +1,22 @@
+-- Notes in the ledger that a gaming day was archived, with the digest of its file and of the books
+-- at its close (duty D17). The days follow one another without a gap.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+-- ARGV  1 the time, RFC 3339   2 who archived
+--       3 the last entry that was archived before   4 the last entry of the day
+--       5 the day as text, for the ledger
+-- Output, in order of precedence
+--   { 'other', entry }   another is the last entry that was archived: somebody was quicker
+--   { 'short', entry }   the ledger does not go so far
+--   { 'done', entry }
+
+--include books
+
+local archived, last = meters['archived'] or '0', ARGV[4]
+if archived ~= ARGV[3] then return { 'other', archived } end
+if last_entry < tonumber(last) then return { 'short', exact(last_entry) } end
+
+local entry = note_entry('archive', ARGV[2], '', '', 0, {}, ARGV[5], '')
+write_books()
+redis.call('HSET', METERS, 'archived', last)
+return { 'done', exact(entry) }

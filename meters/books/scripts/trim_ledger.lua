@@ -1,0 +1,27 @@
+-- Gives up the beginning of a ledger that is in the archive: from now on a replay begins with the
+-- books carried over. The entries themselves are cut off afterwards, piece by piece, so that no
+-- table waits long.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 carried
+-- ARGV  1 the time, RFC 3339   2 the last entry that is given up   3 the entry that archived it
+--       4 the books at it, as text
+-- Output, in order of precedence
+--   { 'before', entry }       so much, or more, was given up before
+--   { 'not_archived', entry } the archive does not go so far
+--   { 'done' }
+
+local METERS, LEDGER, ACTS, CARRIED = KEYS[3], KEYS[4], KEYS[7], KEYS[8]
+
+local last, by = tonumber(ARGV[2]), ARGV[3]
+local before = redis.call('HGET', CARRIED, 'entries') or '0'
+if tonumber(before) >= last then return { 'before', before } end
+local archived = redis.call('HGET', METERS, 'archived') or '0'
+local noted = redis.call('XRANGE', LEDGER, by .. '-0', by .. '-0')
+if tonumber(archived) < last or tonumber(by) <= last or #noted == 0 then
+  return { 'not_archived', archived }
+end
+
+redis.call('HSET', CARRIED, 'entries', ARGV[2], 'by', by, 'text', ARGV[4])
+redis.call('ZREMRANGEBYSCORE', ACTS, '-inf', ARGV[2])
+return { 'done' }

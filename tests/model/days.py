@@ -1,0 +1,57 @@
+"""A link's gaming days, by a clock that is set by hand."""
+
+import asyncio
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from meters.books.readings import READING, Reading, ReadingBook
+from meters.books.store import LinkStore
+from meters.wire.gaming_day import GamingDays
+from tests.model.pit import Pit
+
+NEW_YORK = ZoneInfo("America/New_York")
+SIX = GamingDays(NEW_YORK, time(6))
+
+
+class Clock:
+    """A clock that is set by hand; it begins in the evening of 2026-11-20, facility time."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 21, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Days:
+    """The days of a pit's link, kept by one service or by two."""
+
+    def __init__(self, pit: Pit) -> None:
+        self.pit = pit
+        self.clock = Clock()
+        self.books = [
+            ReadingBook(LinkStore(pit.redis, pit.link), SIX, name, self.clock)
+            for name in ("service", "other")
+        ]
+
+    async def open(self) -> None:
+        for book in self.books:
+            await book._store.open("service")
+        await self.keep()
+
+    async def keep(self, *after: timedelta) -> None:
+        """Have both services look at the clock at once, at each of the times."""
+        for step in after or (timedelta(),):
+            self.clock.now += step
+            state = await self.pit.store.state()
+            await asyncio.gather(*(book.keep(state.day) for book in self.books))
+
+    async def readings(self) -> list[tuple[int, Reading]]:
+        return [
+            (number, READING.decode(fields["event"]))
+            for number, fields in await self.pit.store.entries(0, 10_000)
+            if fields["kind"] == b"reading"
+        ]
+
+    async def open_day(self) -> str:
+        return (await self.pit.store.state()).day.open
