@@ -3,8 +3,9 @@
 import asyncio
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,9 @@ from rich.console import Console
 
 from bonus.errors import UserError
 from meters.archive.archiver import Archiver, Outcome
-from meters.archive.day_file import ArchiveError
+from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.days import Archive
+from meters.archive.retention import delete, expired
 from meters.books.store import LinkStore
 from meters.progress import progress_bar
 from meters.wire.floor import Floor, read_floor
@@ -25,6 +27,14 @@ def archive(
     config: Annotated[
         Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
     ],
+    *,
+    delete_expired: Annotated[
+        bool,
+        typer.Option(
+            "--delete-expired",
+            help="Delete the files of days older than `keep_years` as well; the ledger says so.",
+        ),
+    ] = False,
 ) -> None:
     """Write closed gaming days to files, and give up in Redis what has been kept long enough.
 
@@ -43,7 +53,7 @@ def archive(
     directory = Path(floor.archive.directory)
     try:
         with _alone(directory):
-            asyncio.run(_archive(floor, directory))
+            asyncio.run(_archive(floor, directory, delete_expired=delete_expired))
     except RedisError as error:
         raise UserError(f"the store cannot be reached: {error}") from None
     except OSError as error:
@@ -66,7 +76,7 @@ def _alone(directory: Path) -> Iterator[None]:
         os.close(lock)
 
 
-async def _archive(floor: Floor, directory: Path) -> None:
+async def _archive(floor: Floor, directory: Path, *, delete_expired: bool) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
     from meters.redis_connection import open_redis  # noqa: PLC0415
 
@@ -75,11 +85,9 @@ async def _archive(floor: Floor, directory: Path) -> None:
         with progress_bar() as progress:
             for link in floor.link:
                 task = progress.add_task(link.id, total=None)
-                archiver = Archiver(
-                    LinkStore(redis, link), Archive(directory, link.id), floor.archive.live_days
-                )
+                store, files = LinkStore(redis, link), Archive(directory, link.id)
                 try:
-                    outcome = await archiver.run(
+                    outcome = await Archiver(store, files, floor.archive.live_days).run(
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
                         )
@@ -88,8 +96,17 @@ async def _archive(floor: Floor, directory: Path) -> None:
                     failed.append(f"{link.id}: {error}")
                 else:
                     _tell(link.id, outcome)
+                    old = expired(files, await _open_day(store), floor.archive.keep_years)
+                    if delete_expired:
+                        await delete(store, old)
+                    _tell_expired(link.id, old, deleted=delete_expired)
     if failed:
         raise UserError("\n".join(failed))
+
+
+async def _open_day(store: LinkStore) -> date:
+    day = (await store.snapshot()).meters.get("day")
+    return date.fromisoformat(day) if day else date.min.replace(year=1000)
 
 
 def _tell(link: str, outcome: Outcome) -> None:
@@ -105,3 +122,12 @@ def _tell(link: str, outcome: Outcome) -> None:
         console.print(f"{link}: no closed gaming day that is not archived", markup=False)
     if outcome.trimmed:
         console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis", markup=False)
+
+
+def _tell_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
+    if old:
+        done = "deleted" if deleted else "may be deleted: --delete-expired"
+        span = f"{old[0].day.day} to {old[-1].day.day}"
+        Console(highlight=False, soft_wrap=True).print(
+            f"{link}: {len(old)} files of {span} were kept long enough, and {done}", markup=False
+        )

@@ -66,7 +66,11 @@ def _replayed(files: Sequence[DayFile], seen: Mark, advance: Callable[[int], Non
 
 
 def _not_as_noted(files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
-    """Files that are not those of which the ledger says that they were archived."""
+    """Files that are not those of which the ledger says that they were archived, or deleted."""
+    if files and files[0].day.first - 1 > replay.expired_to:
+        begins = f"{files[0].day.day}, entry {files[0].day.first}"
+        told = "what was before is missing, and the ledger does not say that it was deleted"
+        return [f"the archive begins with {begins}: {told}"]
     noted = {archived.last: archived.digest for archived in replay.archived}
     return [
         f"{file.path} is not the file that was archived: the ledger says {noted[file.day.last]}"

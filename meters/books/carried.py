@@ -107,6 +107,23 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     books: str
 
 
+class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """That the files of archived days were deleted, as the ledger keeps it.
+
+    Attributes:
+        since: the first day that was deleted.
+        until: the last.
+        last: the number of the last entry that was deleted.
+        digest: the digest of the last file that was deleted.
+    """
+
+    since: date
+    until: date
+    last: int
+    digest: str
+
+
+EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
 _CARRIED: Final = msgspec.json.Decoder(Carried)
 EMPTY: Final = Carried(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003

@@ -10,6 +10,7 @@ import msgspec
 from meters.books.accounts import meter_account, table_account
 from meters.books.carried import (
     ARCHIVED,
+    EXPIRED,
     Archived,
     Carried,
     NotedApproval,
@@ -76,6 +77,7 @@ class Replay:
         problems: what does not hold, in words.
         variances: what was read at the close of a gaming day and is not what it must have been.
         archived: the gaming days of which the entries say that they were archived.
+        expired_to: the last entry of which they say that its file was deleted.
         closed_day: the last gaming day that was closed, empty before the first.
     """
 
@@ -85,6 +87,7 @@ class Replay:
     problems: list[str] = field(default_factory=list)
     variances: list[str] = field(default_factory=list)
     archived: list[Archived] = field(default_factory=list)
+    expired_to: int = 0
     closed_day: str = ""
     _books: Books = field(default_factory=Books)
     _contributed_micros: int = 0
@@ -310,6 +313,8 @@ class Replay:
                 self._hold_reading(READING.decode(event))
             case b"archive":
                 self._hold_archived(ARCHIVED.decode(event))
+            case b"expire":
+                self.expired_to = max(self.expired_to, EXPIRED.decode(event).last)
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)

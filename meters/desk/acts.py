@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
-from meters.books.carried import ARCHIVED
+from meters.books.carried import ARCHIVED, EXPIRED
 from meters.books.outages import OUTAGE
 from meters.books.readings import READING
 from meters.books.terms import read_terms
@@ -105,6 +105,11 @@ def _archived(event: str) -> Told:
     return "ledger", f"gaming day {archived.day} archived, {entries}"
 
 
+def _expired(event: str) -> Told:
+    expired = EXPIRED.decode(event)
+    return "ledger", f"archived gaming days {expired.since} to {expired.until} deleted"
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -120,6 +125,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "approve": _approved,
     "reading": _read,
     "archive": _archived,
+    "expire": _expired,
 }
 
 

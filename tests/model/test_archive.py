@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +17,7 @@ from meters.archive.archiver import Archiver, Outcome
 from meters.archive.audit import audit_link
 from meters.archive.day_file import ArchiveError, DayWriter
 from meters.archive.days import Archive, every_entry
+from meters.archive.retention import delete, expired
 from meters.books.audit import Finding, LinkAudit
 from meters.books.chain import link_entry
 from meters.books.ledger import Replay
@@ -346,3 +347,28 @@ async def test_a_full_disk_leaves_all_as_it_was(kept: Kept, tmp_path: Path) -> N
     with pytest.raises(ArchiveError, match="cannot be written"):
         await kept.run()
     assert await kept.live() == before
+
+
+async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_so(
+    kept: Kept,
+) -> None:
+    """What is left is audited from the books that its first file opens with."""
+    await kept.week(4)
+    whole = (await kept.pit.audit()).totals
+    await kept.run()
+    assert expired(kept.archive, date(2033, 11, 20), 7) == []
+    old = expired(kept.archive, date(2033, 11, 22), 7)
+    assert [file.day.day.isoformat() for file in old] == ["2026-11-20", "2026-11-21"]
+    assert len(expired(kept.archive, date(2096, 2, 29), 1)) == 3, "never the last"
+    with pytest.raises(ArchiveError, match="Redis holds entries of it still"):
+        await delete(kept.pit.store, kept.archive.files()[:4])
+    assert len(kept.archive.files()) == 4
+    await delete(kept.pit.store, old)
+    assert [file.day.day.isoformat() for file in kept.archive.files()] == [
+        "2026-11-22", "2026-11-23",
+    ]  # fmt: skip
+    finding = await kept.audit()
+    assert (finding.problems, finding.totals) == ((), whole)
+    kept.archive.files()[0].path.unlink()
+    finding = await kept.audit()
+    assert any("what was before is missing" in problem for problem in finding.problems)

@@ -1,0 +1,62 @@
+"""Deleting archived gaming days that were kept as long as the floor file says."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+from meters.archive.archiver import ARCHIVER
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.archive.days import Archive
+from meters.books.carried import Expired
+from meters.books.lua import load_script
+from meters.books.store import LinkStore, texts
+from meters.wire.clock import now_text
+
+
+def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]:
+    """The files that may be deleted, oldest first; never the last that there is.
+
+    Args:
+        archive: the files of a link.
+        today: the gaming day that is open.
+        keep_years: so many years a file is kept.
+
+    Raises:
+        ArchiveError: a file cannot be read, or one is missing.
+    """
+    year = today.year - keep_years
+    # The 29th of February has its anniversary on the 28th.
+    until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
+    return [file for file in archive.files()[:-1] if file.day.day < until]
+
+
+async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
+    """Delete the oldest files of an archive, which the ledger says first.
+
+    Raises:
+        ArchiveError: an entry in them is still live, or a file cannot be deleted.
+        RedisError: the store failed.
+    """
+    if not files:
+        return
+    first, last = files[0].day, files[-1].day
+    event = Expired(first.day, last.day, last.last, files[-1].digest)
+    script = store.redis.register_script(load_script("note_expiry"))
+    answer = texts(
+        await script(
+            keys=[*store.fixed_keys, store.keys.carried],
+            args=[now_text(), ARCHIVER, last.last, msgspec.json.encode(event)],
+        )
+    )
+    if answer[0] == "live":
+        raise ArchiveError(f"{files[-1].path} is not deleted: Redis holds entries of it still")
+    for file in files:
+        try:
+            file.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise ArchiveError(f"{file.path} cannot be deleted: {error.strerror}") from None
+
+
+def _leaps(day: date) -> bool:
+    return (day.month, day.day) == (2, 29)

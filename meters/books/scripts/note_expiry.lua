@@ -1,0 +1,19 @@
+-- Notes in the ledger that archived gaming days are deleted, since they were kept long enough
+-- (duty D17).
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 carried
+-- ARGV  1 the time, RFC 3339   2 who deletes   3 the last entry that is deleted
+--       4 what is deleted as text, for the ledger
+-- Output, in order of precedence
+--   { 'live', entry }    it was not given up here so far: it must be kept
+--   { 'done', entry }
+
+--include books
+
+local carried = redis.call('HGET', KEYS[8], 'entries') or '0'
+if tonumber(carried) < tonumber(ARGV[3]) then return { 'live', carried } end
+
+local entry = note_entry('expire', ARGV[2], '', '', 0, {}, ARGV[4], '')
+write_books()
+return { 'done', exact(entry) }
