@@ -1,0 +1,1 @@
+"""`pitlink archive` and what is read across an archive, on real parts."""

@@ -1,0 +1,84 @@
+"""`pitlink archive` beside a running service: days leave Redis, and nothing stops or is lost."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.mqtt.events import result, wagers
+from tests.mqtt.stand import Asker, Stand
+from tests.servers import eventually, run_pitlink
+
+pytestmark = pytest.mark.slow
+LONG_AGO = "2026-01-02"
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    with Stand(tmp_path) as stand:
+        yield stand
+
+
+def _play(table: Asker, rounds: range) -> None:
+    for number in rounds:
+        table.accept(wagers(2 * number + 1, f"R{number}"), result(2 * number + 2, f"R{number}"))
+
+
+def _close_the_day(stand: Stand) -> None:
+    """Have the service find that the day that is open was over long ago."""
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path), decode_responses=True) as store:
+        for link in ("main", "other"):
+            store.hset(f"pitlink:{{{link}}}:meters", "day", LONG_AGO)
+        eventually(
+            lambda: all(
+                store.hget(f"pitlink:{{{link}}}:meters", "day_closed") == LONG_AGO
+                for link in ("main", "other")
+            ),
+            what="the days closed",
+        )
+
+
+def _ledger(stand: Stand) -> int:
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        return int(store.xlen("pitlink:{main}:ledger"))
+
+
+@pytest.mark.duty("D17", "D19")
+def test_a_day_is_archived_and_trimmed_while_tables_play(stand: Stand) -> None:
+    """The service goes on, starts again on what is left, and audits span both."""
+    config, table = str(stand.service.config), stand.table()
+    _play(table, range(10))
+    before = stand.service.audit()
+    _close_the_day(stand)
+    entries = _ledger(stand)
+    done = run_pitlink("archive", "--config", config)
+    assert done.returncode == 0, done.stderr
+    assert f"main: {LONG_AGO} archived, entries 1 to " in done.stdout
+    assert _ledger(stand) < entries
+    _play(table, range(10, 12))
+    after = stand.service.audit()
+    assert after["balanced"]
+    assert after["entries"] > before["entries"]
+    assert after["totals"]["wagers"] == before["totals"]["wagers"] + 2
+    assert stand.service.process.stop() == 0
+    stand.service.start()
+    _play(table, range(12, 13))
+    assert stand.service.audit()["balanced"]
+
+    again = run_pitlink("archive", "--config", config)
+    assert (again.returncode, "no closed gaming day" in again.stdout) == (0, True)
+    (file,) = (Path(config).parent / "pitlink-archive" / "main").glob("*.sqlite")
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as day:
+        (wagers_kept,) = day.execute("SELECT count(*) FROM entry WHERE kind = 'wagers'").fetchone()
+    assert wagers_kept == 10
+
+    elsewhere = file.rename(file.with_name("moved"))
+    missing = run_pitlink("audit", "--config", config, "--json")
+    assert missing.returncode == 1
+    assert "only what follows was audited" in " ".join(json.loads(missing.stdout)["problems"])
+    elsewhere.rename(file)
+    assert stand.service.audit()["balanced"]
