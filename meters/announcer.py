@@ -9,6 +9,7 @@ from meters.board import Board, MeterRow
 from meters.books.standing import LinkState
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
+from meters.other_services import OtherServices
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
@@ -26,12 +27,18 @@ class Post(Protocol):
 _TOLD_AGAIN_BEATS: Final = 10
 """So often each meter is told again: what is retained may have been overtaken on its way."""
 
+_STOPPED: Final = "the service was stopped"
+
 COALESCE_S: Final = 0.1
 """A meter is published at most once in so many seconds, and its last value always."""
 
 
 class Announcer:
-    """Speaks for one link, on the broker and on the board."""
+    """Speaks for one link, on the broker and on the board.
+
+    Attributes:
+        others: the other services of the link: nothing is said against one that operates it.
+    """
 
     def __init__(self, store: LinkStore, board: Board, metrics: Metrics, post: Post) -> None:
         self._store = store
@@ -43,6 +50,8 @@ class Announcer:
         self._told: dict[str, MeterValue] = {}
         self._last: dict[str, MeterValue] = {}
         self._beat = 0
+        self._ended = False
+        self.others = OtherServices()
 
     def forget_told(self) -> None:
         """Have every meter published again: the broker may have lost what it retained."""
@@ -70,19 +79,24 @@ class Announcer:
         """Publish that no meter can be played, where the store cannot be asked (duty D14)."""
         # Not `_told`: a broker that came back just before has been told nothing yet.
         for last in list(self._last.values()):
-            self._tell_meter(msgspec.structs.replace(last, state="inoperable", at=now_text()))
+            value = msgspec.structs.replace(last, state="inoperable", at=now_text())
+            self._tell_meter(value, aloud=not self.others.may_operate)
 
-    def _tell_meter(self, value: MeterValue) -> None:
+    def _tell_meter(self, value: MeterValue, *, aloud: bool = True) -> None:
+        """Show a meter on our own displays and, aloud, to all, where it is not as it was told."""
         last, told = self._last.get(value.meter), self._told.get(value.meter)
         if last is not None and value.version < last.version:
             return
-        if told is not None and (value.version, value.state) == (told.version, told.state):
+        due = aloud and not _same(value, told)
+        if not due and _same(value, last):
             return
         value = self._no_earlier(value)
-        self._told[value.meter] = self._last[value.meter] = value
+        self._last[value.meter] = value
         self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
         self._metrics.show_amount(self._link, value.meter, value.amount)
-        self._post_meter(value)
+        if due:
+            self._told[value.meter] = value
+            self._post_meter(value)
 
     def _post_meter(self, value: MeterValue) -> None:
         self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
@@ -101,6 +115,9 @@ class Announcer:
     def tell_beat(self, problem: str | None, closed: str | None) -> None:
         """Publish the controller's state; its silence is taken for failure (duty D13).
 
+        That we cannot operate the link is said to all where no other service operates it; our own
+        displays and metrics have it in any case (duty D14).
+
         Args:
             problem: why the link is inoperable, or None.
             closed: why people have closed it, or None.
@@ -115,10 +132,21 @@ class Announcer:
         )
         self._board.put_controller(self._link, beat)
         self._metrics.show_operable(self._link, operable=problem is None)
-        self._post(topics.controller(self._link), msgspec.json.encode(beat), retain=True)
+        if self._ended or (problem and self.others.may_operate):
+            return
+        payload = msgspec.json.encode(beat)
+        self.others.note_own(payload)
+        self._post(topics.controller(self._link), payload, retain=True)
         if self._beat % _TOLD_AGAIN_BEATS == 0:
             for told in self._told.values():
                 self._post_meter(told)
+
+    def tell_end(self) -> None:
+        """Say that the link is inoperable, unless another service operates it; no beat follows."""
+        if not self.others.may_operate:
+            self.tell_beat(_STOPPED, None)
+            self.tell_inoperable()
+        self._ended = True
 
     def tell_seal(self, entries: int, seal: str) -> None:
         """Publish the seal over the ledger, so that others can keep it too (duty D17)."""
@@ -147,3 +175,8 @@ class Announcer:
         if of_meter:
             self._board.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))
+
+
+def _same(value: MeterValue, other: MeterValue | None) -> bool:
+    """Whether a meter's value is what was told of it before."""
+    return other is not None and (value.version, value.state) == (other.version, other.state)

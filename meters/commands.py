@@ -48,7 +48,7 @@ def serve(
     It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names.
     """
     from meters.service import ServeOptions
-    from meters.service import serve as run
+    from meters.serving import serve as run
 
     floor = read_floor(config)
     if demo_people and not floor.facility.demonstration:

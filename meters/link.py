@@ -174,6 +174,16 @@ class LinkService:
     def _set_mark(self, head: Head) -> None:
         self._mark.note(head.entry, head.chain)
 
+    def hear_beat(self, payload: bytes, *, retained: bool) -> None:
+        """Take in a beat of this link, ours or another service's.
+
+        That another cannot operate the link is no word on us, who do: all are told so at once.
+        """
+        if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
+            self.announcer.forget_told()
+            self.meters_changed()
+            self._tell_beat()
+
     def meters_changed(self) -> None:
         """Have the meters published soon."""
         self._changed.set()
@@ -302,11 +312,20 @@ class LinkService:
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
-        self._set_problem(problem if isinstance(problem, str) else _told(problem))
+        told = problem if isinstance(problem, str) else _told(problem)
+        self._note_outage(told)
+        self._set_problem(told)
         self._intake.forget()
         self.announcer.tell_inoperable()
         if audit:
             self._want_audit()
+
+    def _note_outage(self, problem: str) -> None:
+        """Keep that the link does not operate, which it does where another service operates it."""
+        others, again = self.announcer.others, self._problem is None
+        operated = others.operate if again else others.may_operate
+        if problem != _NOT_AUDITED and not operated:
+            self._outages.begin(problem, again=again)
 
     def _want_audit(self) -> None:
         self._unbalanced = _NOT_AUDITED
@@ -317,8 +336,6 @@ class LinkService:
         if problem != self._problem:
             if problem:
                 self._log.error("link inoperable", reason=problem)
-                if problem != _NOT_AUDITED:
-                    self._outages.begin(problem, again=self._problem is None)
             else:
                 self._log.info("link operable")
             self._problem = problem

@@ -1,12 +1,10 @@
 """The meter service: intake from the broker, the links, the web side, all in one event loop."""
 
 import asyncio
-import gc
+import contextlib
 import random
-import signal
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,26 +23,24 @@ from meters.desk.changes import DeskBell
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
 from meters.desk.simulated import validate_what_waits
-from meters.embedded.parts import embedded_broker
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
-from meters.keys.workers import own_party
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.metrics import Metrics
 from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.subscriptions import EventSubscriptions
 from meters.people.demonstration import let_in
 from meters.people.people import People
-from meters.redis_connection import open_redis
-from meters.run_notes import note_start, note_stop
+from meters.run_notes import note_start
 from meters.selfcheck.configuration import Configuration
 from meters.selfcheck.running import SelfCheck
+from meters.stopping import quiet
 from meters.web.app import create_app
 from meters.wire import topics
-from meters.wire.address import BrokerAddress, parse_broker_url
-from meters.wire.credentials import broker_address
+from meters.wire.address import BrokerAddress
 from meters.wire.floor import Floor, Link
 from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
@@ -58,7 +54,9 @@ log = structlog.get_logger()
 BATCH_EVENTS_MAX: Final = 200
 BATCHES_AT_ONCE: Final = 3
 _RECONNECT_S: Final = (0.1, 5.0)
-_CANCEL_AGAIN_S: Final = 6.0
+_LEFT_WITHIN_S: Final = 2.0
+_ANSWERED_WITHIN_S: Final = 3.0
+_FLUSHED_WITHIN_S: Final = 1.0
 
 Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
 
@@ -122,7 +120,7 @@ class MeterService:
                 configuration=Configuration(floor, store, adopts=options.demo_people),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
-                ring=self._bell.ring,
+                ring=self._ring,
             )
             for link, store in stores.items()
         }
@@ -135,7 +133,16 @@ class MeterService:
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._links_desk = LinksDesk(self._links, self._online)
+        self._beats = {topics.controller(link): each for link, each in self._links.items()}
+        self._events = EventSubscriptions(
+            self._links,
+            lambda: [id_ for id_, link in self._links.items() if link.problem is None],
+            shared=floor.service.broker != "embedded",
+        )
         self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
+        self._batches: set[asyncio.Task[None]] = set()
+        self._arrived: Arrivals | None = None
+        self._stopping = False
         self._identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
@@ -144,11 +151,18 @@ class MeterService:
         self._known |= known
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
+    def _ring(self) -> None:
+        """Have it seen that a link, or what stands on its desks, has changed."""
+        self._bell.ring()
+        self._events.look()
+
     def inoperable(self) -> Mapping[str, str]:
         """The links that cannot be played, each with its reason."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             found = {id_: found.get(id_, "no broker") for id_ in self._links}
+        if self._stopping:
+            found = dict.fromkeys(self._links, "the service is stopping")
         return found
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
@@ -187,11 +201,29 @@ class MeterService:
         """Run the links and take what the tables send, without web, until cancelled."""
         group.create_task(self._self_check.run(), name="self-check")
         for link in self._links.values():
+            link.announcer.others.listen_first()
             group.create_task(link.beat(), name="beat")
             group.create_task(link.publish(), name="publish")
             group.create_task(link.audit(), name="audit")
         while True:
             await self._serve_broker(broker, group)
+
+    async def stop(self) -> None:
+        """Leave the tables' events to the other services, and answer what has arrived.
+
+        Within a few seconds, whatever the parts do; then `run` may be cancelled.
+        """
+        self._stopping = True
+        connection, arrived = self._connection, self._arrived
+        if connection is None or arrived is None:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LEFT_WITHIN_S):
+                await self._events.leave()
+        await quiet(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
+        for link in self._links.values():
+            link.announcer.tell_end()
+        await quiet(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
 
     async def _serve_broker(
         self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
@@ -199,27 +231,26 @@ class MeterService:
         """Serve one connection until it is lost, then wait a little."""
         least_s, most_s = _RECONNECT_S
         try:
-            arrived = Arrivals(self._lane, self._count_dropped)
+            arrived = Arrivals(self._lane, self._count_dropped, self._hear_beat)
             async with self._connect(broker(), self._identifier, arrived) as connection:
-                for pattern in self._subscriptions():
-                    await connection.subscribe(pattern, qos=1)
-                self._connection = connection
+                await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
+                await connection.subscribe([(beat, 1) for beat in self._beats])
+                self._connection, self._arrived = connection, arrived
                 log.info("broker connected")
                 for link in self._links.values():
+                    link.announcer.others.listen_first()
                     link.announcer.forget_told()
                     link.meters_changed()
-                await self._take_batches(connection, batches)
+                following = batches.create_task(self._events.follow(connection), name="events")
+                try:
+                    await self._take_batches(connection, batches)
+                finally:
+                    following.cancel()
         except (aiomqtt.MqttError, UserError) as error:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
         await asyncio.sleep(random.uniform(least_s, most_s / 5))  # noqa: S311  (jitter)
-
-    def _subscriptions(self) -> Sequence[str]:
-        """Workers share the tables' events; one works alone beside an embedded broker."""
-        alone = self._floor.service.broker == "embedded"
-        events = topics.EVERY_TABLE_OUT if alone else f"$share/pitlink/{topics.EVERY_TABLE_OUT}"
-        return [events, topics.EVERY_TABLE_STATUS]
 
     async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
         """Take what arrives, a few batches at once: the next is judged while the store applies one.
@@ -236,6 +267,8 @@ class MeterService:
                 self._free.release()
                 raise
             taking = batches.create_task(self._take_batch(by_link), name="batch")
+            self._batches.add(taking)
+            taking.add_done_callback(self._batches.discard)
             taking.add_done_callback(lambda _: self._free.release())
 
     async def _take_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
@@ -260,6 +293,13 @@ class MeterService:
         if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
             return topic
         return ""
+
+    def _hear_beat(self, message: aiomqtt.Message) -> bool:
+        """Take in a beat, ours or another service's, which waits behind no table's event."""
+        link = self._beats.get(message.topic.value)
+        if link is not None:
+            link.hear_beat(message.payload, retained=message.retain)
+        return link is not None
 
     def _count_dropped(self, topic: str) -> None:
         """Count what a topic brought too much of, and say so now and then."""
@@ -325,75 +365,3 @@ class MeterService:
         link.announcer.tell_jackpot(jackpot, of_meter=record.percent is not None)
         link.meters_changed()
         self._bell.ring()
-
-
-async def serve(floor: Floor, options: ServeOptions) -> None:
-    """Run the service until SIGINT or SIGTERM; what is in flight is finished or left unanswered.
-
-    Raises:
-        UserError: a part cannot be started or reached as the floor file says.
-    """
-    _spare_the_collector()
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with AsyncExitStack() as stack:
-        redis = await stack.enter_async_context(open_redis(floor))
-        broker = await _broker_of(floor, stack)
-        ready = asyncio.Event()
-        service = MeterService(floor, redis, options)
-        serving = asyncio.create_task(service.run(broker, ready), name="service")
-        stopping = asyncio.create_task(stop.wait(), name="stop")
-        try:
-            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopping.cancel()
-            await _end(serving)
-            await note_stop(service.people.log)
-    log.info("stopped")
-
-
-async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
-    """What tells where the broker is: the floor file's, or the embedded one, which is started."""
-    service = floor.service
-    if service.broker == "embedded":
-        url = await stack.enter_async_context(embedded_broker(Path(service.data)))
-        return lambda: parse_broker_url(url)
-    party = stack.enter_context(own_party(service))
-    broker_address(service, party)
-    return lambda: broker_address(service, party)
-
-
-def _spare_the_collector() -> None:
-    """Have the garbage collector look less often, and never at what stays for good.
-
-    Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds
-    the collector took a sixth of the service's time.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
-
-
-async def _end(serving: "asyncio.Task[None]") -> None:
-    """End the service, and show a user's mistake as itself rather than as a group of one.
-
-    A cancellation can be lost where it meets an answer inside the client library, so it is given
-    again until it is heeded.
-    """
-    while not serving.done():
-        serving.cancel()
-        await asyncio.wait({serving}, timeout=_CANCEL_AGAIN_S)
-    try:
-        await serving
-    except asyncio.CancelledError:
-        return
-    except BaseExceptionGroup as group:
-        mistakes = group.subgroup(UserError)
-        if mistakes is not None:
-            first = mistakes.exceptions[0]
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]
-            raise UserError(str(first)) from None
-        raise

@@ -29,7 +29,11 @@ def access_list(floor: Floor, services: int) -> str:
         *(
             _block(
                 service_party(number).username,
-                reads=[topics.EVERY_TABLE_OUT, topics.EVERY_TABLE_STATUS],
+                reads=[
+                    topics.EVERY_TABLE_OUT,
+                    topics.EVERY_TABLE_STATUS,
+                    topics.controller(every_link),
+                ],
                 writes=[
                     topics.table_in(every_link, every),
                     topics.meter(every_link, every),

@@ -29,14 +29,19 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
     Args:
         lane: the lane of a topic; each its own unless given.
         dropped: is told the topic of each message that is let go.
+        aside: takes a message that is not to wait, and says whether it was one.
     """
 
     def __init__(
-        self, lane: Lane = lambda topic: topic, dropped: Callable[[str], None] = lambda _: None
+        self,
+        lane: Lane = lambda topic: topic,
+        dropped: Callable[[str], None] = lambda _: None,
+        aside: Callable[[aiomqtt.Message], bool] = lambda _: False,
     ) -> None:
         self._lanes: dict[str, deque[aiomqtt.Message]] = {}
         self._lane = lane
         self._dropped = dropped
+        self._aside = aside
         self._bytes = 0
         self._held_off: dict[str, float] = {}
         self._clock_s = asyncio.get_running_loop().time
@@ -56,6 +61,8 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         return [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
 
     def _put(self, item: aiomqtt.Message) -> None:
+        if self._aside(item):
+            return
         topic = item.topic.value
         name = self._lane(topic)
         lane = self._lanes.get(name)

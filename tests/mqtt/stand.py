@@ -77,6 +77,14 @@ class Service:
         except httpx.TransportError:
             return False
 
+    def readiness(self) -> dict[str, Any]:
+        """What `GET /readyz` says; no link while nothing answers there."""
+        try:
+            found: dict[str, Any] = self._http.get("/readyz").json()
+        except httpx.TransportError:
+            return {"ready": False, "links": {}}
+        return found
+
     def meters(self) -> list[dict[str, Any]]:
         """What `GET /api/v1/meters` says."""
         answer = self._http.get("/api/v1/meters")
@@ -216,6 +224,19 @@ class Stand:
         """A table of the link `main` that nobody has used yet."""
         return self.at("main", f"T-{next(self._numbers)}")
 
+    def another(self, home: Path) -> Service:
+        """A further service on the same floor, with pages and a data directory of its own."""
+        port = free_port()
+        config = home / "floor.toml"
+        config.write_text(
+            re.sub(
+                r'http = ".*"\ndata = ".*"',
+                f'http = "127.0.0.1:{port}"\ndata = "{home / "data"}"',
+                self.service.config.read_text(),
+            )
+        )
+        return Service(config, port)
+
     def books(self) -> dict[str, Any]:
         """Every account, count and ledger entry of both links, as the store has them now.
 
@@ -250,6 +271,15 @@ class Stand:
         """The micros on an account, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
             return int(store.hget(f"pitlink:{{{link}}}:accounts", name.decode()) or 0)
+
+    def ledger(self, link: str) -> list[dict[str, str]]:
+        """Every entry of a link's ledger, as the store has it now."""
+        with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
+            entries: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
+        return [
+            {name.decode(): value.decode() for name, value in fields.items()}
+            for _, fields in entries
+        ]
 
     def at(self, link: str, table: str) -> Asker:
         """A table by its name, whether the floor has it or not."""

@@ -3,10 +3,8 @@
 The broker shares the tables' events out between them, so that either may take any.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -14,7 +12,7 @@ import pytest
 
 from tests.mqtt.events import Event, result, wagers
 from tests.mqtt.stand import Asker, Service, Stand
-from tests.servers import eventually, free_port
+from tests.servers import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -32,16 +30,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 @pytest.fixture(scope="module")
 def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A second service on the same floor, with pages and a data directory of its own."""
-    home, port = tmp_path_factory.mktemp("other"), free_port()
-    text = re.sub(
-        r'http = ".*"\ndata = ".*"',
-        f'http = "127.0.0.1:{port}"\ndata = "{home / "data"}"',
-        stand.service.config.read_text(),
-    )
-    config = Path(home / "floor.toml")
-    config.write_text(text)
-    service = Service(config, port)
+    service = stand.another(tmp_path_factory.mktemp("other"))
     try:
         service.start()
         yield service

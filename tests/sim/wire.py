@@ -110,6 +110,13 @@ class Broker:
                 if not group and aiomqtt.Topic(topic).matches(pattern):
                     self._send(session, topic, payload, retain=True)
 
+    def unsubscribe(self, session: Session, pattern: str) -> None:
+        """Have a client given no more of what a filter matches."""
+        group = ""
+        if pattern.startswith(_SHARED):
+            _, group, pattern = pattern.split("/", 2)
+        session.filters.remove((group, pattern))
+
     def publish(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
         """Take a message from a client, unless it is lost on the way."""
         process = current_process()
@@ -192,6 +199,13 @@ class _Carried:
         filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
         self._broker.subscribe(self._session, filters)
         return (qos,)
+
+    async def unsubscribe(self, topic: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+        """Unsubscribe from one topic."""
+        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
+        if not self._session.open:
+            raise aiomqtt.MqttError("disconnected")
+        self._broker.unsubscribe(self._session, topic)
 
     async def publish(
         self,

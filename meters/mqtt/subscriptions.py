@@ -1,0 +1,94 @@
+"""Which of the tables' events a service takes: those of the links that operate for it."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Final
+
+import aiomqtt
+import structlog
+
+from meters.mqtt.connection import BrokerConnection
+from meters.wire import topics
+
+log = structlog.get_logger()
+
+_GROUP: Final = "$share/pitlink"
+_EVERY: Final = f"{_GROUP}/{topics.EVERY_TABLE_OUT}"
+_AGAIN_S: Final = 1.0
+
+
+class EventSubscriptions:
+    """Subscribes to the events of the links that operate, and leaves those that do not.
+
+    Services share the events out between them. One that cannot answer those of a link leaves them
+    to the others; where there is none, the tables repeat them. While every link operates it is one
+    subscription, by which tables that the floor does not have are heard and told so too.
+
+    Args:
+        links: the links of the floor.
+        operable: tells those of them that operate now.
+        shared: whether the broker shares events out; one service works alone where it does not.
+    """
+
+    def __init__(
+        self,
+        links: Collection[str],
+        operable: Callable[[], Collection[str]],
+        *,
+        shared: bool,
+    ) -> None:
+        self._links = frozenset(links)
+        self._operable = operable
+        self._shared = shared
+        self._leaving = False
+        self._changed = asyncio.Event()
+        self._settled = asyncio.Event()
+
+    def look(self) -> None:
+        """Have it seen that a link has begun to operate, or has ceased to."""
+        self._changed.set()
+
+    async def follow(self, connection: BrokerConnection) -> None:
+        """Keep one connection's subscriptions as the links are, until cancelled."""
+        held: set[str] = set()
+        while True:
+            self._changed.clear()
+            try:
+                await self._settle(connection, held)
+            except aiomqtt.MqttError as error:
+                log.warning("not subscribed", reason=str(error))
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            if not self._changed.is_set():
+                self._settled.set()
+            await self._changed.wait()
+
+    async def leave(self) -> None:
+        """Leave the events of every link for good.
+
+        What the broker had given us before has arrived when this returns.
+        """
+        self._leaving = True
+        self._settled.clear()
+        self.look()
+        await self._settled.wait()
+
+    async def _settle(self, connection: BrokerConnection, held: set[str]) -> None:
+        wanted = self._wanted()
+        # In this order nothing is missed between two; what comes twice is a repeat.
+        for pattern in sorted(wanted - held):
+            await connection.subscribe(pattern, qos=1)
+            held.add(pattern)
+        for pattern in sorted(held - wanted):
+            await connection.unsubscribe(pattern)
+            held.discard(pattern)
+
+    def _wanted(self) -> frozenset[str]:
+        if self._leaving:
+            return frozenset()
+        if not self._shared:
+            return frozenset({topics.EVERY_TABLE_OUT})
+        operable = self._links.intersection(self._operable())
+        if operable == self._links:
+            return frozenset({_EVERY})
+        return frozenset(f"{_GROUP}/{topics.table_out(link, '+')}" for link in operable)

@@ -1,0 +1,100 @@
+"""The service as a process: its parts opened, and stopped in good order on a signal."""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from bonus.errors import UserError
+from meters.embedded.parts import embedded_broker
+from meters.keys.workers import own_party
+from meters.redis_connection import open_redis
+from meters.run_notes import note_stop
+from meters.service import MeterService, ServeOptions
+from meters.wire.address import BrokerAddress, parse_broker_url
+from meters.wire.credentials import broker_address
+from meters.wire.floor import Floor
+
+log = structlog.get_logger()
+
+_CANCEL_AGAIN_S: Final = 6.0
+
+
+async def serve(floor: Floor, options: ServeOptions) -> None:
+    """Run the service until SIGINT or SIGTERM; what is in flight then is finished.
+
+    Raises:
+        UserError: a part cannot be started or reached as the floor file says.
+    """
+    _spare_the_collector()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        redis = await stack.enter_async_context(open_redis(floor))
+        broker = await _broker_of(floor, stack)
+        ready = asyncio.Event()
+        service = MeterService(floor, redis, options)
+        serving = asyncio.create_task(service.run(broker, ready), name="service")
+        stopping = asyncio.create_task(stop.wait(), name="stop")
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not serving.done():
+                log.info("stopping")
+                await service.stop()
+        finally:
+            stopping.cancel()
+            await _end(serving)
+            await note_stop(service.people.log)
+    log.info("stopped")
+
+
+async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
+    """What tells where the broker is: the floor file's, or the embedded one, which is started."""
+    service = floor.service
+    if service.broker == "embedded":
+        url = await stack.enter_async_context(embedded_broker(Path(service.data)))
+        return lambda: parse_broker_url(url)
+    party = stack.enter_context(own_party(service))
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
+
+
+def _spare_the_collector() -> None:
+    """Have the garbage collector look less often, and never at what stays for good.
+
+    Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds
+    the collector took a sixth of the service's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+
+
+async def _end(serving: "asyncio.Task[None]") -> None:
+    """End the service, and show a user's mistake as itself rather than as a group of one.
+
+    A cancellation can be lost where it meets an answer inside the client library, so it is given
+    again until it is heeded.
+    """
+    while not serving.done():
+        serving.cancel()
+        await asyncio.wait({serving}, timeout=_CANCEL_AGAIN_S)
+    try:
+        await serving
+    except asyncio.CancelledError:
+        return
+    except BaseExceptionGroup as group:
+        mistakes = group.subgroup(UserError)
+        if mistakes is not None:
+            first = mistakes.exceptions[0]
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            raise UserError(str(first)) from None
+        raise

@@ -1,0 +1,88 @@
+"""A service that cannot operate a link, beside one that can: the tables see the one that can."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.mqtt.events import result, wagers
+from tests.mqtt.stand import Service, Stand
+from tests.mqtt.stranger import Heard
+from tests.servers import eventually
+
+pytestmark = pytest.mark.slow
+
+TABLES = 12
+BEAT = "pitlink/v1/main/controller"
+NEVER_SEEN = 1_000_000
+
+
+@pytest.fixture
+def unable(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A second service, which has seen more of the ledger of `main` than there ever was."""
+    home = tmp_path_factory.mktemp("unable")
+    mark = home / "data" / "marks" / "main.ledger-mark.json"
+    mark.parent.mkdir(parents=True)
+    mark.write_text(json.dumps({"link": "main", "entries": NEVER_SEEN}))
+    service = stand.another(home)
+    try:
+        service.launch()
+        service.process.until(
+            lambda: "main" in reasons(service) and "other" not in reasons(service),
+            within_s=30,
+            what="the second service up, without main",
+        )
+        yield service
+    finally:
+        service.close()
+
+
+def reasons(service: Service) -> dict[str, str]:
+    """The links that a service cannot operate, by what it says itself."""
+    found: dict[str, str] = service.readiness()["links"]
+    return {link: why for link, why in found.items() if "under way" not in why}
+
+
+def beats(stand: Stand, after: int) -> list[Heard]:
+    return stand.ear.on(BEAT)[after:]
+
+
+@pytest.mark.duty("D9")
+@pytest.mark.duty("D13")
+@pytest.mark.duty("D14")
+def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Service) -> None:
+    """It says so of itself; no event goes to it, no beat and no meter says inoperable meanwhile.
+
+    Once nobody operates the link, it tells all; once somebody does, all hear that at once.
+    """
+    begun = len(stand.ear.on(BEAT))
+    assert "has held 1000000" in reasons(unable)["main"]
+    assert unable.counted("pitlink_link_operable", link="main") == 0
+    assert unable.counted("pitlink_link_operable", link="other") == 1
+    assert "link inoperable" in unable.process.errors
+    tables = [stand.table() for _ in range(TABLES)]
+    for table in tables:
+        table.tell(wagers(1))
+    for table in tables:
+        assert stand.ear.next_on(table.into).json["status"] == "accepted"
+    eventually(lambda: len(beats(stand, begun)) >= 3, what="three beats")
+    assert {beat.json["state"] for beat in beats(stand, begun)} == {"operable"}
+    meter = "pitlink/v1/main/meter/progressive"
+    assert "inoperable" not in {told.json["state"] for told in stand.ear.on(meter)}
+
+    stand.service.process.kill()
+    eventually(
+        lambda: "has held 1000000" in beats(stand, begun)[-1].json["reason"],
+        within_s=20,
+        what="the last one left says that it cannot",
+    )
+    eventually(
+        lambda: unable.readiness()["links"].keys() == {"main"}, what="the other link goes on"
+    )
+    stand.service.start()
+    eventually(lambda: beats(stand, begun)[-1].json["state"] == "operable", what="operable")
+    back = len(stand.ear.on(BEAT))
+    eventually(lambda: len(beats(stand, back)) >= 3, what="three beats more")
+    assert {beat.json["state"] for beat in beats(stand, back)} == {"operable"}
+    eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "open", what="the meter open")
+    tables[0].accept(result(2))

@@ -1,0 +1,147 @@
+"""Two services restarted one after the other, while tables play as fast as they can."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+
+from tests.chaos.devices import Answer, Devices
+from tests.mqtt.stand import Service, Stand
+from tests.mqtt.stranger import Heard
+from tests.servers import eventually
+
+pytestmark = pytest.mark.slow
+
+TABLES: Final = 3
+BEAT: Final = "pitlink/v1/main/controller"
+SILENCE_S: Final = 3.0
+STOPPED_WITHIN_S: Final = 60.0
+
+
+class PlayedTable:
+    """A table at which round follows round until it is told to stop."""
+
+    def __init__(self, devices: Devices) -> None:
+        self.refused: list[Answer] = []
+        self.rounds = 0
+        self._devices = devices
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._play)
+        self._failed: BaseException | None = None
+        self._thread.start()
+
+    def played(self, rounds: int) -> bool:
+        """Whether it has come to so many rounds; what stopped it is raised here."""
+        if self._failed is not None:
+            raise RuntimeError("a table stopped") from self._failed
+        return self.rounds >= rounds
+
+    def end(self) -> None:
+        """Stop after the round in hand."""
+        self._stop.set()
+        self._thread.join(STOPPED_WITHIN_S)
+
+    def _play(self) -> None:
+        try:
+            while not self._stop.is_set():
+                answers = [self._devices.wager(3), self._devices.ask("lockout")]
+                answers.append(self._devices.play_out())
+                self.refused += [answer for answer in answers if not answer["ok"]]
+                self.rounds += 1
+        except BaseException as error:
+            self._failed = error
+
+
+@pytest.fixture
+def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Service]]:
+    """Both services of the floor, ready."""
+    other = stand.another(tmp_path_factory.mktemp("other"))
+    try:
+        other.start()
+        yield [stand.service, other]
+    finally:
+        other.close()
+
+
+@pytest.fixture
+def tables(stand: Stand, services: Sequence[Service]) -> Iterator[list[PlayedTable]]:
+    """Tables at play."""
+    agents: list[Devices] = []
+    played: list[PlayedTable] = []
+    try:
+        agents += [Devices(services[0].config, stand.table().table) for _ in range(TABLES)]
+        played += [PlayedTable(agent.__enter__()) for agent in agents]
+        yield played
+    finally:
+        for table in played:
+            table.end()
+        for agent in agents:
+            agent.__exit__(None, None, None)
+
+
+def starved(beats: Sequence[Heard]) -> bool:
+    """Whether the machine was so busy that no service beat in time: tables rightly stop then."""
+    moments = [datetime.fromisoformat(beat.json["at"]) for beat in beats]
+    return any((b - a).total_seconds() >= SILENCE_S for a, b in pairwise(moments))
+
+
+def more_rounds(tables: Sequence[PlayedTable], rounds: int) -> None:
+    """Wait until every table has played some more rounds."""
+    for table in tables:
+        due = table.rounds + rounds
+        eventually(lambda: table.played(due), within_s=60, what="more rounds")  # noqa: B023
+
+
+def stop(service: Service) -> None:
+    """Have a service end in good order."""
+    status = service.process.stop(within_s=STOPPED_WITHIN_S)
+    assert status == 0, service.process.errors
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.duty("D13")
+def test_not_one_round_is_refused(
+    stand: Stand, services: Sequence[Service], tables: Sequence[PlayedTable]
+) -> None:
+    """No answer is a refusal, no beat says inoperable, and the ledger balances.
+
+    Nor where one comes back with a wrong floor file at first, and has to be restarted once more.
+    """
+    begun = len(stand.ear.on(BEAT))
+    more_rounds(tables, 3)
+    first, second = services
+    stop(first)
+    filed = first.config.read_text()
+    first.config.write_text(filed.replace('asset = "S-1"', 'asset = "S-2"'))
+    first.launch()
+    first.process.until(
+        lambda: "not as approved" in first.readiness()["links"].get("main", ""),
+        within_s=30,
+        what="the first service up, which cannot operate the link",
+    )
+    more_rounds(tables, 3)
+    first.config.write_text(filed)
+    for service in (first, second):
+        stop(service)
+        more_rounds(tables, 3)
+        service.start()
+        more_rounds(tables, 3)
+    for table in tables:
+        table.end()
+    beats = stand.ear.on(BEAT)[begun:]
+    assert {beat.json["state"] for beat in beats} == {"operable"}
+    refused = [answer for table in tables for answer in table.refused]
+    assert not refused or starved(beats), refused
+    found = stand.service.audit()
+    assert found["balanced"], found["problems"]
+    rounds = sum(table.rounds for table in tables) - len(refused)
+    assert entries(stand, "wagers") == entries(stand, "result") >= rounds
+
+
+def entries(stand: Stand, kind: str) -> int:
+    """How many entries of a kind the ledger of `main` has."""
+    ledger: list[dict[str, Any]] = stand.ledger("main")
+    return sum(entry["kind"] == kind for entry in ledger)
