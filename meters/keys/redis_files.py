@@ -22,6 +22,13 @@ COMMANDS: Final = (
 )  # fmt: skip
 """All that the service does with Redis. It can empty no database and change no setting."""
 
+_NOBODY: Final = "user default off resetpass ~* &* +@all"
+"""The user of who has not said who he is: off and without a password, so nobody can be him.
+
+He may do all, since Redis reads its append-only file in his name. What he may not do it leaves out
+as it starts, up to the whole of the books.
+"""
+
 _OURS: Final = frozenset({"default", REDIS_USER})
 
 
@@ -35,7 +42,7 @@ def users(passwords: Sequence[str], before: str = "") -> str:
     hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
     allowed = (f"+{command}" for command in COMMANDS)
     lines = [
-        "user default off resetkeys resetchannels -@all",
+        _NOBODY,
         f"user {REDIS_USER} on ~pitlink:* resetchannels -@all {' '.join([*allowed, *hashed])}",
         *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
     ]
@@ -51,7 +58,7 @@ def _user_of(line: str) -> str | None:
 
 _TLS: Final = """\
 # Written by `pitlink keys` once; change it as you like. deploy/redis.conf includes it.
-# The files are where they were made: say where they are on Redis's machine.
+# Here the files are on Redis's machine; --redis-home DIRECTORY says that they are elsewhere.
 port 0
 tls-port 6379
 tls-cert-file "{home}/redis.crt"

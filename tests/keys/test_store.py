@@ -127,6 +127,25 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
         plain.ping()
 
 
+@pytest.mark.duty("D11")
+def test_what_was_written_is_there_after_a_restart(keys: Path) -> None:
+    """Redis reads its file in the name of a user who may not be barred from anything in it."""
+    with SecuredRedis(keys) as store:
+        with client(keys, store) as service:
+            twice = service.register_script(
+                "redis.call('HSET', KEYS[1], 'a', '1'); redis.call('SADD', KEYS[2], 'b')"
+            )
+            twice(keys=["pitlink:{x}:one", "pitlink:{x}:two"])
+            with service.pipeline(transaction=True) as pipe:
+                pipe.zadd("pitlink:three", {"c": 1}).set("pitlink:four", "d", px=600_000).execute()
+        store.kill()
+        store.start()
+        with client(keys, store) as service:
+            assert service.hgetall("pitlink:{x}:one") == {b"a": b"1"}
+            there = service.exists("pitlink:{x}:two", "pitlink:three", "pitlink:four")
+            assert there == 3
+
+
 def test_a_redis_that_is_not_ours_is_not_spoken_to(keys: Path, store: SecuredRedis) -> None:
     """The floor's authority alone is believed."""
     system = ssl.get_default_verify_paths().cafile
