@@ -9,7 +9,7 @@ import typer
 
 from bonus.errors import UserError, nearest
 from meters.keys.holders import Holder, by_name, holders
-from meters.keys.keyring import Entry, Keyring
+from meters.keys.keyring import Entry, Homes, Keyring
 from meters.keys.workers import service_numbers
 from meters.wire.credentials import keys_directory
 from meters.wire.floor import Floor, read_floor
@@ -42,6 +42,18 @@ def keys(
     redis_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="The same for Redis."),
+    ] = None,
+    broker_home: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Where broker/ will be on the broker's machine: its listeners.conf is written anew"
+            " and names the files there.",
+        ),
+    ] = None,
+    redis_home: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="The same for redis/ and its tls.conf."),
     ] = None,
     services: Annotated[
         int,
@@ -79,8 +91,16 @@ def keys(
     directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
     workers = max([services, *service_numbers(directory)])
     held = holders(floor, workers, broker_host or (), redis_host or ())
-    entries = Keyring(directory, floor).fill(held, _renewed(by_name(held), renew or ()))
+    homes = Homes(_home(broker_home, "--broker-home"), _home(redis_home, "--redis-home"))
+    entries = Keyring(directory, floor, homes).fill(held, _renewed(by_name(held), renew or ()))
     _show(directory, entries, _unused(directory, held), floor)
+
+
+def _home(given: Path | None, option: str) -> Path | None:
+    """A place on another machine, where nothing can be looked up."""
+    if given is not None and not (given.is_absolute() and str(given).isprintable()):
+        raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
+    return given
 
 
 def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:

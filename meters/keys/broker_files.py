@@ -97,7 +97,7 @@ def _hashed(password: str) -> str:
 
 _LISTENERS: Final = """\
 # Written by `pitlink keys` once; change it as you like. deploy/mosquitto.conf includes it.
-# The files are where they were made: say where they are on the broker's machine.
+# Here the files are on the broker's machine; --broker-home DIRECTORY says that they are elsewhere.
 allow_anonymous false
 password_file {home}/passwords
 acl_file {home}/acl

@@ -37,12 +37,27 @@ class Entry:
     until: datetime
 
 
-class Keyring:
-    """A directory of keys for a floor."""
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Where the servers find their parts on their own machines; None where they were made."""
 
-    def __init__(self, directory: Path, floor: Floor) -> None:
+    broker: Path | None = None
+    redis: Path | None = None
+
+
+class Keyring:
+    """A directory of keys for a floor.
+
+    Args:
+        directory: the directory.
+        floor: what the floor file says.
+        homes: where the servers' parts will be.
+    """
+
+    def __init__(self, directory: Path, floor: Floor, homes: Homes = Homes()) -> None:
         self._directory = directory
         self._floor = floor
+        self._homes = homes
         self._signer: Authority | None = None
         self._authority_pem = b""
 
@@ -144,16 +159,16 @@ class Keyring:
         write_private(home / "passwords", password_lines(self._passwords(held, PASSWORD_FILE)))
         if not (home / "revoked.crl").exists():
             self._write_revoked(self._signing())
-        if not (home / "listeners.conf").exists():
-            write_private(home / "listeners.conf", listeners(home))
+        if self._homes.broker or not (home / "listeners.conf").exists():
+            write_private(home / "listeners.conf", listeners(self._homes.broker or home))
 
     def _write_redis_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / REDIS.place
         before = (read_bytes(home / "users.acl") or b"").decode(errors="replace")
         passwords = list(self._passwords(held, REDIS_PASSWORD_FILE).values())
         write_private(home / "users.acl", users(passwords, before))
-        if not (home / "tls.conf").exists():
-            write_private(home / "tls.conf", tls(home))
+        if self._homes.redis or not (home / "tls.conf").exists():
+            write_private(home / "tls.conf", tls(self._homes.redis or home))
 
     def _passwords(self, held: Sequence[Holder], name: str) -> dict[str, str]:
         return {

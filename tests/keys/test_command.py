@@ -87,6 +87,25 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
             assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
 
 
+def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_path: Path) -> None:
+    """Written anew where a place is given, since they are written once otherwise."""
+    config = str(write_floor(tmp_path / "floor.toml"))
+    places = ("--broker-home", "/etc/mosquitto/pitlink", "--redis-home", "/etc/redis/pitlink")
+    done = run_pitlink("keys", "--config", config, "--out", str(mine), *places)
+    assert (done.returncode, done.stderr) == (0, "")
+    listeners = (mine / "broker" / "listeners.conf").read_text()
+    tls = (mine / "redis" / "tls.conf").read_text()
+    assert "acl_file /etc/mosquitto/pitlink/acl\n" in listeners
+    assert 'aclfile "/etc/redis/pitlink/users.acl"\n' in tls
+    assert str(mine) not in listeners + tls
+    there = {path.name for path in (*(mine / "broker").iterdir(), *(mine / "redis").iterdir())}
+    named = re.findall(r"/etc/(?:mosquitto|redis)/pitlink/([\w.]+)", listeners + tls)
+    assert set(named) <= there
+    wrong = run_pitlink("keys", "--config", config, "--out", str(mine), "--redis-home", "redis")
+    assert wrong.returncode == 2
+    assert "whole path" in wrong.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_root_writes_anew_its_server_can_read(mine: Path, floor: Floor) -> None:
     """A directory that was given to mosquitto stays whole his."""
