@@ -9,9 +9,11 @@ from typing import Annotated, TextIO, cast
 import structlog
 import typer
 import uvloop
+from msgspec.structs import replace
 
-from meters.wire.floor import read_floor
+from meters.wire.floor import Floor, read_floor
 from meters.wire.log_file import LogFile
+from meters.wire.parts import is_listening_address
 
 ConfigOption = Annotated[
     Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
@@ -42,6 +44,14 @@ def serve(
             " demonstration.",
         ),
     ] = False,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where the pages are, in place of the floor file's `http`: several services of"
+            " one machine need a port each.",
+        ),
+    ] = None,
 ) -> None:
     """Run the meter service: intake, meters, ledger, claims and pages.
 
@@ -51,6 +61,8 @@ def serve(
     from meters.serving import serve as run
 
     floor = read_floor(config)
+    if http is not None:
+        floor = _with_pages_at(floor, http)
     if demo_people and not floor.facility.demonstration:
         raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
     _log_to_stderr()
@@ -129,6 +141,15 @@ def bench(
     write_report(report)
     if not report.nothing_lost:
         raise typer.Exit(1)
+
+
+def _with_pages_at(floor: Floor, http: str) -> Floor:
+    """The floor with its pages elsewhere than its file says."""
+    if not is_listening_address(http):
+        raise typer.BadParameter(
+            f'--http {http}: it is an address and a port, such as "127.0.0.1:8081"'
+        )
+    return replace(floor, service=replace(floor.service, http=http))
 
 
 def _log_to_stderr() -> None:
