@@ -39,6 +39,15 @@ _log: Final = structlog.get_logger(__name__)
 ROUND_S: Final = 40.0
 """About how long a round takes at a table."""
 
+STACK_EVERY: Final = 40
+"""One deck in so many is stacked: by chance alone a jackpot would take days."""
+
+STACK_OFTEN: Final = 4
+"""The same where jackpots are to come often."""
+
+_LAST_ROUNDS_WITHIN_S: Final = 20.0
+_LOOK_EVERY_S: Final = 0.1
+
 _LIKING: Final = {
     Wager.PROGRESSIVE: 0.6,
     Wager.FIVE_CARD_PROGRESSIVE: 0.5,
@@ -306,6 +315,34 @@ async def run_bot(
             on_round(played)
         if agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
             await _clear_table(agent)
+
+
+async def end_rounds(
+    agents: Sequence[Agent],
+    bots: Sequence["asyncio.Task[None]"],
+    ended: "asyncio.Task[None] | None" = None,
+) -> None:
+    """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so.
+
+    Args:
+        agents: the tables' agents.
+        bots: what deals at each, told to stop before.
+        ended: ends where waiting is of no use any more.
+    """
+    loop = asyncio.get_running_loop()
+    end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
+    over = {ended} if ended is not None else set()
+    while not any(task.done() for task in over) and loop.time() < end_s:
+        playing = {
+            bot
+            for agent, bot in zip(agents, bots, strict=True)
+            if not bot.done() and agent.table_state.phase is not Phase.HELD
+        }
+        if not playing:
+            return
+        await asyncio.wait(
+            {*playing, *over}, timeout=_LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+        )
 
 
 async def _play_out(

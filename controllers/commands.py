@@ -63,6 +63,43 @@ def table(
         raise typer.Exit(1)
 
 
+def bots(
+    config: Annotated[Path, typer.Option("--config", metavar="FLOOR.toml", help="The floor file.")],
+    *,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="A table at which bots play; all of the floor file unless given. May be given"
+            " several times.",
+        ),
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=1000, help="How many times as fast as at a real table.")
+    ] = 1.0,
+    for_s: Annotated[
+        float | None,
+        typer.Option("--for", min=1, metavar="SECONDS", help="End by itself after so long."),
+    ] = None,
+    stack_deck: Annotated[
+        bool,
+        typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
+    ] = False,
+) -> None:
+    """Let bots play at the tables of a floor file, at a broker and a service that run already.
+
+    Each table has a real agent, with its outbox and its keys; what it wagers stands in the ledger.
+    So the floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the time given ends the
+    rounds in hand, and prints how many were played.
+    """
+    # So that other commands start without it.
+    from controllers.bots import STACK_EVERY, STACK_OFTEN
+    from controllers.demo.tables import BotOptions, run_bot_tables
+
+    stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
+    run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every))
+
+
 def demo(
     *,
     tables: Annotated[
@@ -107,7 +144,8 @@ def demo(
     ends it and prints a summary. Exit status 0 where the ledger balances.
     """
     # So that other commands start without it.
-    from controllers.demo.run import STACK_EVERY, STACK_OFTEN, DemoOptions, run_demo
+    from controllers.bots import STACK_EVERY, STACK_OFTEN
+    from controllers.demo.run import DemoOptions, run_demo
 
     options = DemoOptions(
         tables,

@@ -74,7 +74,7 @@ def run_station(
     except asyncio.CancelledError:
         return True
     except BaseExceptionGroup as group:
-        raise _user_error_in(group) or group from None
+        raise user_error_in(group) or group from None
     except KeyboardInterrupt:
         if events:
             raise
@@ -189,7 +189,8 @@ def _tell_address(agent: Agent, address: str, where: TextIO) -> None:
     where.flush()
 
 
-def _user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
+def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
+    """The first user's mistake in a group of errors, or None where there is none."""
     found = group.subgroup(UserError)
     while found is not None:
         first = found.exceptions[0]

@@ -19,7 +19,7 @@ from rich.live import Live
 
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from controllers.bots import ROUND_S, RoundPlayed, run_bot
+from controllers.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
 from controllers.demo.books import BookedAgent, Books
 from controllers.demo.floor import PANEL_TABLE, write_demo_floor
 from controllers.demo.panel import demo_panel
@@ -34,20 +34,11 @@ from controllers.demo.report import (
 from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
 from controllers.station import broker_of, outbox_path
-from controllers.table import Phase
 from meters.wire.floor import Floor
-
-STACK_EVERY: Final = 40
-"""One deck in so many is stacked: by chance alone a jackpot would take days."""
-
-STACK_OFTEN: Final = 4
-"""The same where jackpots are to come often."""
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
-_LAST_ROUNDS_WITHIN_S: Final = 20.0
 PORTS_MAX: Final = 65_535
-_LOOK_EVERY_S: Final = 0.1
 _SHOW_EVERY_S: Final = 1.0
 _LINE_EVERY_S: Final = 15.0
 
@@ -192,7 +183,7 @@ class _Demo:
                         return_when=asyncio.FIRST_COMPLETED,
                     )
                     self._stopping.set()
-                    await self._end_rounds(agents, bots, ended)
+                    await end_rounds(agents, bots, ended)
                 for task in (ended, *bots):
                     if task.done():
                         task.result()
@@ -230,25 +221,6 @@ class _Demo:
             if meter.link == agent.layout.link
         }
         rounds.write(played.record, shown_cents)
-
-    async def _end_rounds(
-        self,
-        agents: Sequence[BookedAgent],
-        bots: Sequence["asyncio.Task[None]"],
-        ended: "asyncio.Task[None]",
-    ) -> None:
-        """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so."""
-        loop = asyncio.get_running_loop()
-        end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
-        while not ended.done() and loop.time() < end_s:
-            playing = {
-                bot
-                for agent, bot in zip(agents, bots, strict=True)
-                if not bot.done() and agent.table_state.phase is not Phase.HELD
-            }
-            if not playing:
-                return
-            await asyncio.wait({*playing, ended}, timeout=_LOOK_EVERY_S)
 
     @asynccontextmanager
     async def _shown(self, service: DemoService) -> AsyncIterator[None]:

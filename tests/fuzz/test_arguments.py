@@ -1,5 +1,6 @@
 """Whatever is typed behind `pitlink` is refused as wrong usage or in words, and starts nothing."""
 
+from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -11,9 +12,10 @@ from bonus.errors import UserError
 from bonus.main import command_line
 
 COMMANDS: Final = (
-    "serve", "audit", "archive", "check", "approve", "user", "keys", "table", "settle", "odds",
-    "bench", "demo", "no-such", "",
-)  # fmt: skip
+    *(each.name for each in entry_points(group="pitlink.commands")),
+    "no-such",
+    "",
+)
 WORDS: Final = (
     "-", "--", "-1", "--help-me", "--config", "--config=", "--json", "--at", "--at=:", "--port",
     "99999999999999999999", "0x10", "1e400", "nan", "\ud800", "é" * 300, "a\nb", "'; drop", "%s",

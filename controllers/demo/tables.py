@@ -1,0 +1,118 @@
+"""The tables of a demonstration as a process of their own, at a service that runs elsewhere."""
+
+import asyncio
+import random
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvloop
+
+from bonus.errors import UserError, nearest
+from controllers.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
+from controllers.demo.books import BookedAgent, Books
+from controllers.station import broker_of, log_to_stderr, outbox_path, user_error_in
+from meters.wire.floor import Floor, Link, Table, read_floor
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """How bots play at the tables of a floor file.
+
+    Attributes:
+        tables: the tables' ids; empty for all of the floor.
+        speed: how many times as fast as at a real table.
+        for_s: after how many seconds it ends by itself; None for not.
+        stack_every: one deck in so many is stacked.
+    """
+
+    tables: tuple[str, ...] = ()
+    speed: float = 1.0
+    for_s: float | None = None
+    stack_every: int = STACK_EVERY
+
+
+def run_bot_tables(config: Path, options: BotOptions) -> None:
+    """Have bots play at the tables of a floor file until told to stop, and say what was played.
+
+    Args:
+        config: the floor file; its broker and its tables' keys are used.
+        options: how they play.
+
+    Raises:
+        UserError: the floor is no demonstration, a table is not on it, or its broker, keys or
+            outboxes cannot be used.
+    """
+    log_to_stderr()
+    floor = read_floor(config)
+    if not floor.facility.demonstration:
+        raise UserError(
+            f"{config} does not say `demonstration = true` under [facility], and bots play at no"
+            " other floor: what they wager stands in the ledger for ever"
+        )
+    chosen = _chosen(floor, options.tables)
+    books = Books()
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_play(floor, chosen, options, books))
+    except BaseExceptionGroup as group:
+        raise user_error_in(group) or group from None
+    sys.stdout.write(
+        f"{len(chosen)} tables: {books.rounds:,} rounds with progressive wagers,"
+        f" {books.wagers:,} wagers, {books.wins:,} wins\n"
+    )
+
+
+def _chosen(floor: Floor, tables: Sequence[str]) -> Sequence[tuple[Link, Table]]:
+    everywhere = {table.id: (link, table) for link in floor.link for table in link.table}
+    for name in tables:
+        if name not in everywhere:
+            raise UserError(f"--table: the floor has no table {name}{nearest(name, everywhere)}")
+    return [everywhere[name] for name in dict.fromkeys(tables or everywhere)]
+
+
+async def _play(
+    floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: Books
+) -> None:
+    """Play until SIGINT, SIGTERM or the time's end, then end the rounds in hand."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    async with AsyncExitStack() as stack:
+        agents = [
+            await stack.enter_async_context(
+                BookedAgent(
+                    link, table, broker_of(floor, link, table), outbox_path(floor, table.id), books
+                )
+            )
+            for link, table in chosen
+        ]
+        bots = [asyncio.create_task(_deal(agent, options, stopping)) for agent in agents]
+        stopped = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait(
+                {*bots, stopped}, timeout=options.for_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            stopping.set()
+            await end_rounds(agents, bots)
+            for bot in bots:
+                if bot.done():
+                    bot.result()
+        finally:
+            for task in (*bots, stopped):
+                task.cancel()
+            await asyncio.gather(*bots, stopped, return_exceptions=True)
+
+
+async def _deal(agent: BookedAgent, options: BotOptions, stopping: asyncio.Event) -> None:
+    await run_bot(
+        agent,
+        random.Random(),  # noqa: S311  (a simulation)
+        round_s=ROUND_S / options.speed,
+        stack_every=options.stack_every,
+        stopping=stopping,
+    )
