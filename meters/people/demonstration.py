@@ -11,11 +11,19 @@ log = structlog.get_logger()
 
 
 async def let_in(users: Users) -> None:
-    """Add a demonstration's people, save those of an earlier run."""
+    """Add a demonstration's people, save those whom an earlier run or another service added."""
     try:
         there = {row.name for row in await users.rows()}
         for name, role in PEOPLE:
             if name not in there:
-                await users.add(name, Role(role), PIN, Doer("demonstration"))
+                await _add(users, name, Role(role))
     except PeopleError as error:
         log.warning("demonstration's people not let in", reason=error.message)
+
+
+async def _add(users: Users, name: str, role: Role) -> None:
+    try:
+        await users.add(name, role, PIN, Doer("demonstration"))
+    except PeopleError as error:
+        if error.code != "name_taken":
+            raise
