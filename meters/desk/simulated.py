@@ -20,8 +20,13 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
-    """Validate, and pay by hand, whatever has waited for so many seconds, for ever."""
-    while True:
+    """Validate, and pay by hand, whatever has waited for so many seconds, until cancelled.
+
+    A cancellation that meets an answer inside the client library can be lost there; it is asked for
+    by name, since a group of tasks gives it to each of them only once.
+    """
+    task = asyncio.current_task()
+    while task is None or not task.cancelling():
         try:
             waiting = await desk.waiting()
         except DeskError as error:
