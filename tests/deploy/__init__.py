@@ -1,1 +1,1 @@
-"""Tests of what is under deploy/: that it is accepted by the tools that read it, and that it runs."""
+"""What is under deploy/: accepted by the tools that read it, and running."""
