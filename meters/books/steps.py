@@ -124,8 +124,12 @@ class PaidDue:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the script made of one step; `text` is the reply, or the expected seq of a gap."""
+    """What the script made of one step.
+
+    `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
+    """
 
     status: Status
     text: bytes = b""
     paid: tuple[PaidDue, ...] = ()
+    entry: int | None = None

@@ -366,11 +366,9 @@ def texts(row: Sequence[bytes]) -> list[str]:
 
 def _answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
     match row:
-        case [bytes(status), bytes(reply), list(dues)]:
-            paid = tuple(
-                PaidDue(int(amount), int(after), int(entry)) for amount, after, entry in dues
-            )
-            return Answer(Status(status.decode()), reply, paid)
+        case [bytes(status), bytes(reply), bytes(entry), list(dues)]:
+            paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
+            return Answer(Status(status.decode()), reply, paid, int(entry))
         case [bytes(status), bytes(text)]:
             return Answer(Status(status.decode()), text)
         case [bytes(status)]:

@@ -22,7 +22,7 @@
 --   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
 --   gap         { 'gap', expected seq }      a seq before it is missing
 --   moved       { 'moved' }                  the round is not the one judged: the table repeats
---   accepted    { 'accepted', reply, { cents, meter cents after, entry } … per due }
+--   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due }
 --   refused     { 'refused', reply }         as judged before
 --   and refused here, the code kept as the reply: round_open, after_lockout, round_over,
 --   link_closed, unknown_round, meter_full, books_full
@@ -122,9 +122,9 @@ local function apply_wagers(event)
     tally('wagered_cents:' .. meter, added[3])
     contributed[#contributed + 1] = { meter, added[2], added[3], added[4] - over, added[5], over, cycle }
   end
-  note_entry('wagers', from, table_id, round, seq, transfers, event[8], work[1])
+  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event[8], work[1])
   open_round(key, seq, round, event[8], work[2], cmsgpack.pack(contributed))
-  return nil, work[1], {}
+  return nil, work[1], entry, {}
 end
 
 -- 649a.13, reading T28: what the round added comes off again. Where the meter was won meanwhile,
@@ -154,9 +154,9 @@ local function apply_void(event)
     tally('voided_cents:' .. meter, added[3])
   end
   tally('voids', 1)
-  note_entry('void', to, table_id, round, seq, transfers, event[8], work[1])
+  local entry = note_entry('void', to, table_id, round, seq, transfers, event[8], work[1])
   end_round(key, {})
-  return nil, work[1], {}
+  return nil, work[1], entry, {}
 end
 
 -- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
@@ -269,7 +269,7 @@ local function apply_result(event)
     paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
   end
   end_round(key, claims)
-  return nil, reply, paid
+  return nil, reply, entry, paid
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
@@ -289,10 +289,10 @@ local function answer(event)
     keep_reply(key, seq, digest, event[9][1])
     return { 'refused', event[9][1] }
   end
-  local code, reply, paid = APPLY[kind](event)
+  local code, reply, entry, paid = APPLY[kind](event)
   keep_reply(key, seq, digest, code or reply)
   if code then return { code } end
-  return { 'accepted', reply, paid }
+  return { 'accepted', reply, exact(entry), paid }
 end
 
 local answers = {}
