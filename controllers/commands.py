@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from meters.wire.log_options import LogLevel, LogLevelOption, LogOption
+
 
 def table(
     table: Annotated[
@@ -31,6 +33,8 @@ def table(
             metavar="FILE", help="The table's outbox; DATA/tables/TABLE.sqlite unless given."
         ),
     ] = None,
+    log: LogOption = None,
+    log_level: LogLevelOption = LogLevel.INFO,
 ) -> None:
     """Run the agent of one table.
 
@@ -46,6 +50,7 @@ def table(
     """
     # Here, so that other commands start without it.
     from controllers.station import Panel, run_station
+    from meters.wire.logs import log_to_stderr
     from meters.wire.parts import is_listening_address
 
     if not (events or panel):
@@ -59,6 +64,7 @@ def table(
         )
     host, _, port = at.rpartition(":")
     served = Panel(host, int(port)) if panel else None
+    log_to_stderr(log, log_level)
     if not run_station(table, config, outbox, events=events, panel=served):
         raise typer.Exit(1)
 

@@ -1,16 +1,14 @@
 """One table's agent as a process: the floor file, its broker, outbox, devices and panel."""
 
 import asyncio
-import logging
 import signal
 import socket
 import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TextIO, cast
+from typing import Final, TextIO
 
-import structlog
 import uvloop
 
 from bonus.errors import UserError
@@ -22,7 +20,6 @@ from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link, Table, read_floor
-from meters.wire.log_file import LogFile
 from meters.wire.pages.front import Front
 from meters.wire.parties import table_party
 
@@ -62,7 +59,6 @@ def run_station(
     Raises:
         UserError: the floor file, the table, the broker's address or the outbox cannot be used.
     """
-    log_to_stderr()
     floor = read_floor(config)
     found = floor.find_table(table_id)
     if found is None:
@@ -110,22 +106,6 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
     party = table_party(link.id, table.id)
     broker_address(service, party)
     return lambda: broker_address(service, party)
-
-
-def log_to_stderr() -> None:
-    """Log one line of JSON an event to standard error; standard output is for answers."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile(sys.stderr))),
-        cache_logger_on_first_use=True,
-    )
 
 
 async def _serve(

@@ -1,18 +1,15 @@
 """The service's commands: serve, audit, check, bench."""
 
 import asyncio
-import logging
-import sys
 from pathlib import Path
-from typing import Annotated, TextIO, cast
+from typing import Annotated
 
-import structlog
 import typer
 import uvloop
 from msgspec.structs import replace
 
 from meters.wire.floor import Floor, read_floor
-from meters.wire.log_file import LogFile
+from meters.wire.log_options import LogLevel, LogLevelOption, LogOption
 from meters.wire.parts import is_listening_address
 
 ConfigOption = Annotated[
@@ -52,20 +49,24 @@ def serve(
             " one machine need a port each.",
         ),
     ] = None,
+    log: LogOption = None,
+    log_level: LogLevelOption = LogLevel.INFO,
 ) -> None:
     """Run the meter service: intake, meters, ledger, claims and pages.
 
-    It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names.
+    It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names. It
+    logs to standard error.
     """
     from meters.service import ServeOptions
     from meters.serving import serve as run
+    from meters.wire.logs import log_to_stderr
 
     floor = read_floor(config)
     if http is not None:
         floor = _with_pages_at(floor, http)
     if demo_people and not floor.facility.demonstration:
         raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
-    _log_to_stderr()
+    log_to_stderr(log, log_level)
     uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_people)))
 
 
@@ -150,21 +151,3 @@ def _with_pages_at(floor: Floor, http: str) -> Floor:
             f'--http {http}: it is an address and a port, such as "127.0.0.1:8081"'
         )
     return replace(floor, service=replace(floor.service, http=http))
-
-
-def _log_to_stderr() -> None:
-    """Log to standard error: readable on a terminal, JSON elsewhere."""
-    readable = sys.stderr.isatty()
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile(sys.stderr))),
-        cache_logger_on_first_use=True,
-    )
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)

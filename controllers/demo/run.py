@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import logging
 import os
 import random
 import signal
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import structlog
 import uvloop
 from rich.console import Console
 from rich.live import Live
@@ -35,6 +33,7 @@ from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
 from controllers.station import broker_of, outbox_path
 from meters.wire.floor import Floor
+from meters.wire.logs import log_to
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
@@ -278,20 +277,5 @@ def _logging_to(path: Path) -> Iterator[None]:
     """Have the tables' logs in a file, begun anew: the terminal is for the demonstration."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", buffering=1, encoding="utf-8") as file:
-        handler = logging.StreamHandler(file)
-        logging.getLogger().addHandler(handler)
-        structlog.configure(
-            processors=[
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-                structlog.processors.JSONRenderer(),
-            ],
-            wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-            logger_factory=structlog.WriteLoggerFactory(file),
-        )
-        try:
-            yield
-        finally:
-            structlog.reset_defaults()
-            logging.getLogger().removeHandler(handler)
+        log_to(file)
+        yield

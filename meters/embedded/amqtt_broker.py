@@ -5,7 +5,6 @@ service publishes every retained value anew when it connects.
 """
 
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,6 +12,8 @@ from typing import Final
 
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
+
+from meters.wire.logs import log_to
 
 _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
 
@@ -33,7 +34,7 @@ async def serve(address: str, port: int) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Run the broker at the address and port given."""
     address, port = arguments
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    log_to(sys.stderr)
     asyncio.run(serve(address, int(port)))
 
 

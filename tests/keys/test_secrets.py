@@ -94,11 +94,10 @@ def test_what_is_refused_is_told_without_what_it_was_refused_for(
     port = free_port()
     config, environment = given(source, tmp_path, broker, locked_redis, port)
     told: dict[str, str] = {}
+    options = ("--config", str(config), "--log-level", "debug")
     with (
-        Pitlink("serve", "--config", str(config), env=environment) as serve,
-        Pitlink(
-            "table", "A-1", "--config", str(config), "--events", stdin=True, env=environment
-        ) as table,
+        Pitlink("serve", *options, env=environment) as serve,
+        Pitlink("table", "A-1", *options, "--events", stdin=True, env=environment) as table,
     ):
         serve.until(lambda: "broker gone" in serve.errors, what="the broker refusing the service")
         table.until(lambda: "not reached" in table.errors, what="the broker refusing the table")

@@ -1,0 +1,42 @@
+"""How much a process logs, and in which form: the options that `serve` and `table` have alike."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class LogForm(StrEnum):
+    """What a line of the log looks like."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
+class LogLevel(StrEnum):
+    """What is logged: this and whatever is graver. `deploy/LOGS.md` says what each is for."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+LogOption = Annotated[
+    LogForm | None,
+    typer.Option(
+        "--log",
+        envvar="PITLINK_LOG",
+        show_default=False,
+        help="Log one JSON object a line, or text for people; text on a terminal, else JSON,"
+        " unless given.",
+    ),
+]
+LogLevelOption = Annotated[
+    LogLevel,
+    typer.Option(
+        "--log-level",
+        envvar="PITLINK_LOG_LEVEL",
+        help="Log this and what is graver; debug follows each event of each table.",
+    ),
+]

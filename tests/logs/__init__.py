@@ -1,0 +1,1 @@
+"""What the processes log, and how one event is followed through them."""

@@ -1,0 +1,83 @@
+"""The lines themselves: one form a process, whoever speaks, and nothing that is too much."""
+
+import json
+import subprocess
+import sys
+from typing import Any, Final
+
+import pytest
+
+from tests.servers import run_pitlink
+
+SPEAK: Final = """
+import asyncio, logging, sys, warnings
+import structlog
+from meters.wire.log_options import LogForm, LogLevel
+from meters.wire.logs import log_to_stderr
+
+form, level = sys.argv[1:]
+log_to_stderr(LogForm(form) if form else None, LogLevel(level))
+log = structlog.get_logger()
+secret = "not-to-be-told"
+structlog.contextvars.bind_contextvars(service="pitlink-1")
+log.debug("event judged", seq=1)
+log.info("link operable", link="main")
+logging.getLogger("uvicorn.error").warning("a %s request", "bad")
+logging.getLogger("mqtt").debug("two lines\\nfor each message")
+warnings.warn("old", DeprecationWarning)
+log.warning("broker gone", reason="\\x1b[2Jgone\\n{}")
+try:
+    raise ValueError("1\\n2")
+except ValueError:
+    log.exception("request failed", path="/")
+raise KeyError(sys.argv[1])
+"""
+
+
+def spoken(form: str, level: str) -> list[str]:
+    """What a process writes that says a few things, with the level and form given."""
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", SPEAK, form, level],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr.splitlines()
+
+
+def test_every_line_is_an_object_whoever_speaks() -> None:
+    """Ours, a library's, a warning of Python's, an exception, and what ends the process."""
+    said: list[dict[str, Any]] = [json.loads(line) for line in spoken("", "info")]
+    assert [(line["level"], line["event"], line.get("message")) for line in said[:2]] == [
+        ("info", "link operable", None),
+        ("warning", "library", "a bad request"),
+    ]
+    warned, gone, failed, ended = said[2:]
+    assert (warned["event"], warned["logger"]) == ("library", "py.warnings")
+    assert gone["reason"] == "\x1b[2Jgone\n{}"
+    assert "ValueError: 1\n2" in failed["exception"]
+    assert (ended["level"], ended["event"]) == ("error", "process failed")
+    assert {line["service"] for line in said} == {"pitlink-1"}
+    assert {line["timestamp"][-1] for line in said} == {"Z"}
+
+
+def test_text_is_for_people_and_writes_nothing_else_to_their_terminal() -> None:
+    said = "\n".join(spoken("text", "debug"))
+    assert "event judged" in said
+    assert "a bad request" in said
+    assert "\x1b" not in said
+    assert "not-to-be-told" not in said
+
+
+@pytest.mark.parametrize(("level", "told"), [("warning", 5), ("error", 2)])
+def test_a_level_leaves_out_what_is_less_grave_of_the_libraries_too(level: str, told: int) -> None:
+    assert len(spoken("json", level)) == told
+
+
+@pytest.mark.parametrize("command", [("serve",), ("table", "T-1", "--events")])
+@pytest.mark.parametrize(("given", "named"), [("--log=xml", "xml"), ("--log-level=loud", "loud")])
+def test_a_form_or_level_that_there_is_not_is_refused_in_words(
+    command: tuple[str, ...], given: str, named: str
+) -> None:
+    done = run_pitlink(*command, "--config", "floor.toml", given)
+    assert done.returncode == 2
+    assert f"'{named}'" in done.stderr
