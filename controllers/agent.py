@@ -223,7 +223,7 @@ class Agent:
         """The service expects an event that it has answered before."""
         self._behind += 1
         if self._behind == _BEHIND_SURE:
-            self._log.error("the service lost events", expected=expected)
+            self._log.error("events lost", expected=expected)
 
     def hear_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
@@ -259,7 +259,7 @@ class Agent:
         try:
             await self._clerk.decide(jackpot)
         except sqlite3.Error:
-            self._log.exception("the outbox cannot be written")
+            self._log.exception("outbox not written")
 
     async def _reconcile(self) -> None:
         hello, self._hello = self._hello, None
@@ -269,7 +269,7 @@ class Agent:
             if await self._clerk.reconcile(hello):
                 self._acquainted = True
         except sqlite3.Error:
-            self._log.exception("the outbox cannot be written")
+            self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
         """Look after the beat, tell the status when it changes, say hello while that matters."""

@@ -354,7 +354,8 @@ async def _play_out(
             await _pause(stopping, round_s * _PAUSES[type(event)] * rng.uniform(0.5, 1.5))
             answer = await agent.handle(encode_event(event))
             if not answer.ok:
-                _log.warning("refused", table=agent.layout.table, event_name=answer.event)
+                about = _log.bind(link=agent.layout.link, table=agent.layout.table)
+                about.warning("input refused", input=answer.event)
             event = play.send(answer)
     except StopIteration as end:
         played: RoundPlayed = end.value

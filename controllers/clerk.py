@@ -28,6 +28,7 @@ from meters.wire.clock import now
 from meters.wire.messages import (
     TABLE_EVENT,
     UNREADABLE,
+    ErrorDetail,
     Hello,
     HelloReply,
     Jackpot,
@@ -113,10 +114,10 @@ class Clerk:
         self.last_seq, self.pending = self._outbox.last_seq, self._outbox.pending
         if self.pending is not None or self.state != TableState():
             self._log.info(
-                "going on where the table was",
+                "table resumed",
                 phase=str(self.state.phase),
                 round=self.state.round,
-                unanswered=self.pending and self.pending.seq,
+                seq=self.pending and self.pending.seq,
             )
 
     @property
@@ -163,7 +164,7 @@ class Clerk:
                 return step.answer
             await self._write_step(step, line)
         except sqlite3.Error as error:
-            self._log.exception("the outbox cannot be written")
+            self._log.exception("outbox not written")
             reason = f"the outbox cannot be written: {error}"
             return failed(self.state, event, Refusal("outbox_failed", reason))
         return step.answer or await self.finish()
@@ -176,6 +177,7 @@ class Clerk:
                 self._open_outbox.write_event, step.send.seq, payload, state, line
             )
             self.last_seq = step.send.seq
+            self._log.debug("event written", round=step.send.round, seq=step.send.seq)
         elif step.answer is not None:
             place = Place(state, line, encode_answer(step.answer))
             await self._on_disk(self._open_outbox.write_place, place)
@@ -195,9 +197,11 @@ class Clerk:
         step = absorb(self.state, sent, delivered.reply)
         if step.answer is None:
             raise ValueError("a reply yields an answer")
-        if not step.answer.ok:
-            self._log.warning("the service refused an event", reply=delivered.payload.decode())
+        about = self._log.bind(round=sent.round, seq=pending.seq)
+        if isinstance(error := step.answer.error, ErrorDetail):
+            about.warning("event refused", code=error.code, reason=error.message)
         await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
+        about.debug("reply written", status=delivered.reply.status)
         self.state, self.pending = step.state, None
         if self._kept is not None:
             self._kept = Place(None, self._kept.line, encode_answer(step.answer))
@@ -210,7 +214,7 @@ class Clerk:
             try:
                 await self._on_disk(self._open_outbox.write_reply, seq, reply, *written)
             except sqlite3.Error:
-                self._log.exception("the outbox cannot be written", seq=seq)
+                self._log.exception("outbox not written", seq=seq)
                 await asyncio.sleep(_DISK_RETRY_S)
             else:
                 return
@@ -227,13 +231,13 @@ class Clerk:
         if hello.last_seq < self.last_seq:
             return False
         if hello.last_seq > self.last_seq:
-            self._log.warning("going on from the service's number", last_seq=hello.last_seq)
+            self._log.warning("numbering resumed", last_seq=hello.last_seq)
             await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
             self.last_seq = hello.last_seq
         state = reconcile(self.state, hello.open_round)
         if state != self.state:
             if state.phase is Phase.LOCKED_OUT:
-                self._log.error("table locked out", reason=state.reason)
+                self._log.error("table locked out", round=state.round, reason=state.reason)
             await self._write_state(state)
         return True
 
@@ -248,9 +252,10 @@ class Clerk:
         state = decide(self.state, jackpot.claim, jackpot.event)
         if state != self.state:
             self._log.info(
-                "claim decided",
+                "decision heard",
                 claim=jackpot.claim,
                 decision=jackpot.event,
+                round=state.round,
                 still_held=list(state.held),
             )
             place = await self._on_disk(lambda: self._open_outbox.place)

@@ -185,18 +185,18 @@ class Courier:
             try:
                 async with self._new_client() as client:
                     await self._greet(client)
-                    self._log.info("connected to the broker")
+                    self._log.info("broker connected")
                     delay_s, told = self._timing.reconnect_first_s, False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
                 if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
                     self._log.warning(
-                        "the connection is lost again and again: "
-                        "does another agent work this table with another outbox?",
+                        "broker lost repeatedly",
+                        ask="does another agent work this table with another outbox?",
                         reason=str(error),
                     )
                 if not told:
-                    self._log.warning("the broker is not reached", reason=str(error))
+                    self._log.warning("broker not reached", reason=str(error))
                 told = True
             finally:
                 self._client = None
@@ -251,10 +251,12 @@ class Courier:
         """Publish an event until the reply with its number has come, however long that takes."""
         answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
         self._under_way = _UnderWay(seq, payload, answered)
-        delay_s = self._timing.retry_first_s
+        delay_s, attempt = self._timing.retry_first_s, 0
         try:
             while True:
-                await self._publish_event(payload)
+                attempt += 1
+                if await self._publish_event(payload):
+                    self._log.debug("event published", seq=seq, attempt=attempt)
                 done, _ = await asyncio.wait({answered}, timeout=_jittered(delay_s))
                 if done:
                     return answered.result()
@@ -285,7 +287,7 @@ class Courier:
         try:
             await client.publish(topic, payload, qos=1, retain=retain)
         except aiomqtt.MqttError as error:
-            self._log.debug("not published", topic=topic, reason=str(error))
+            self._log.debug("message not published", topic=topic, reason=str(error))
             return False
         return True
 
@@ -306,7 +308,7 @@ class Courier:
                 if topic == topics.meter(self._link, value.meter):
                     self.meter_values.hear(value)
         except UNREADABLE as error:
-            self._log.warning("unreadable message ignored", topic=topic, reason=str(error))
+            self._log.warning("message unreadable", topic=topic, reason=str(error))
 
     def _hear_reply(self, payload: bytes) -> None:
         try:
@@ -319,7 +321,7 @@ class Courier:
             return
         if reply.error is not None and reply.error.code == "unknown_table":
             # No book has used up the number: a service that has this table may yet take the event.
-            self._log.warning("the service does not know this table", seq=reply.seq)
+            self._log.warning("table unknown", seq=reply.seq)
             return
         if reply.status == "out_of_order":
             expected = reply.expected or 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
@@ -22,8 +23,11 @@ from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
 from meters.outages import Outages
 from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.running import UNDER_WAY
 from meters.wire.floor import Link
 from meters.wire.gaming_day import GamingDays
+from meters.wire.messages import seq_of
+from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
 
@@ -38,6 +42,8 @@ SERVICE: Final = "service"
 
 _AUDIT_AGAIN_S: Final = 1.0
 _NOT_AUDITED: Final = "the ledger is being compared with the books"
+_PASSING: Final = frozenset({_NOT_AUDITED, UNDER_WAY})
+"""What passes by itself, at each start and after each failure: nobody need be called."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 """What the store raises where it fails; a value that is none is what it should not hold."""
@@ -120,6 +126,7 @@ class LinkService:
         the tables keep their events and repeat them.
         """
         if self._problem:
+            self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
             return Outcome()
         try:
             outcome = await self._intake.take(arrivals)
@@ -132,11 +139,26 @@ class LinkService:
             if len(arrivals) > 1:
                 return await self._take_singly(arrivals)
             # A defect of ours must not stop the other tables; this one stays unanswered.
-            self._log.exception("event not taken", table=arrivals[0].known.table.id)
+            self._log.exception(
+                "event not taken",
+                table=arrivals[0].known.table.id,
+                seq=seq_of(arrivals[0].payload),
+            )
             return Outcome()
         if outcome.changed:
             self._changed.set()
         return outcome
+
+    def tell_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
+        """Say of each event that it was answered, where each is followed.
+
+        Args:
+            replies: the replies.
+            sent: whether there was a broker to take them; else the tables repeat their events.
+        """
+        if self._log.is_enabled_for(logging.DEBUG):
+            for address, reply in replies:
+                self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
     async def _take_singly(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Take each event by itself, so that the one that cannot be taken holds up no other."""
@@ -222,7 +244,7 @@ class LinkService:
                 finding = await self._audit.run(seen, again=AUDITED_AGAIN)
                 lost = self._mark.problem(finding.entries, seen.entries)
                 if finding.entries and not seen.entries:
-                    self._log.warning("no mark of this ledger was kept", entries=finding.entries)
+                    self._log.warning("ledger mark missing", entries=finding.entries)
                 problems = [lost] if lost else finding.problems[:3]
                 found = "; ".join(problems) or None
                 if found is None and finding.entries > seen.sealed:
@@ -334,9 +356,13 @@ class LinkService:
 
     def _set_problem(self, problem: str | None) -> None:
         if problem != self._problem:
-            if problem:
+            if problem in _PASSING:
+                self._log.info("link waits", reason=problem)
+            elif problem:
                 self._log.error("link inoperable", reason=problem)
             else:
                 self._log.info("link operable")
+            if problem and problem != _NOT_AUDITED:
+                self._outages.begin(problem, again=self._problem is None)
             self._problem = problem
             self._ring()

@@ -96,5 +96,5 @@ class Outages:
         except FileNotFoundError:
             return None
         except (OSError, *UNREADABLE) as error:
-            log.warning("outage cannot be read", file=str(self._path), reason=str(error))
+            log.warning("outage not read", file=str(self._path), reason=str(error))
             return None

@@ -85,6 +85,9 @@ class MeterService:
         redis: where the books are.
         options: how it is run.
         connect: makes a connection to the broker, of an address, a name and what holds arrivals.
+
+    Attributes:
+        identifier: its name at the broker and in the log; another at each start.
     """
 
     def __init__(
@@ -143,7 +146,7 @@ class MeterService:
         self._batches: set[asyncio.Task[None]] = set()
         self._arrived: Arrivals | None = None
         self._stopping = False
-        self._identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
+        self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
         """Judge a link's events by its parameters as they are now."""
@@ -232,7 +235,7 @@ class MeterService:
         least_s, most_s = _RECONNECT_S
         try:
             arrived = Arrivals(self._lane, self._count_dropped, self._hear_beat)
-            async with self._connect(broker(), self._identifier, arrived) as connection:
+            async with self._connect(broker(), self.identifier, arrived) as connection:
                 await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
                 await connection.subscribe([(beat, 1) for beat in self._beats])
                 self._connection, self._arrived = connection, arrived
@@ -307,7 +310,7 @@ class MeterService:
         self._metrics.count_dropped(known.link if known else "")
         lane = self._lane(topic)
         if (more := self._dropped.due(lane)) is not None:
-            log.warning("flooded: messages dropped", topic=lane or "strangers", kept_back=more)
+            log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
     def _take_other(self, topic: str, payload: bytes) -> None:
         """Take what is no event of a table that the floor knows."""
@@ -324,26 +327,31 @@ class MeterService:
         except UNREADABLE:
             return
         if status.state == "events_lost":
-            log.error("a table holds events that the store lost", **address._asdict())
+            log.error("events lost", link=address.link, table=address.table)
         there = status.online
         if there == (address.table in online):
             return
         if there:
             online.add(address.table)
+            log.info("table online", link=address.link, table=address.table)
         else:
             online.discard(address.table)
+            log.info("table offline", link=address.link, table=address.table)
         self._bell.ring()
         self._metrics.show_tables_online(address.link, len(online))
 
     def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
         message = f"the floor has no table {address.table} on link {address.link}"
         self._metrics.count_refusal(address.link, "unknown_table")
+        seq, code = seq_of(payload), "unknown_table"
         if (more := self._strangers.due("")) is not None:
-            log.warning("refused", **address._asdict(), code="unknown_table", kept_back=more)
-        self._post(topics.table_in(*address), refused(seq_of(payload), "unknown_table", message))
+            told = log.bind(link=address.link, table=address.table)
+            told.warning("event refused", seq=seq, code=code, kept_back=more)
+        self._post(topics.table_in(*address), refused(seq, code, message))
 
     async def _take(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.take(arrivals)
+        link.tell_answered(outcome.replies, sent=self._connection is not None)
         for address, reply in outcome.replies:
             self._post(topics.table_in(*address), reply)
         for opened, paid in outcome.hits:

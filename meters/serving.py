@@ -1,16 +1,17 @@
 """The service as a process: its parts opened, and stopped in good order on a signal."""
 
 import asyncio
-import gc
 import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 import structlog
 
 from bonus.errors import UserError
+from meters.collector import spare_the_collector
 from meters.embedded.parts import embedded_broker
 from meters.keys.workers import own_party
 from meters.redis_connection import open_redis
@@ -31,7 +32,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     Raises:
         UserError: a part cannot be started or reached as the floor file says.
     """
-    _spare_the_collector()
+    spare_the_collector()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -41,18 +42,22 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         broker = await _broker_of(floor, stack)
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
+        structlog.contextvars.bind_contextvars(service=service.identifier)
+        log.info(
+            "service started", version=version("pitlink"), links=[each.id for each in floor.link]
+        )
         serving = asyncio.create_task(service.run(broker, ready), name="service")
         stopping = asyncio.create_task(stop.wait(), name="stop")
         try:
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if not serving.done():
-                log.info("stopping")
+                log.info("service stopping")
                 await service.stop()
         finally:
             stopping.cancel()
             await _end(serving)
             await note_stop(service.people.log)
-    log.info("stopped")
+    log.info("service stopped")
 
 
 async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
@@ -64,17 +69,6 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
     party = stack.enter_context(own_party(service))
     broker_address(service, party)
     return lambda: broker_address(service, party)
-
-
-def _spare_the_collector() -> None:
-    """Have the garbage collector look less often, and never at what stays for good.
-
-    Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds
-    the collector took a sixth of the service's time.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
 
 
 async def _end(serving: "asyncio.Task[None]") -> None:

@@ -1,12 +1,17 @@
 """Fixtures that more than one room of the tests uses."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import structlog
 from playwright.async_api import Browser
 
 from tests.browsers import chromium
 from tests.servers import Mosquitto, RedisServer
+
+# What runs inside a test logs as a service does unless told otherwise, not every event.
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
 
 
 @pytest.fixture

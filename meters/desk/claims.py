@@ -134,7 +134,17 @@ class ClaimsDesk:
             decided = await self._carry(store, record, decision)
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
-        log.info("claim", claim=claim, act=act, by=actor, amount_cents=decided.amount_cents)
+        log.info(
+            "claim decided",
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=claim,
+            act=act,
+            by=actor,
+            amount_cents=decided.amount_cents,
+            entry=decided.entry,
+        )
         self._tell(record, self._told(record, decided))
         return self._rows.row(after)
 

@@ -162,7 +162,7 @@ class LinksDesk:
                     proposal, proposed.kind, actor, msgspec.json.encode(proposed)
                 ),
             )
-        log.info("proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
+        log.info("change proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
         return await self._after(running, proposal)
 
     async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
@@ -194,7 +194,7 @@ class LinksDesk:
                     limit_cents=_limit_cents(running.store.link, change),
                 ),
             )
-        log.info("confirmed", link=link, proposal=proposal, by=actor, change=change.after)
+        log.info("change confirmed", link=link, proposal=proposal, by=actor, change=change.after)
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
@@ -211,7 +211,7 @@ class LinksDesk:
                 running.store,
                 self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter),
             )
-        log.info("withdrawn", link=link, proposal=proposal, by=actor)
+        log.info("change withdrawn", link=link, proposal=proposal, by=actor)
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:

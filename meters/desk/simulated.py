@@ -30,14 +30,19 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
         try:
             waiting = await desk.waiting()
         except DeskError as error:
-            log.warning("claims cannot be read", reason=error.message)
+            log.warning("claims not read", reason=error.message)
             waiting = ()
         for claim in waiting:
             if _waited_s(claim) >= after_s:
                 try:
                     await _settle(desk, claim)
                 except DeskError as error:
-                    log.info("claim not settled", code=error.code, reason=error.message)
+                    log.info(
+                        "claim not settled",
+                        claim=claim.claim,
+                        code=error.code,
+                        reason=error.message,
+                    )
         await asyncio.sleep(_LOOK_EVERY_S)
 
 

@@ -1,6 +1,7 @@
 """The way of a batch: what arrived from the tables, judged, applied link by link, and answered."""
 
 import hashlib
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from meters.intake.draws import draw_for
 from meters.intake.judge import JudgedResult, judge_result, judge_wagers
 from meters.intake.reading import read_event
 from meters.intake.refusals import Refusal, out_of_order, refused, refused_by_script
-from meters.intake.result_work import OpenedClaim, OpenRound
+from meters.intake.result_work import ClaimRecord, OpenedClaim, OpenRound
 from meters.known import KnownTable
 from meters.metrics import Metrics
 from meters.wire.messages import (
@@ -88,6 +89,13 @@ class LinkIntake:
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
         self._refusals = Seldom()
+        self._log = log.bind(link=store.link.id)
+
+    @property
+    def _follows(self) -> bool:
+        """Whether each event is told of; asked first, so that otherwise nothing is put together."""
+        follows: bool = self._log.is_enabled_for(logging.DEBUG)
+        return follows
 
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
         """Judge, apply and answer a batch, one event a table.
@@ -102,6 +110,8 @@ class LinkIntake:
         hellos: list[KnownTable] = []
         for arrival in arrivals:
             event, seq = read_event(arrival.payload)
+            if self._follows:
+                self._tell_arrived(arrival.known, event, seq)
             if isinstance(event, Hello):
                 hellos.append(arrival.known)
             elif seq is None:
@@ -119,6 +129,14 @@ class LinkIntake:
     def forget(self) -> None:
         """Forget the rounds seen: the store may have changed behind our back."""
         self._rounds.clear()
+
+    def _tell_arrived(
+        self, known: KnownTable, event: MoneyEvent | Hello | Refusal, seq: int | None
+    ) -> None:
+        round_id = event.round if isinstance(event, MoneyEvent) else None
+        self._log.debug(
+            "event arrived", table=known.table.id, round=round_id, seq=seq, type=_type_of(event)
+        )
 
     def _refuse_unread(
         self, known: KnownTable, event: MoneyEvent | Refusal, outcome: Outcome
@@ -236,6 +254,8 @@ class LinkIntake:
 
     def _settle_answer(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
         known, seq, status = one.known, one.step.seq, answer.status
+        if self._follows:
+            self._tell_judged(one, answer)
         match status:
             case Status.MOVED:
                 self._rounds.pop(known.table.id, None)
@@ -256,6 +276,18 @@ class LinkIntake:
         outcome.counts.event(one.event_type, counted)
         outcome.replies.append((_address(known), reply))
 
+    def _tell_judged(self, one: _Judged, answer: Answer) -> None:
+        """Say what the script made of an event, and which ledger entry that is."""
+        self._log.debug(
+            "event judged",
+            table=one.known.table.id,
+            round=one.step.round or None,
+            seq=one.step.seq,
+            type=one.event_type,
+            status=answer.status.value,
+            entry=answer.entry,
+        )
+
     def _note_accepted(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
         table = one.known.table.id
         if one.opened is not None:
@@ -268,7 +300,23 @@ class LinkIntake:
         if one.result is not None:
             for due in one.result.work.dues:
                 outcome.counts.win(due)
-            outcome.hits += [(claim, answer.paid[claim.due]) for claim in one.result.claims]
+            opened = [(claim, answer.paid[claim.due]) for claim in one.result.claims]
+            outcome.hits += opened
+            for claim, paid in opened:
+                self._tell_opened(one.step.seq, claim.record, paid)
+
+    def _tell_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
+        self._log.info(
+            "claim opened",
+            table=record.table,
+            round=record.round,
+            seq=seq,
+            claim=record.claim,
+            meter=record.meter,
+            item=record.item,
+            amount_cents=paid.amount_cents,
+            entry=paid.entry,
+        )
 
     async def _greet(self, hellos: Sequence[KnownTable], outcome: Outcome) -> None:
         states = await self._store.table_states([known.table.id for known in hellos])
@@ -284,14 +332,14 @@ class LinkIntake:
         outcome.counts.refusal(code)
         table = known.table.id
         if (more := self._refusals.due((table, code))) is not None:
-            log.warning("refused", link=known.link, table=table, seq=seq, code=code, kept_back=more)
+            self._log.warning("event refused", table=table, seq=seq, code=code, kept_back=more)
 
 
 def _address(known: KnownTable) -> TableAddress:
     return TableAddress(known.link, known.table.id)
 
 
-def _type_of(event: MoneyEvent | Refusal) -> str:
+def _type_of(event: MoneyEvent | Hello | Refusal) -> str:
     return "unknown" if isinstance(event, Refusal) else type(event).__name__.lower()
 
 

@@ -18,7 +18,7 @@ async def let_in(users: Users) -> None:
             if name not in there:
                 await _add(users, name, Role(role))
     except PeopleError as error:
-        log.warning("demonstration's people not let in", reason=error.message)
+        log.warning("people not let in", reason=error.message)
 
 
 async def _add(users: Users, name: str, role: Role) -> None:

@@ -14,7 +14,7 @@ log = structlog.get_logger()
 
 SOFTWARE_EVERY_S: Final = 3_600.0
 
-_UNDER_WAY: Final = "the self-check is under way"
+UNDER_WAY: Final = "the self-check is under way"
 
 
 class SelfCheck:
@@ -26,7 +26,7 @@ class SelfCheck:
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor
-        self._problem: str | None = _UNDER_WAY
+        self._problem: str | None = UNDER_WAY
 
     @property
     def problem(self) -> str | None:
@@ -45,8 +45,12 @@ class SelfCheck:
 
     def _settle(self, checks: list[Check]) -> None:
         for check in checks:
-            tell = log.info if check.holds else log.warning if check.warns else log.error
-            tell("self-check", what=check.what, seen=check.seen)
+            if check.fails:
+                log.error("self-check failed", what=check.what, seen=check.seen)
+            elif check.warns:
+                log.warning("self-check warns", what=check.what, seen=check.seen)
+            else:
+                log.info("self-check holds", what=check.what, seen=check.seen)
         failed = [f"{check.what}: {check.seen}" for check in checks if check.fails]
         self._problem = f"self-check failed: {'; '.join(failed)}" if failed else None
 

@@ -109,7 +109,7 @@ def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
 def on_people_error(_: WebRequest, error: PeopleError) -> Response[ErrorBody]:
     """Tell why nobody was signed in, or no user changed; the store's own words go to the log."""
     if error.code == "store_failed":
-        _log.warning("people's store failed", reason=str(error.__cause__))
+        _log.warning("people not read", reason=str(error.__cause__))
     headers = None
     until = None
     if error.wait_ms is not None:
@@ -150,7 +150,7 @@ def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
     """Log a defect in full, and tell nothing of it."""
-    _log.error("request_failed", path=request.url.path, exc_info=error)
+    _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")
     )

@@ -41,7 +41,7 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
             service.start()
             eventually(lambda: devices.refusal() == "events_lost", within_s=30, what="the table")
             eventually(
-                lambda: "a table holds events that the store lost" in service.process.errors,
+                lambda: '"events lost"' in service.process.errors,
                 within_s=30,
                 what="the service told",
             )

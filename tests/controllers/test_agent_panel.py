@@ -210,6 +210,6 @@ async def test_two_agents_of_one_table_are_told_that_they_throw_each_other_off(
         other = Agent(*link_and_table(), mosquitto.url, tmp_path / "other.sqlite", timing=SWIFT)
         async with other:
             await eventually_async(
-                lambda: any("does another agent" in each["event"] for each in logged)
+                lambda: any(each["event"] == "broker lost repeatedly" for each in logged)
             )
     assert agent.layout.table == "T-1"

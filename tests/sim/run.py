@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -229,8 +230,9 @@ def _listen_to_logs(world: World) -> None:
     def take(_logger: WrappedLogger, level: str, fields: EventDict) -> EventDict:
         told = " ".join(f"{name}={value}" for name, value in fields.items() if name != "exc_info")
         world.note(f"[{level}] {told}")
-        if fields.get("exc_info") and fields.get("event") != "the outbox cannot be written":
+        if fields.get("exc_info") and fields.get("event") != "outbox not written":
             world.fail(f"an exception was logged: {told}")
         raise structlog.DropEvent
 
-    structlog.configure(processors=[take])
+    wrapper = structlog.make_filtering_bound_logger(logging.INFO)
+    structlog.configure(processors=[take], wrapper_class=wrapper)

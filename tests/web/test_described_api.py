@@ -23,7 +23,7 @@ def test_the_service_answers_as_it_describes_and_never_with_an_error_of_its_own(
         errors = stand.service.process.errors
         assert stand.service.audit()["balanced"]
     assert "Traceback" not in errors
-    assert "request_failed" not in errors
+    assert "request failed" not in errors
     assert len(operations) > 25
     for operation in operations:
         statuses = {status for label, status in api.answers if label == operation.label}

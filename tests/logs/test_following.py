@@ -1,0 +1,96 @@
+"""One wager is followed by its seq through the real agent and service to its ledger entry."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import redis
+
+from tests.mqtt.stand import Stand
+from tests.servers import Pitlink
+
+DEBUG: Final = ("--log-level", "debug")
+ROUND: Final = (
+    {"event": "wager", "position": 3, "wager": "progressive", "amount": 100},
+    {"event": "lockout"},
+    {"event": "void", "reason": "misdeal"},
+)
+
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """A service that follows each event."""
+    with Stand(tmp_path_factory.mktemp("stand"), options=DEBUG) as stand:
+        yield stand
+
+
+def lines(log: str) -> list[Line]:
+    """The lines of a log, each of which must be an object with the fields of every line."""
+    found: list[Line] = [json.loads(line) for line in log.splitlines()]
+    assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in found)
+    return found
+
+
+def of_event(log: Sequence[Line], seq: int) -> list[Line]:
+    """What a log says of one event of the table."""
+    return [line for line in log if line.get("table") == "T-1" and line.get("seq") == seq]
+
+
+def names(log: Sequence[Line]) -> list[str]:
+    return [line["event"] for line in log]
+
+
+def entry_of(stand: Stand, seq: int) -> tuple[int, str, str]:
+    """The number, kind and round of the ledger entry that an event of the table became."""
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        (found,) = [
+            (int(number.split(b"-")[0]), fields[b"kind"].decode(), fields[b"round"].decode())
+            for number, fields in store.xrange("pitlink:{main}:ledger")
+            if (fields[b"table"], fields[b"seq"]) == (b"T-1", str(seq).encode())
+        ]
+    return found
+
+
+def play(stand: Stand, home: Path) -> list[Line]:
+    """Play a round that ends in a void, and give the agent's log."""
+    options = ("--config", str(stand.service.config), "--outbox", str(home / "outbox"), *DEBUG)
+    with Pitlink("table", "T-1", "--events", *options, stdin=True) as table:
+        for event in ROUND:
+            table.write_line(json.dumps(event))
+        table.close_input()
+        assert table.wait() == 0, table.output
+        return lines(table.errors)
+
+
+def test_a_wager_is_followed_from_the_outbox_to_the_ledger_and_back(
+    stand: Stand, tmp_path: Path
+) -> None:
+    agent = play(stand, tmp_path)
+    service = lines(stand.service.process.errors)
+    for seq, kind in ((1, "wagers"), (2, "void")):
+        entry, entered, round_id = entry_of(stand, seq)
+        assert entered == kind
+        at_table, at_service = of_event(agent, seq), of_event(service, seq)
+        assert [name for name in names(at_table) if name != "event published"] == [
+            "event written",
+            "reply written",
+        ]
+        published = [line for line in at_table if line["event"] == "event published"]
+        assert [line["attempt"] for line in published] == list(range(1, len(published) + 1))
+        assert published
+        assert names(at_service)[:3] == ["event arrived", "event judged", "event answered"]
+        arrived, judged, answered = at_service[:3]
+        assert (arrived["type"], judged["status"], answered["sent"]) == (kind, "accepted", True)
+        assert judged["entry"] == entry
+        way = [at_table[0], arrived, judged, answered, at_table[-1]]
+        assert way == sorted(way, key=lambda line: str(line["timestamp"]))
+        together = [*at_table, *at_service]
+        assert {line["link"] for line in together} == {"main"}
+        rounds = {line["round"] for line in together if "round" in line}
+        assert rounds == {round_id}
+    assert len({line["service"] for line in service}) == 1
+    assert {line["level"] for line in of_event(service, 1)} == {"debug"}
