@@ -93,7 +93,7 @@ class Announcer:
         value = self._no_earlier(value)
         self._last[value.meter] = value
         self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
-        self._metrics.show_amount(self._link, value.meter, value.amount)
+        self._metrics.books.show_amount(self._link, value.meter, value.amount)
         if due:
             self._told[value.meter] = value
             self._post_meter(value)
@@ -131,7 +131,6 @@ class Announcer:
             at=now_text(),
         )
         self._board.put_controller(self._link, beat)
-        self._metrics.show_operable(self._link, operable=problem is None)
         if self._ended or (problem and self.others.may_operate):
             return
         payload = msgspec.json.encode(beat)

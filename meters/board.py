@@ -314,6 +314,10 @@ class Board:
         for watch in list(self._watches):
             watch.close()
 
+    def watchers(self, *, staff: bool) -> int:
+        """How many displays watch, or how many of the staff."""
+        return sum(watch.by.staff == staff for watch in self._watches)
+
     def _watching(self, link: str) -> "list[Watch]":
         return [watch for watch in self._watches if watch.link in {None, link}]
 

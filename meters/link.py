@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Final
 
 import structlog
@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
 from meters.books.audit import Finding, LinkAudit
+from meters.books.figures import FigureBook
 from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outages import OutageBook
 from meters.books.readings import ReadingBook
@@ -21,6 +22,7 @@ from meters.books.store import LinkStore, TermsError
 from meters.hits import HitsInBooks
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
+from meters.metrics.books import Audited
 from meters.outages import Outages
 from meters.selfcheck.configuration import Configuration
 from meters.selfcheck.running import UNDER_WAY
@@ -97,6 +99,7 @@ class LinkService:
         self._intake = LinkIntake(store, metrics)
         self._hits = HitsInBooks(store, announcer)
         self._audit = LinkAudit(store)
+        self._figures = FigureBook(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, OutageBook(store, SERVICE).note)
@@ -144,6 +147,7 @@ class LinkService:
                 table=arrivals[0].known.table.id,
                 seq=seq_of(arrivals[0].payload),
             )
+            self._metrics.running.count_not_taken(self.store.link.id)
             return Outcome()
         if outcome.changed:
             self._changed.set()
@@ -212,11 +216,13 @@ class LinkService:
 
     async def beat(self) -> None:
         """Check and say, every second, whether the link operates; publish what others changed."""
+        loop = asyncio.get_running_loop()
         while True:
-            next_beat = asyncio.get_running_loop().time() + BEAT_S
+            began = loop.time()
             await self._check()
             self._tell_beat()
-            await asyncio.sleep(max(0.0, next_beat - asyncio.get_running_loop().time()))
+            self._show_beat(loop.time() - began)
+            await asyncio.sleep(max(0.0, began + BEAT_S - loop.time()))
 
     async def publish(self) -> None:
         """Publish the meters when they changed, coalesced, for ever."""
@@ -239,6 +245,7 @@ class LinkService:
         while True:
             self._audit_wanted.clear()
             pause_s, began = AUDIT_EVERY_S, self._audits_wanted
+            began_s, result = time.perf_counter(), Audited.FAILED
             try:
                 seen = self._mark.seen
                 finding = await self._audit.run(seen, again=AUDITED_AGAIN)
@@ -247,11 +254,15 @@ class LinkService:
                     self._log.warning("ledger mark missing", entries=finding.entries)
                 problems = [lost] if lost else finding.problems[:3]
                 found = "; ".join(problems) or None
+                result = Audited.BALANCED if found is None else Audited.DIFFERS
                 if found is None and finding.entries > seen.sealed:
                     await self._seal(finding)
             except (RedisError, OSError, ValueError) as error:
                 found = _told(error)
                 pause_s = _AUDIT_AGAIN_S
+            self._metrics.books.show_audit(
+                self.store.link.id, result, time.perf_counter() - began_s
+            )
             if began == self._audits_wanted:
                 self._unbalanced = found
             with contextlib.suppress(TimeoutError):
@@ -278,10 +289,11 @@ class LinkService:
                     self._set_problem(None)
                     self._take_in(state)
                     await self._hits.look(state)
-                    await self._show_progress()
+                    await self._show_figures(state)
                     await self._outages.note()
                     await self._readings.keep(state.day)
         except TimeoutError:
+            self._metrics.running.show_redis(self.store.link.id, ready=False)
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
         except _STORE_FAILED as error:
             self._fail(error)
@@ -296,7 +308,9 @@ class LinkService:
         """
         if unfit := self._unfit():
             return unfit, False
-        if broken := await redis_problem(self.store.redis):
+        broken = await redis_problem(self.store.redis)
+        self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
+        if broken:
             self._may_differ = True
             return broken, False
         if self._may_differ:
@@ -306,7 +320,9 @@ class LinkService:
         unbalanced = self._unbalanced
         if unbalanced is not None and unbalanced != _NOT_AUDITED:
             return unbalanced, False
-        if unapproved := await self.configuration.problem():
+        unapproved = await self.configuration.problem()
+        self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
+        if unapproved:
             return unapproved, unapproved != self._problem
         return unbalanced, False
 
@@ -327,10 +343,20 @@ class LinkService:
     def _tell_beat(self) -> None:
         self.announcer.tell_beat(self._problem, self._closed)
 
-    async def _show_progress(self) -> None:
-        count, oldest = await self.store.waiting_since()
-        since_s = datetime.fromisoformat(oldest).timestamp() if oldest else None
-        self._metrics.show_claims(self.store.link.id, count, since_s)
+    async def _show_figures(self, state: LinkState) -> None:
+        link, sealed = self.store.link.id, self._mark.seen.sealed
+        figures = await self._figures.read(state.desk)
+        self._metrics.books.show_standing(link, state, figures, sealed)
+        self._metrics.running.show_memory(link, await self._figures.memory())
+
+    def _show_beat(self, took_s: float) -> None:
+        self._metrics.running.show_beat(
+            self.store.link.id,
+            operable=self._problem is None,
+            closed=self._closed is not None,
+            missed=int(took_s / BEAT_S),
+            lasted_s=max(took_s, BEAT_S),
+        )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
@@ -356,6 +382,8 @@ class LinkService:
 
     def _set_problem(self, problem: str | None) -> None:
         if problem != self._problem:
+            if problem and self._problem is None:
+                self._metrics.running.count_outage(self.store.link.id)
             if problem in _PASSING:
                 self._log.info("link waits", reason=problem)
             elif problem:

@@ -135,6 +135,7 @@ class MeterService:
             lambda link: self._links[link].keep_mark(),
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._metrics.running.watch(self._self_check, self._board)
         self._links_desk = LinksDesk(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
         self._events = EventSubscriptions(
@@ -234,11 +235,14 @@ class MeterService:
         """Serve one connection until it is lost, then wait a little."""
         least_s, most_s = _RECONNECT_S
         try:
-            arrived = Arrivals(self._lane, self._count_dropped, self._hear_beat)
+            arrived = Arrivals(
+                self._lane, self._count_dropped, self._hear_beat, self._metrics.running.take_turn
+            )
             async with self._connect(broker(), self.identifier, arrived) as connection:
                 await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
                 await connection.subscribe([(beat, 1) for beat in self._beats])
                 self._connection, self._arrived = connection, arrived
+                self._metrics.running.show_broker(connected=True)
                 log.info("broker connected")
                 for link in self._links.values():
                     link.announcer.others.listen_first()
@@ -253,6 +257,7 @@ class MeterService:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
+            self._metrics.running.show_broker(connected=False)
         await asyncio.sleep(random.uniform(least_s, most_s / 5))  # noqa: S311  (jitter)
 
     async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
@@ -273,6 +278,7 @@ class MeterService:
             self._batches.add(taking)
             taking.add_done_callback(self._batches.discard)
             taking.add_done_callback(lambda _: self._free.release())
+            taking.add_done_callback(self._metrics.running.time_replies(by_link))
 
     async def _take_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
         await asyncio.gather(
@@ -307,7 +313,7 @@ class MeterService:
     def _count_dropped(self, topic: str) -> None:
         """Count what a topic brought too much of, and say so now and then."""
         known = self._by_topic.get(topic)
-        self._metrics.count_dropped(known.link if known else "")
+        self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)
         if (more := self._dropped.due(lane)) is not None:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
@@ -338,11 +344,11 @@ class MeterService:
             online.discard(address.table)
             log.info("table offline", link=address.link, table=address.table)
         self._bell.ring()
-        self._metrics.show_tables_online(address.link, len(online))
+        self._metrics.running.show_table(*address, online=there)
 
     def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
         message = f"the floor has no table {address.table} on link {address.link}"
-        self._metrics.count_refusal(address.link, "unknown_table")
+        self._metrics.play.count_refusal(address.link, "unknown_table")
         seq, code = seq_of(payload), "unknown_table"
         if (more := self._strangers.due("")) is not None:
             told = log.bind(link=address.link, table=address.table)

@@ -14,8 +14,10 @@ import uvloop
 from bonus.errors import UserError, nearest
 from controllers.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
 from controllers.demo.books import BookedAgent, Books
-from controllers.station import broker_of, log_to_stderr, outbox_path, user_error_in
+from controllers.station import broker_of, outbox_path, user_error_in
 from meters.wire.floor import Floor, Link, Table, read_floor
+from meters.wire.log_options import LogLevel
+from meters.wire.logs import log_to_stderr
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
         UserError: the floor is no demonstration, a table is not on it, or its broker, keys or
             outboxes cannot be used.
     """
-    log_to_stderr()
+    log_to_stderr(None, LogLevel.INFO)
     floor = read_floor(config)
     if not floor.facility.demonstration:
         raise UserError(

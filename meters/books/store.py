@@ -352,12 +352,6 @@ class LinkStore:
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
-    async def waiting_since(self) -> tuple[int, str | None]:
-        """How many claims wait for somebody, and since when the oldest does."""
-        count = int(await self.redis.zcard(self.keys.waiting))
-        oldest = await self.claims(await self.waiting(1)) if count else []
-        return count, oldest[0].get("at") if oldest else None
-
 
 def texts(row: Sequence[bytes]) -> list[str]:
     """A script's answer as texts."""

@@ -123,7 +123,7 @@ class LinkIntake:
             await self._apply([self._judge(*event, outcome) for event in events], outcome)
         if hellos:
             await self._greet(hellos, outcome)
-        outcome.counts.write(self._store.link.id, self._metrics)
+        outcome.counts.write(self._store.link.id, self._metrics.play)
         return outcome
 
     def forget(self) -> None:
@@ -229,7 +229,7 @@ class LinkIntake:
         steps, keys = self._place(judged)
         began = time.perf_counter()
         answers = await self._store.apply(steps, keys)
-        self._metrics.observe_step(len(steps), time.perf_counter() - began)
+        self._metrics.running.observe_step(len(steps), time.perf_counter() - began)
         for one, answer in zip(judged, answers, strict=True):
             self._settle_answer(one, answer, outcome)
 
@@ -294,12 +294,12 @@ class LinkIntake:
             self._remember(table, one.opened)
             if isinstance(one.step.work, WagersWork):
                 for added in one.step.work.contributions:
-                    outcome.counts.wagers(added)
+                    outcome.counts.wagers(table, added)
             return
         self._rounds.pop(table, None)
         if one.result is not None:
-            for due in one.result.work.dues:
-                outcome.counts.win(due)
+            for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
+                outcome.counts.win(due, paid.amount_cents)
             opened = [(claim, answer.paid[claim.due]) for claim in one.result.claims]
             outcome.hits += opened
             for claim, paid in opened:

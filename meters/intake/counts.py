@@ -1,7 +1,7 @@
 """What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
 
 from meters.books.steps import Contribution, DueStep
-from meters.metrics import Metrics
+from meters.metrics.play import PlayMetrics
 
 
 class BatchCounts:
@@ -11,7 +11,8 @@ class BatchCounts:
         self._events: dict[tuple[str, str], int] = {}
         self._refusals: dict[str, int] = {}
         self._wagers: dict[str, list[int]] = {}
-        self._dues: list[DueStep] = []
+        self._tables: dict[str, list[int]] = {}
+        self._dues: list[tuple[DueStep, int]] = []
 
     def event(self, event_type: str, status: str) -> None:
         """An event of a type was answered with a status."""
@@ -22,26 +23,31 @@ class BatchCounts:
         """An event was refused."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
-    def wagers(self, added: Contribution) -> None:
-        """Wagers were accepted."""
+    def wagers(self, table: str, added: Contribution) -> None:
+        """Wagers were accepted at a table."""
         sums = self._wagers.setdefault(added.meter, [0, 0, 0])
         sums[0] += added.wagers
         sums[1] += added.wagered_cents
         sums[2] += added.meter_micros + added.reserve_micros
+        at_table = self._tables.setdefault(table, [0, 0])
+        at_table[0] += added.wagers
+        at_table[1] += added.wagered_cents
 
-    def win(self, due: DueStep) -> None:
+    def win(self, due: DueStep, won_cents: int) -> None:
         """Something was won."""
-        self._dues.append(due)
+        self._dues.append((due, won_cents))
 
-    def write(self, link: str, metrics: Metrics) -> None:
+    def write(self, link: str, play: PlayMetrics) -> None:
         """Add all that was gathered to a link's metrics."""
         for (event_type, status), events in self._events.items():
-            metrics.count_event(link, event_type, status, events)
+            play.count_event(link, event_type, status, events)
         for code, refusals in self._refusals.items():
-            metrics.count_refusal(link, code, refusals)
+            play.count_refusal(link, code, refusals)
         for meter, (wagers, cents, micros) in self._wagers.items():
-            metrics.count_wagers(
+            play.count_wagers(
                 link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
             )
-        for due in self._dues:
-            metrics.count_win(link, due.meter, "percent" if due.take else "odds")
+        for table, (wagers, cents) in self._tables.items():
+            play.count_table(link, table, wagers=wagers, wagered_cents=cents)
+        for due, won_cents in self._dues:
+            play.count_win(link, due.meter, "percent" if due.take else "odds", won_cents)

@@ -16,7 +16,7 @@ COMMANDS: Final = (
     "del", "exists", "set", "pexpire", "pttl", "time",
     "hdel", "hexists", "hget", "hgetall", "hincrby", "hmget", "hset",
     "sadd", "scard", "srem",
-    "xadd", "xrange", "xrevrange", "xtrim",
+    "xadd", "xlen", "xrange", "xrevrange", "xtrim",
     "zadd", "zcard", "zrange", "zrem", "zremrangebyscore", "zrevrangebylex", "zrevrangebyscore",
     "zscore",
 )  # fmt: skip

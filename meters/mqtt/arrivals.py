@@ -6,6 +6,7 @@ own repeat makes that good, if the table is one.
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -30,6 +31,7 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         lane: the lane of a topic; each its own unless given.
         dropped: is told the topic of each message that is let go.
         aside: takes a message that is not to wait, and says whether it was one.
+        took: is told with each turn for how many seconds its first message had waited.
     """
 
     def __init__(
@@ -37,8 +39,11 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         lane: Lane = lambda topic: topic,
         dropped: Callable[[str], None] = lambda _: None,
         aside: Callable[[aiomqtt.Message], bool] = lambda _: False,
+        took: Callable[[float], None] = lambda _: None,
     ) -> None:
-        self._lanes: dict[str, deque[aiomqtt.Message]] = {}
+        self._lanes: dict[str, deque[tuple[aiomqtt.Message, float]]] = {}
+        self._first_s = math.inf
+        self._took = took
         self._lane = lane
         self._dropped = dropped
         self._aside = aside
@@ -58,7 +63,10 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
         """A message that was taken, with one of every other lane, up to `size_max` in all."""
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
-        return [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
+        turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
+        self._took(self._clock_s() - self._first_s)
+        self._first_s = math.inf
+        return turn
 
     def _put(self, item: aiomqtt.Message) -> None:
         if self._aside(item):
@@ -77,12 +85,13 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         self._bytes += size
         if lane is None:
             lane = self._lanes[name] = deque()
-        lane.append(item)
+        lane.append((item, self._clock_s()))
 
     def _get(self) -> aiomqtt.Message:
         name = next(iter(self._lanes))
         lane = self._lanes.pop(name)
-        item = lane.popleft()
+        item, arrived_s = lane.popleft()
+        self._first_s = min(self._first_s, arrived_s)
         if lane:
             self._lanes[name] = lane  # behind all others
         self._bytes -= len(item.payload)

@@ -1,0 +1,129 @@
+"""What whoever watches a link wants to know of its books, read once a beat in one step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+import msgspec
+from redis.exceptions import RedisError
+
+from meters.books.accounts import overflow_account, reserve_account
+from meters.books.store import LinkStore
+
+_CLAIMS_READ: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """So many that wait, and since when the oldest does, in seconds of the epoch; None: none."""
+
+    count: int = 0
+    since_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a link's books hold beside the meters' values.
+
+    Attributes:
+        reserve_micros: the reserve of each meter.
+        overflow_micros: what each meter could not hold.
+        claims: wins that wait for a floorperson, or for their payment by hand.
+        hand_pays: those of them that are paid by hand.
+        proposals: what was proposed and is not decided.
+        entries_live: how many ledger entries the store holds.
+    """
+
+    reserve_micros: Mapping[str, int]
+    overflow_micros: Mapping[str, int]
+    claims: Waiting
+    hand_pays: Waiting
+    proposals: int
+    entries_live: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Redis's memory in bytes; a limit of 0 is none."""
+
+    used_bytes: int
+    limit_bytes: int
+
+
+class _PaidFrom(msgspec.Struct, frozen=True):
+    """What is looked at of a claim's record."""
+
+    paid_from: str
+
+
+_PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
+
+
+class FigureBook:
+    """Reads a link's figures; the claims only when something has changed at the desks."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        self._desk = -1
+        self._claims = Waiting()
+        self._hand_pays = Waiting()
+
+    async def read(self, desk: int) -> Figures:
+        """The figures of one moment.
+
+        Args:
+            desk: the count that rises whenever something changes that floorpersons see.
+
+        Raises:
+            RedisError: the store failed.
+            ValueError: the store holds what it should not.
+        """
+        store, keys = self._store, self._store.keys
+        ids = [meter.meter_id for meter in store.link.meter]
+        accounts = [*map(reserve_account, ids), *map(overflow_account, ids)]
+        async with store.redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(keys.accounts, accounts)
+            pipe.zcard(keys.waiting)
+            pipe.zcard(keys.proposals)
+            pipe.xlen(keys.ledger)
+            micros, waiting, proposals, entries = await pipe.execute()
+        held = [int(each or 0) for each in micros]
+        if desk != self._desk or waiting != self._claims.count:
+            await self._read_claims(waiting)
+            self._desk = desk
+        return Figures(
+            dict(zip(ids, held, strict=False)),
+            dict(zip(ids, held[len(ids) :], strict=True)),
+            self._claims,
+            self._hand_pays,
+            proposals,
+            entries,
+        )
+
+    async def _read_claims(self, count: int) -> None:
+        """Tell hand pays from the rest; of more claims than a desk lists, the oldest."""
+        found = [
+            (_since_s(fields["at"]), _PAID_FROM.decode(fields["record"]).paid_from)
+            for fields in await self._store.claims(await self._store.waiting(_CLAIMS_READ))
+            if fields
+        ]
+        by_hand = [since_s for since_s, paid_from in found if paid_from == "hand_pay"]
+        oldest = min((since_s for since_s, _ in found), default=None)
+        self._claims = Waiting(count, oldest)
+        self._hand_pays = Waiting(len(by_hand), min(by_hand, default=None))
+
+    async def memory(self) -> Memory | None:
+        """Redis's memory, or None where it does not tell."""
+        try:
+            told = cast("Mapping[str, object]", await self._store.redis.info("memory"))
+        except RedisError:
+            return None
+        used, limit = told.get("used_memory"), told.get("maxmemory")
+        if not isinstance(used, int) or not isinstance(limit, int):
+            return None
+        return Memory(used, limit)
+
+
+def _since_s(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()

@@ -1,0 +1,16 @@
+"""What Prometheus reads of the service, described name by name in ``deploy/METRICS.md``.
+
+It is never the ledger. Counters begin at nothing with each start and count what this worker did;
+they may be lost without harm, and accounting goes by the ledger and its reports. Gauges of the
+books are the same with every worker. Money is in cents, not in Prometheus's base unit, which would
+be a fraction.
+
+Every label is bounded: links, meters and tables are those of the floor file, and whatever a
+stranger may send is counted as ``unknown``. The children of the hot path are resolved once and
+kept.
+"""
+
+from meters.metrics.all import Metrics
+from meters.metrics.play import CODES_MAX
+
+__all__ = ["CODES_MAX", "Metrics"]

@@ -1,0 +1,1 @@
+"""What Prometheus reads, what it warns of, and what is drawn from it."""

@@ -1,0 +1,229 @@
+"""What Prometheus reads of the service, by name and label."""
+
+from pathlib import Path
+
+import msgspec
+from prometheus_client.parser import text_string_to_metric_families
+
+from meters.books.figures import Figures, Memory, Waiting
+from meters.books.standing import Head, LinkState, OpenDay
+from meters.metrics import CODES_MAX, Metrics
+from meters.metrics.books import Audited
+from meters.metrics.running import BACKUP_NOTE
+from meters.wire.floor import Floor, parse_floor
+from tests.web.stand import FLOOR
+
+TABLE = """
+[[link.table]]
+id = "TCP-09"
+asset = "9"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive"]
+"""
+ON = ("tcp-main", "progressive")
+
+
+def samples(metrics: Metrics) -> dict[tuple[str, frozenset[str]], float]:
+    """Every sample by its name and its label values."""
+    body, _ = metrics.exposition("text/plain")
+    return {
+        (sample.name, frozenset(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(body.decode())
+        for sample in family.samples
+    }
+
+
+def read(metrics: Metrics, name: str, *labels: str) -> float | None:
+    return samples(metrics).get((name, frozenset(labels)))
+
+
+def floor(data: Path | None = None) -> Floor:
+    made = parse_floor(FLOOR + TABLE)
+    if data is None:
+        return made
+    service = msgspec.structs.replace(made.service, data=str(data))
+    return msgspec.structs.replace(made, service=service)
+
+
+def made(now: float = 0.0, data: Path | None = None) -> Metrics:
+    return Metrics(floor(data), now=lambda: now)
+
+
+def test_every_meter_link_and_table_is_there_from_the_start() -> None:
+    metrics = made()
+    assert read(metrics, "pitlink_wagers_total", "pit-2", "progressive") == 0
+    assert read(metrics, "pitlink_wins_total", "pit-2", "progressive", "percent") == 0
+    assert read(metrics, "pitlink_won_cents_total", "pit-2", "progressive", "odds") == 0
+    assert read(metrics, "pitlink_link_operable", "tcp-main") == 0
+    assert read(metrics, "pitlink_tables_expected", "pit-2") == 1
+    assert read(metrics, "pitlink_tables_expected", "tcp-main") == 0
+    assert read(metrics, "pitlink_table_wagers_total", "pit-2", "TCP-09") == 0
+    assert read(metrics, "pitlink_refusals_total", "pit-2", "unknown_table") == 0
+
+
+def test_what_was_not_audited_yet_is_not_said_to_balance() -> None:
+    assert read(made(), "pitlink_audit_balanced", "tcp-main") is None
+
+
+def test_wagers_count_what_they_are_and_what_they_add() -> None:
+    metrics = made()
+    for _ in range(2):
+        metrics.play.count_wagers(*ON, wagers=3, wagered_cents=300, contributed_micros=605_000)
+        metrics.play.count_table("pit-2", "TCP-09", wagers=3, wagered_cents=300)
+    assert read(metrics, "pitlink_wagers_total", *ON) == 6
+    assert read(metrics, "pitlink_wagered_cents_total", *ON) == 600
+    assert read(metrics, "pitlink_contributions_cents_total", *ON) == 121
+    assert read(metrics, "pitlink_table_wagers_total", "pit-2", "TCP-09") == 6
+    assert read(metrics, "pitlink_table_wagered_cents_total", "pit-2", "TCP-09") == 600
+
+
+def test_events_refusals_wins_amounts_and_steps_are_told() -> None:
+    metrics = made()
+    metrics.play.count_event("tcp-main", "wagers", "accepted")
+    metrics.play.count_event("tcp-main", "wagers", "accepted", 4)
+    metrics.play.count_refusal("tcp-main", "unknown_meter")
+    metrics.play.count_win(*ON, "odds", 5_000)
+    metrics.play.count_win(*ON, "odds", 2_500)
+    metrics.books.show_amount(*ON, 112_362)
+    metrics.running.observe_step(30, 0.002)
+    assert read(metrics, "pitlink_events_total", "tcp-main", "wagers", "accepted") == 5
+    assert read(metrics, "pitlink_refusals_total", "tcp-main", "unknown_meter") == 1
+    assert read(metrics, "pitlink_wins_total", *ON, "odds") == 2
+    assert read(metrics, "pitlink_won_cents_total", *ON, "odds") == 7_500
+    assert read(metrics, "pitlink_meter_amount_cents", *ON) == 112_362
+    assert read(metrics, "pitlink_batch_events_sum") == 30
+    assert read(metrics, "pitlink_script_seconds_sum") == 0.002
+
+
+def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events() -> None:
+    metrics = made()
+    metrics.running.take_turn(2.0)
+    metrics.running.time_replies([])(None)
+    assert read(metrics, "pitlink_reply_seconds_count") == 0
+    metrics.running.time_replies(["an event"])(None)
+    assert read(metrics, "pitlink_intake_lag_seconds_sum") == 2
+    assert read(metrics, "pitlink_reply_seconds_count") == 1
+    assert (read(metrics, "pitlink_reply_seconds_sum") or 0) >= 2
+
+
+def test_the_books_are_shown_in_whole_cents() -> None:
+    metrics = made()
+    state = LinkState((), None, rounds_open=3, desk=0, head=Head(120, ""), day=OpenDay("", ""))
+    figures = Figures(
+        {"progressive": 1_234_567}, {"progressive": 19_999}, Waiting(), Waiting(), 2, 90
+    )
+    metrics.books.show_standing("tcp-main", state, figures, sealed=100)
+    metrics.books.show_archive("tcp-main", 30, 1_000.0)
+    metrics.books.show_reading("tcp-main", 1_001.0)
+    metrics.books.show_approval("tcp-main", due=True)
+    shown = {
+        "meter_reserve_cents": 123, "meter_overflow_cents": 1, "rounds_open": 3,
+        "proposals_pending": 2, "ledger_entries": 120, "ledger_live_entries": 90,
+        "ledger_sealed_entries": 100, "ledger_archived_entries": 30, "approvals_due": 1,
+        "archive_timestamp_seconds": 1_000, "reading_timestamp_seconds": 1_001,
+    }  # fmt: skip
+    for name, value in shown.items():
+        labels = ON if name.startswith("meter_") else ON[:1]
+        assert read(metrics, f"pitlink_{name}", *labels) == value, name
+
+
+def test_what_waits_ages_by_itself() -> None:
+    metrics = made(now=1_090.0)
+    metrics.books.show_waiting("tcp-main", Waiting(2, 1_000.0), Waiting(1, 1_080.0))
+    assert read(metrics, "pitlink_claims_pending", "tcp-main") == 2
+    assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 90
+    assert read(metrics, "pitlink_hand_pays_pending", "tcp-main") == 1
+    assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 10
+    metrics.books.show_waiting("tcp-main", Waiting(), Waiting())
+    assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 0
+    assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 0
+
+
+def test_an_audit_that_could_not_be_made_leaves_the_last_result() -> None:
+    metrics = made(now=500.0)
+    for result in (Audited.DIFFERS, Audited.FAILED):
+        metrics.books.show_audit("tcp-main", result, 0.5)
+    assert read(metrics, "pitlink_audit_balanced", "tcp-main") == 0
+    assert read(metrics, "pitlink_audit_timestamp_seconds", "tcp-main") == 500
+    assert read(metrics, "pitlink_audit_duration_seconds", "tcp-main") == 0.5
+    assert read(metrics, "pitlink_audits_total", "tcp-main", "failed") == 1
+
+
+def test_time_that_a_link_does_not_operate_adds_up() -> None:
+    metrics = made(now=77.0)
+    metrics.running.count_outage("tcp-main")
+    for operable, lasted_s, missed in ((False, 1.0, 0), (False, 2.5, 2), (True, 1.0, 0)):
+        metrics.running.show_beat(
+            "tcp-main", operable=operable, closed=not operable, missed=missed, lasted_s=lasted_s
+        )
+    assert read(metrics, "pitlink_link_inoperable_seconds_total", "tcp-main") == 3.5
+    assert read(metrics, "pitlink_link_outages_total", "tcp-main") == 1
+    assert read(metrics, "pitlink_link_operable", "tcp-main") == 1
+    assert read(metrics, "pitlink_link_closed", "tcp-main") == 0
+    assert read(metrics, "pitlink_beats_missed_total", "tcp-main") == 2
+    assert read(metrics, "pitlink_beat_timestamp_seconds", "tcp-main") == 77
+
+
+def test_tables_come_and_go() -> None:
+    metrics = made()
+    for online, seen in ((True, 1), (True, 1), (False, 0), (False, 0), (True, 1)):
+        metrics.running.show_table("pit-2", "TCP-09", online=online)
+        assert read(metrics, "pitlink_tables_online", "pit-2") == seen
+        assert read(metrics, "pitlink_table_online", "pit-2", "TCP-09") == seen
+
+
+def test_the_parts_are_shown() -> None:
+    metrics = made()
+    metrics.running.show_broker(connected=True)
+    metrics.running.show_broker(connected=False)
+    metrics.running.show_broker(connected=True)
+    metrics.running.show_redis("pit-2", ready=True)
+    metrics.running.show_memory("pit-2", Memory(1_000, 5_000))
+    metrics.running.show_memory("pit-2", None)
+    assert read(metrics, "pitlink_broker_connected") == 1
+    assert read(metrics, "pitlink_broker_connections_total") == 2
+    assert read(metrics, "pitlink_redis_ready", "pit-2") == 1
+    assert read(metrics, "pitlink_redis_memory_used_bytes", "pit-2") == 1_000
+    assert read(metrics, "pitlink_redis_memory_limit_bytes", "pit-2") == 5_000
+
+
+def test_the_disk_is_that_of_the_data_directory_and_a_backup_counts_once_noted(
+    tmp_path: Path,
+) -> None:
+    metrics = made(data=tmp_path / "not" / "yet")
+    assert (read(metrics, "pitlink_data_size_bytes") or 0) > 0
+    assert (read(metrics, "pitlink_data_free_bytes") or 0) > 0
+    assert read(metrics, "pitlink_backup_timestamp_seconds") == 0
+    (tmp_path / "not" / "yet").mkdir(parents=True)
+    note = tmp_path / "not" / "yet" / BACKUP_NOTE
+    note.touch()
+    assert read(metrics, "pitlink_backup_timestamp_seconds") == note.stat().st_mtime
+
+
+def test_what_strangers_send_makes_no_labels() -> None:
+    metrics = made()
+    for number in range(500):
+        metrics.play.count_event(f"link-{number}", f"type-{number}", f"status-{number}")
+        metrics.play.count_refusal(f"link-{number}", f"code-{number}")
+        metrics.play.count_win("tcp-main", f"meter-{number}", "odds", 1)
+        metrics.play.count_wagers(
+            "tcp-main", f"meter-{number}", wagers=1, wagered_cents=1, contributed_micros=1
+        )
+        metrics.play.count_table("tcp-main", f"table-{number}", wagers=1, wagered_cents=1)
+        metrics.running.show_table("tcp-main", f"table-{number}", online=True)
+        metrics.running.count_dropped(f"link-{number}")
+        metrics.running.count_not_taken(f"link-{number}")
+        metrics.books.show_amount("tcp-main", f"meter-{number}", 1)
+        metrics.books.show_waiting(f"link-{number}", Waiting(1, 0.0), Waiting())
+    seen = samples(metrics)
+    assert read(metrics, "pitlink_events_total", "unknown") == 500
+    assert read(metrics, "pitlink_table_wagers_total", "unknown") == 500
+    codes = {
+        frozenset(labels - {"tcp-main", "pit-2"})
+        for name, labels in seen
+        if name == "pitlink_refusals_total"
+    }
+    assert len(codes) == CODES_MAX + 1
+    strange = ("link-", "type-", "status-", "meter-", "table-")
+    assert not any(label.startswith(strange) for _, labels in seen for label in labels)
