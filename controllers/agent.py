@@ -15,6 +15,7 @@ from controllers.courier import BrokerPlace, Connect, Courier, Timing
 from controllers.events import Answer, Refusal, refused
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
+from controllers.vitals import Vitals
 from meters.wire.broker_client import BrokerClient
 from meters.wire.floor import Link, Table
 from meters.wire.messages import HelloReply, Jackpot, MeterValue
@@ -155,6 +156,26 @@ class Agent:
         if not self._courier.connected or self.fault() is not None:
             return {}
         return self._courier.meter_values.values
+
+    @property
+    def vitals(self) -> Vitals:
+        """How it does at this moment, for whoever watches it."""
+        courier, clerk = self._courier, self._clerk
+        return Vitals(
+            connected=courier.connected,
+            connections=courier.connections,
+            playable=self.fault() is None,
+            beat_age_s=courier.pulse.age_s(asyncio.get_running_loop().time()),
+            beats_missed=courier.pulse.missed,
+            state=self.state,
+            unanswered=int(clerk.pending is not None),
+            unanswered_s=clerk.unanswered_s(),
+            waiting=self._inbox.qsize(),
+            last_seq=clerk.last_seq,
+            outbox_bytes=clerk.outbox_bytes(),
+            deliveries=courier.deliveries,
+            accepted=clerk.accepted,
+        )
 
     def fault(self) -> Refusal | None:
         """Why no new progressive wager may be taken now (duty D13), or None."""

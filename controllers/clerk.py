@@ -24,6 +24,7 @@ from controllers.outbox import Outbox, OutboxError, Place, Sent
 from controllers.play import Stamp, Step, failed, play
 from controllers.reckoning import absorb, decide, reconcile
 from controllers.table import Layout, Phase, TableState
+from controllers.vitals import Accepted
 from meters.wire.clock import now
 from meters.wire.messages import (
     TABLE_EVENT,
@@ -72,6 +73,7 @@ class Clerk:
         state: the table as it stands.
         last_seq: the number of the last event.
         pending: the event that waits for its reply, or None.
+        accepted: the wagers that the service accepted since this agent's start.
     """
 
     def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
@@ -85,6 +87,7 @@ class Clerk:
         self.state = TableState()
         self.last_seq = 0
         self.pending: Sent | None = None
+        self.accepted = Accepted()
 
     async def open(self) -> None:
         """Open the outbox and go on where the table was (duty D11).
@@ -126,6 +129,18 @@ class Clerk:
         if self.pending is None:
             return None
         return _ASKED_BY[type(_money_event(self.pending.payload))]
+
+    def unanswered_s(self) -> float:
+        """How long ago the event that waits for its reply was made, in seconds; 0 for none."""
+        if self.pending is None:
+            return 0.0
+        return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
+
+    def outbox_bytes(self) -> int:
+        """What the outbox and its write-ahead log take on the disk."""
+        path = self._outbox_path
+        beside = path.with_name(f"{path.name}-wal")
+        return sum(each.stat().st_size for each in (path, beside) if each.exists())
 
     async def close(self) -> None:
         """Close the outbox, after whatever is being written."""
@@ -200,6 +215,8 @@ class Clerk:
         about = self._log.bind(round=sent.round, seq=pending.seq)
         if isinstance(error := step.answer.error, ErrorDetail):
             about.warning("event refused", code=error.code, reason=error.message)
+        if isinstance(sent, Wagers) and delivered.reply.status == "accepted":
+            self.accepted.count(sent)
         await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
         about.debug("reply written", status=delivered.reply.status)
         self.state, self.pending = step.state, None

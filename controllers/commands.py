@@ -27,6 +27,10 @@ def table(
     at: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where the panel is served.")
     ] = "127.0.0.1:8090",
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve /metrics for Prometheus there."),
+    ] = None,
     outbox: Annotated[
         Path | None,
         typer.Option(
@@ -41,6 +45,8 @@ def table(
     With --panel its dealer's page is served; the address that opens it is printed, with a key that
     is kept in DATA/tables/TABLE.panel-key.
 
+    Prometheus reads /metrics of the panel, or where --metrics says.
+
     With --events each device event is answered on standard output with one line of JSON, and what
     else there is to tell goes to standard error. It ends at the end of input, with status 1 where
     an event was refused.
@@ -49,7 +55,7 @@ def table(
     was.
     """
     # Here, so that other commands start without it.
-    from controllers.station import Panel, run_station
+    from controllers.station import Place, run_station
     from meters.wire.logs import log_to_stderr
     from meters.wire.parts import is_listening_address
 
@@ -58,14 +64,15 @@ def table(
             "give --panel for the dealer's page, --events for device events on standard input, or "
             "both"
         )
-    if not is_listening_address(at):
-        raise typer.BadParameter(
-            f'--at {at}: it is an address and a port, such as "127.0.0.1:8090"'
-        )
-    host, _, port = at.rpartition(":")
-    served = Panel(host, int(port)) if panel else None
+    for option, text in (("--at", at), ("--metrics", metrics)):
+        if text is not None and not is_listening_address(text):
+            raise typer.BadParameter(
+                f'{option} {text}: it is an address and a port, such as "127.0.0.1:8090"'
+            )
+    panel_at = Place.of(at) if panel else None
+    metrics_at = Place.of(metrics) if metrics else None
     log_to_stderr(log, log_level)
-    if not run_station(table, config, outbox, events=events, panel=served):
+    if not run_station(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
         raise typer.Exit(1)
 
 

@@ -19,6 +19,7 @@ import structlog
 from bonus.errors import UserError
 from controllers.meter_values import MeterValues
 from controllers.pulse import SILENCE_S, Pulse
+from controllers.vitals import Deliveries
 from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.broker_client import BrokerClient
@@ -144,6 +145,7 @@ class Courier:
         pulse: the controller's beats.
         meter_values: what those meters hold.
         connected: whether the broker is reached.
+        deliveries: what was sent and came back.
         connections: how often it was; after each the broker knows nothing but the last will.
     """
 
@@ -169,6 +171,7 @@ class Courier:
         self._log = _log.bind(link=link, table=table)
         self.pulse = Pulse(timing.silence_s)
         self.meter_values = MeterValues(meters)
+        self.deliveries = Deliveries()
         self.connections = 0
 
     @property
@@ -252,6 +255,7 @@ class Courier:
         answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
         self._under_way = _UnderWay(seq, payload, answered)
         delay_s, attempt = self._timing.retry_first_s, 0
+        began_s = asyncio.get_running_loop().time()
         try:
             while True:
                 attempt += 1
@@ -259,7 +263,9 @@ class Courier:
                     self._log.debug("event published", seq=seq, attempt=attempt)
                 done, _ = await asyncio.wait({answered}, timeout=_jittered(delay_s))
                 if done:
+                    self.deliveries.count_wait(asyncio.get_running_loop().time() - began_s)
                     return answered.result()
+                self.deliveries.repeats += 1
                 delay_s = min(delay_s * 2, self._timing.retry_cap_s)
         finally:
             self._under_way = None
@@ -319,6 +325,7 @@ class Courier:
         under_way = self._under_way
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
             return
+        self.deliveries.count_reply(reply.status)
         if reply.error is not None and reply.error.code == "unknown_table":
             # No book has used up the number: a service that has this table may yet take the event.
             self._log.warning("table unknown", seq=reply.seq)

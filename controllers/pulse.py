@@ -1,5 +1,6 @@
 """Whether the controller lives: a table is unplayable for progressives without it (duty D13)."""
 
+import math
 from typing import Final
 
 from controllers.events import Refusal
@@ -7,6 +8,8 @@ from meters.wire.messages import ControllerBeat
 
 SILENCE_S: Final = 3.0
 """After so many seconds without a beat no new progressive wager is taken."""
+
+_DUE_EVERY_S: Final = 1.0
 
 
 class Pulse:
@@ -17,19 +20,29 @@ class Pulse:
 
     Args:
         silence_s: how long a beat counts as life, in seconds.
+
+    Attributes:
+        missed: how many beats did not come when they were due.
     """
 
     def __init__(self, silence_s: float = SILENCE_S) -> None:
         self._silence_s = silence_s
         self._last: ControllerBeat | None = None
         self._lived_at_s: float | None = None
+        self.missed = 0
 
     def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> None:
         """Take in a beat; `now_s` is a monotonic clock's time in seconds."""
         known = self._last is not None and self._last.beat == beat.beat
         self._last = beat
         if not retained and not known:
+            if self._lived_at_s is not None:
+                self.missed += max(0, round((now_s - self._lived_at_s) / _DUE_EVERY_S) - 1)
             self._lived_at_s = now_s
+
+    def age_s(self, now_s: float) -> float:
+        """How long ago the controller last showed life; infinite where it never has."""
+        return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
     def fault(self, now_s: float) -> Refusal | None:
         """Why no new progressive wager may be taken now, or None."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, Self, TextIO
 
 import uvloop
 
@@ -15,6 +15,7 @@ from bonus.errors import UserError
 from controllers.agent import Agent
 from controllers.courier import BrokerPlace
 from controllers.devices import answer_lines
+from controllers.metrics import AgentMetrics, serve_metrics
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from meters.wire.address import embedded_broker_url, parse_broker_url
@@ -28,13 +29,19 @@ LIVE_WITHIN_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """Where a table's panel is served: the address to listen on, and the TCP port."""
+class Place:
+    """Where a table's panel or its metrics are served: the address to listen on, the TCP port."""
 
     host: str
     port: int
 
-    def address(self, key: str, scheme: str = "http") -> str:
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The place that HOST:PORT names."""
+        host, _, port = text.rpartition(":")
+        return cls(host, int(port))
+
+    def panel(self, key: str, scheme: str = "http") -> str:
         """What opens the panel on a tablet."""
         everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
         host = socket.gethostname() if everywhere else self.host
@@ -42,7 +49,13 @@ class Panel:
 
 
 def run_station(
-    table_id: str, config: Path, outbox: Path | None, *, events: bool, panel: Panel | None
+    table_id: str,
+    config: Path,
+    outbox: Path | None,
+    *,
+    events: bool,
+    panel: Place | None,
+    metrics: Place | None = None,
 ) -> bool:
     """Run the agent of a table until its input ends, or until it is told to stop.
 
@@ -52,6 +65,7 @@ def run_station(
         outbox: the table's outbox, or None for the usual one.
         events: take device events from standard input.
         panel: serve the table's panel there, or None.
+        metrics: serve the agent's metrics there, or None; the panel has them anyhow.
 
     Returns:
         Whether every device event was taken.
@@ -66,7 +80,9 @@ def run_station(
     path = outbox or outbox_path(floor, table_id)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_serve(floor, found, path, events=events, panel=panel))
+            return runner.run(
+                _serve(floor, found, path, events=events, panel=panel, metrics=metrics)
+            )
     except asyncio.CancelledError:
         return True
     except BaseExceptionGroup as group:
@@ -109,35 +125,25 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
 
 
 async def _serve(
-    floor: Floor, found: tuple[Link, Table], path: Path, *, events: bool, panel: Panel | None
+    floor: Floor,
+    found: tuple[Link, Table],
+    path: Path,
+    *,
+    events: bool,
+    panel: Place | None,
+    metrics: Place | None,
 ) -> bool:
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with Agent(*found, broker_of(floor, *found), path) as agent:
-        if panel is None:
-            return await _take_lines(agent)
-        front = Front.of(floor.service)
-        key = panel_key(panel_key_path(floor, agent.layout.table))
-        ready = asyncio.Event()
-        demonstration = floor.facility.demonstration
-        serving = asyncio.create_task(
-            serve_panel(
-                agent,
-                panel.host,
-                panel.port,
-                ready,
-                key=key,
-                demonstration=demonstration,
-                front=front,
-            ),
-            name="panel",
-        )
+        pages = _Pages(floor, agent, panel, metrics)
+        serving = asyncio.create_task(pages.serve(), name="pages")
         try:
-            await _until(serving, ready.wait())
-            _tell_address(
-                agent, panel.address(key, front.scheme), sys.stderr if events else sys.stdout
-            )
+            await _until(serving, pages.ready())
+            if panel is not None:
+                address = panel.panel(pages.key, pages.front.scheme)
+                _tell_address(agent, address, sys.stderr if events else sys.stdout)
             if not events:
                 await serving
                 return True
@@ -145,6 +151,53 @@ async def _serve(
         finally:
             serving.cancel()
             await asyncio.wait({serving})
+
+
+class _Pages:
+    """What one table serves over HTTP: its panel, its metrics, both or neither."""
+
+    def __init__(
+        self, floor: Floor, agent: Agent, panel: Place | None, metrics: Place | None
+    ) -> None:
+        self._floor, self._agent, self._panel, self._metrics_at = floor, agent, panel, metrics
+        self.front = Front.of(floor.service)
+        self.key = panel_key(panel_key_path(floor, agent.layout.table)) if panel else ""
+        self._metrics = AgentMetrics()
+        self._metrics.add(agent)
+        self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
+
+    async def ready(self) -> bool:
+        """Wait until all of it can be asked for."""
+        if self._panel:
+            await self._panel_ready.wait()
+        if self._metrics_at:
+            await self._metrics_ready.wait()
+        return True
+
+    async def serve(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            UserError: in a group: an address cannot be listened on.
+        """
+        async with asyncio.TaskGroup() as group:
+            if (at := self._panel) is not None:
+                panel = serve_panel(
+                    self._agent,
+                    at.host,
+                    at.port,
+                    self._panel_ready,
+                    key=self.key,
+                    demonstration=self._floor.facility.demonstration,
+                    front=self.front,
+                    metrics=self._metrics,
+                )
+                group.create_task(panel, name="panel")
+            if (at := self._metrics_at) is not None:
+                ready = self._metrics_ready
+                metrics = serve_metrics(self._metrics, at.host, at.port, ready, front=self.front)
+                group.create_task(metrics, name="metrics")
+            await asyncio.Event().wait()
 
 
 async def _take_lines(agent: Agent) -> bool:

@@ -8,6 +8,7 @@ from bonus.errors import UserError
 from controllers.demo.books import BookedAgent, Books
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.service import LOOPBACK
+from controllers.metrics import AgentMetrics
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from controllers.station import broker_of, outbox_path, panel_key_path
@@ -15,13 +16,16 @@ from meters.wire.floor import Floor
 
 
 @asynccontextmanager
-async def demo_panel(floor: Floor, port: int, books: Books) -> AsyncIterator[str]:
+async def demo_panel(
+    floor: Floor, port: int, books: Books, metrics: AgentMetrics
+) -> AsyncIterator[str]:
     """Run the table that no bot deals at, and serve its panel.
 
     Args:
         floor: the demonstration's floor.
         port: where the panel is served, on loopback.
         books: where the table's wagers are written down.
+        metrics: the metrics of all tables, which the panel serves; this one's come to them.
 
     Yields:
         The address that opens the panel.
@@ -36,8 +40,9 @@ async def demo_panel(floor: Floor, port: int, books: Books) -> AsyncIterator[str
     path = outbox_path(floor, PANEL_TABLE)
     ready = asyncio.Event()
     async with BookedAgent(*found, broker_of(floor, *found), path, books) as agent:
+        metrics.add(agent)
         serving = asyncio.create_task(
-            serve_panel(agent, LOOPBACK, port, ready, key=key, demonstration=True)
+            serve_panel(agent, LOOPBACK, port, ready, key=key, demonstration=True, metrics=metrics)
         )
         waiting = asyncio.create_task(ready.wait())
         try:

@@ -31,6 +31,7 @@ from controllers.demo.report import (
 )
 from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
+from controllers.metrics import AgentMetrics
 from controllers.station import broker_of, outbox_path
 from meters.wire.floor import Floor
 from meters.wire.logs import log_to
@@ -105,6 +106,7 @@ class _Demo:
         self._floor = floor
         self._console = Console(soft_wrap=True)
         self._books = Books()
+        self._metrics = AgentMetrics()
         self._meters: Sequence[MeterShown] = ()
         self._stopping = asyncio.Event()
 
@@ -122,7 +124,9 @@ class _Demo:
             if not await self._start(service):
                 return True
             with RoundFiles.under(options.data) as rounds:
-                async with demo_panel(self._floor, options.panel_at, self._books) as panel_url:
+                async with demo_panel(
+                    self._floor, options.panel_at, self._books, self._metrics
+                ) as panel_url:
                     self._show_where(service, panel_url)
                     await self._play(service, rounds)
         report = await audit(self._floor_file)
@@ -171,6 +175,8 @@ class _Demo:
         """
         async with AsyncExitStack() as stack:
             agents = [await stack.enter_async_context(agent) for agent in self._agents()]
+            for agent in agents:
+                self._metrics.add(agent)
             bots = [asyncio.create_task(self._play_table(agent, rounds)) for agent in agents]
             ended = asyncio.create_task(service.ended())
             stopped = asyncio.create_task(self._stopping.wait())

@@ -64,7 +64,11 @@ class Access:
     def refuse(self, request: WebRequest) -> Response[str] | None:
         """The answer to a request that is not let in, or None."""
         path = request.url.path
-        if path.startswith("/assets/") or (path == "/" and "key" in request.query_params):
+        if (
+            path == "/metrics"
+            or path.startswith("/assets/")
+            or (path == "/" and "key" in request.query_params)
+        ):
             return None
         if not self.opens(self._shown(request)):
             return _refused(401, _WHAT_TO_DO)

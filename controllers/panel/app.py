@@ -14,6 +14,7 @@ from litestar.response import Stream
 
 from controllers.agent import Agent
 from controllers.events import LINE_BYTES_MAX, encode_answer, name_in
+from controllers.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import Access, WebRequest
 from controllers.panel.feed import STREAMS_MAX, Feed, ViewStream
 from controllers.panel.touch import Touch
@@ -36,6 +37,7 @@ async def serve_panel(
     key: str,
     demonstration: bool = False,
     front: Front | None = None,
+    metrics: AgentMetrics | None = None,
 ) -> None:
     """Serve the panel of one table until cancelled.
 
@@ -47,15 +49,19 @@ async def serve_panel(
         key: who shows it may see and touch the table.
         demonstration: the page says that it is one.
         front: its names and certificate; plain HTTP by the names that go without saying if None.
+        metrics: what Prometheus reads beside it; the agent's own if None.
 
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
     feed, touch = Feed(agent, demonstration=demonstration), Touch(agent)
     access = Access(key, agent.layout.table)
+    if metrics is None:
+        metrics = AgentMetrics()
+        metrics.add(agent)
     looking = asyncio.create_task(feed.keep_current(), name="panel feed")
     try:
-        app = create_app(feed, touch, access, agent.layout.table)
+        app = create_app(feed, touch, access, agent.layout.table, metrics)
         await serve_web(app, host, port, ready, feed.close, front=front, any_port=False)
     finally:
         touch.close()
@@ -63,7 +69,9 @@ async def serve_panel(
         await asyncio.wait({looking})
 
 
-def create_app(feed: Feed, touch: Touch, access: Access, table: str) -> Litestar:
+def create_app(
+    feed: Feed, touch: Touch, access: Access, table: str, metrics: AgentMetrics
+) -> Litestar:
     """The application of one panel."""
     assets = Assets.load((__package__ or "", SHARED))
     return Litestar(
@@ -71,6 +79,7 @@ def create_app(feed: Feed, touch: Touch, access: Access, table: str) -> Litestar
             _page_route(access, assets.version, table),
             *_view_routes(feed, assets.version),
             _touch_route(feed, touch),
+            metrics_route(metrics),
             asset_route(assets),
         ],
         before_request=access.refuse,
