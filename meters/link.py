@@ -390,7 +390,5 @@ class LinkService:
                 self._log.error("link inoperable", reason=problem)
             else:
                 self._log.info("link operable")
-            if problem and problem != _NOT_AUDITED:
-                self._outages.begin(problem, again=self._problem is None)
             self._problem = problem
             self._ring()
