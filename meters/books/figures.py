@@ -33,6 +33,9 @@ class Figures:
         hand_pays: those of them that are paid by hand.
         proposals: what was proposed and is not decided.
         entries_live: how many ledger entries the store holds.
+        entries_archived: how many are in the archive.
+        archived_s: when the last day was archived, in seconds of the epoch; None: never.
+        read_s: when the meters were last read at a day's close; None: never.
     """
 
     reserve_micros: Mapping[str, int]
@@ -41,6 +44,9 @@ class Figures:
     hand_pays: Waiting
     proposals: int
     entries_live: int
+    entries_archived: int = 0
+    archived_s: float | None = None
+    read_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,8 @@ class FigureBook:
             pipe.zcard(keys.waiting)
             pipe.zcard(keys.proposals)
             pipe.xlen(keys.ledger)
-            micros, waiting, proposals, entries = await pipe.execute()
+            pipe.hmget(keys.meters, ["archived", "archived_at", "reading_at"])
+            micros, waiting, proposals, entries, days = await pipe.execute()
         held = [int(each or 0) for each in micros]
         if desk != self._desk or waiting != self._claims.count:
             await self._read_claims(waiting)
@@ -99,6 +106,8 @@ class FigureBook:
             self._hand_pays,
             proposals,
             entries,
+            int(days[0] or 0),
+            *(_since_s(each.decode()) if each else None for each in days[1:]),
         )
 
     async def _read_claims(self, count: int) -> None:

@@ -148,6 +148,10 @@ class BookMetrics:
         self._entries.labels(link).set(state.head.entry)
         self._live.labels(link).set(figures.entries_live)
         self._sealed.labels(link).set(sealed)
+        self._archived.labels(link).set(figures.entries_archived)
+        for gauge, at_s in ((self._archive, figures.archived_s), (self._read, figures.read_s)):
+            if at_s is not None:
+                gauge.labels(link).set(at_s)
 
     def show_waiting(self, link: str, claims: Waiting, hand_pays: Waiting) -> None:
         """Show how many wins wait, and how many of them are paid by hand."""
@@ -172,15 +176,6 @@ class BookMetrics:
         self._balanced.labels(link).set(int(result is Audited.BALANCED))
         self._audited.labels(link).set(self._now())
         self._audit_took.labels(link).set(took_s)
-
-    def show_reading(self, link: str, at_s: float) -> None:
-        """Show when the meters were last read for a gaming day, in seconds of the epoch."""
-        self._read.labels(link).set(at_s)
-
-    def show_archive(self, link: str, entries: int, at_s: float) -> None:
-        """Show how many entries are in archives, and when the last was made, in epoch seconds."""
-        self._archived.labels(link).set(entries)
-        self._archive.labels(link).set(at_s)
 
     def _age_s(self, what: str, link: str) -> float:
         since_s = self._since.get((what, link))

@@ -111,11 +111,17 @@ def test_the_books_are_shown_in_whole_cents() -> None:
     metrics = made()
     state = LinkState((), None, rounds_open=3, desk=0, head=Head(120, ""), day=OpenDay("", ""))
     figures = Figures(
-        {"progressive": 1_234_567}, {"progressive": 19_999}, Waiting(), Waiting(), 2, 90
+        {"progressive": 1_234_567},
+        {"progressive": 19_999},
+        Waiting(),
+        Waiting(),
+        2,
+        90,
+        entries_archived=30,
+        archived_s=1_000.0,
+        read_s=1_001.0,
     )
     metrics.books.show_standing("tcp-main", state, figures, sealed=100)
-    metrics.books.show_archive("tcp-main", 30, 1_000.0)
-    metrics.books.show_reading("tcp-main", 1_001.0)
     metrics.books.show_approval("tcp-main", due=True)
     shown = {
         "meter_reserve_cents": 123, "meter_overflow_cents": 1, "rounds_open": 3,

@@ -18,5 +18,5 @@ if last_entry < tonumber(last) then return { 'short', exact(last_entry) } end
 
 local entry = note_entry('archive', ARGV[2], '', '', 0, {}, ARGV[5], '')
 write_books()
-redis.call('HSET', METERS, 'archived', last)
+redis.call('HSET', METERS, 'archived', last, 'archived_at', AT)
 return { 'done', exact(entry) }

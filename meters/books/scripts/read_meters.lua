@@ -33,5 +33,5 @@ end
 local reading = string.format('{"day":"%s","accounts":%s,"tallies":%s}', open, written(ACCOUNTS), written(TALLIES))
 local entry = note_entry('reading', ARGV[3], '', '', 0, {}, reading, '')
 write_books()
-redis.call('HSET', METERS, 'day', due, 'day_closed', open, 'reading', exact(entry))
+redis.call('HSET', METERS, 'day', due, 'day_closed', open, 'reading', exact(entry), 'reading_at', AT)
 return { 'done', exact(entry) }
