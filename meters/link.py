@@ -313,6 +313,9 @@ class LinkService:
         if broken:
             self._may_differ = True
             return broken, False
+        if other := await self.store.schema_problem():
+            self._may_differ = True
+            return other, False
         if self._may_differ:
             # What was compared before the cause was gone says nothing of what was done until then.
             self._may_differ = False

@@ -41,6 +41,6 @@ async def _note(
     try:
         await operators.note(what, by=SERVICE, about=f"pitlink {version('pitlink')}")
     except PeopleError as error:
-        log.warning("operators' log not written", what=what, reason=str(error.__cause__))
+        log.warning("operators' log not written", what=what, reason=str(error.__cause__ or error))
         return False
     return True

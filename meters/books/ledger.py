@@ -62,7 +62,7 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable"})
+_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"upgrade"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 

@@ -5,6 +5,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from meters.schema import SCHEMA
+
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
 
 
@@ -14,12 +16,12 @@ class ScriptError(Exception):
 
 @cache
 def load_script(name: str) -> str:
-    """A script's whole text.
+    """A script's whole text, which begins with the version of the layout that it works on.
 
     Raises:
         ScriptError: a file is missing, or a fragment is included twice or by itself.
     """
-    return _flatten(_read(name), seen=set())
+    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(_read(name), seen=set())}"
 
 
 def _flatten(text: str, seen: set[str]) -> str:

@@ -28,6 +28,7 @@ from meters.books.standing import (
 )
 from meters.books.steps import Answer, PaidDue, Status, Step
 from meters.books.terms import LinkTerms, adopted, terms_text
+from meters.schema import FIELD, schema_problem, version_of
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
 
@@ -40,6 +41,10 @@ FIXED_KEYS: Final = 7
 _CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[tuple[str, int, int, int, int, int, int], ...])
 """What `apply_events` keeps of a round's wagers, meter by meter."""
 
+_LINK_FIELDS: Final = (
+    "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
+    "day_closed",
+)  # fmt: skip
 TERMS_CHANGED: Final = "the link's terms in the store are no longer those it opened with"
 
 
@@ -137,6 +142,8 @@ class LinkStore:
         ):
             case ["open"]:
                 self.link, self.terms = link, terms
+            case ["schema", version]:
+                raise TermsError(self._other_schema(int(version)))
             case ["differs", meter, stored_terms]:
                 raise TermsError(
                     f"meter {meter} has other terms in the store, {stored_terms}: set the floor"
@@ -148,6 +155,29 @@ class LinkStore:
                 raise TermsError(
                     f"the store holds meter {meter}, which the floor file does not name"
                 )
+
+    async def schema(self) -> int | None:
+        """The version of the books' layout; None where the link was never opened.
+
+        Raises:
+            ValueError: what is noted there is none.
+            RedisError: the store failed.
+        """
+        fields = [FIELD, "terms", "entries"]
+        noted, *others = await self.redis.hmget(self.keys.meters, fields)
+        return version_of(noted, begun=any(others))
+
+    async def schema_problem(self) -> str | None:
+        """Why this release may not work on the books, or None (duty D10).
+
+        Raises:
+            ValueError: no version is noted there, but something else.
+            RedisError: the store failed.
+        """
+        return self._other_schema(await self.schema())
+
+    def _other_schema(self, version: int | None) -> str | None:
+        return schema_problem(f"the store of link {self.link.id} is", version)
 
     async def apply(self, steps: Sequence[Step], keys: Sequence[str]) -> list[Answer]:
         """Apply a batch in one atomic step; `keys` are those that the steps' places name.
@@ -253,21 +283,22 @@ class LinkStore:
         """The link and every meter, all of one moment.
 
         Raises:
-            TermsError: the terms in the store are not those that the link opened with (D10).
+            TermsError: the terms in the store are not those that the link opened with, or the
+                layout is no longer the one that this release works on (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
-        link_fields = ["terms", "closed", "closed_by", "closed_at"]
-        link_fields += ["rounds", "desk", "entries", "chain", "day", "day_closed"]
+        names = (*_LINK_FIELDS, FIELD)
         fields = [f"{name}:{meter}" for meter in ids for name in ("version", "cycle", "pending")]
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))
-            pipe.hmget(self.keys.meters, *link_fields, *fields)
-            (
-                (_, *micros),
-                (terms, closed, by, at, rounds, desk, entries, chain, day, day_closed, *counts),
-            ) = await pipe.execute()
-        if (terms or b"").decode() != self.terms.digest:
+            pipe.hmget(self.keys.meters, *names, *fields)
+            (_, *micros), values = await pipe.execute()
+        counts = values[len(names) :]
+        link = {name: of.decode() for name, of in zip(names, values, strict=False) if of}
+        if link.get("terms") != self.terms.digest:
             raise TermsError(TERMS_CHANGED)
+        if other := self._other_schema(version_of(values[len(names) - 1], begun=True)):
+            raise TermsError(other)
         meters = tuple(
             MeterState(
                 meter=meter,
@@ -280,13 +311,13 @@ class LinkStore:
         )
         return LinkState(
             meters=meters,
-            closure=None
-            if closed is None
-            else Closure(closed.decode(), (by or b"").decode(), (at or b"").decode()),
-            rounds_open=int(rounds or 0),
-            desk=int(desk or 0),
-            head=Head(int(entries or 0), (chain or b"").decode()),
-            day=OpenDay((day or b"").decode(), (day_closed or b"").decode()),
+            closure=Closure(link["closed"], link.get("closed_by", ""), link.get("closed_at", ""))
+            if "closed" in link
+            else None,
+            rounds_open=int(link.get("rounds", "0")),
+            desk=int(link.get("desk", "0")),
+            head=Head(int(link.get("entries", "0")), link.get("chain", "")),
+            day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
     async def snapshot(self) -> Snapshot:

@@ -11,6 +11,7 @@ from meters.books.carried import ARCHIVED, EXPIRED
 from meters.books.outages import OUTAGE
 from meters.books.readings import READING
 from meters.books.terms import read_terms
+from meters.books.upgrades import UPGRADE
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
 from meters.desk.rows import ActRow
@@ -110,6 +111,12 @@ def _expired(event: str) -> Told:
     return "ledger", f"archived gaming days {expired.since} to {expired.until} deleted"
 
 
+def _upgraded(event: str) -> Told:
+    upgrade = UPGRADE.decode(event)
+    words = f"schema version {upgrade.before} → {upgrade.after}"
+    return "link", f"{words}, by pitlink {upgrade.release}"
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -126,6 +133,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "reading": _read,
     "archive": _archived,
     "expire": _expired,
+    "upgrade": _upgraded,
 }
 
 

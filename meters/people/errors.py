@@ -11,6 +11,7 @@ class PeopleError(Exception):
 
     Attributes:
         code: ``wrong_name_or_pin``, ``wrong_pin``, ``locked_out``, ``busy``, ``store_failed``,
+            ``other_schema``,
             ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
             ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``.
         message: the reason, plainly.

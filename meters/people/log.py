@@ -14,7 +14,7 @@ from meters.wire.clock import now_text
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
     "user_added", "user_disabled", "user_enabled", "pin_set", "pin_chosen", "pin_refused",
-    "slip_printed", "service_started", "service_stopped",
+    "slip_printed", "service_started", "service_stopped", "upgraded",
 ]  # fmt: skip
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]

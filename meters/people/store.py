@@ -6,13 +6,18 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
-from meters.people.errors import told_as_store_failure
+from meters.people.errors import PeopleError, told_as_store_failure
 from meters.people.keys import PeopleKeys
+from meters.schema import FIELD, SCHEMA, schema_problem, version_of
+from meters.wire.clock import now_text
 
 _NAMES: Final = (
     "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin", "note_act",
+    "add_user", "change_user", "choose_pin", "note_act", "upgrade",
 )  # fmt: skip
+
+PEOPLE: Final = "the store of the people and the operators' log is"
+"""What they are called where their layout is another's."""
 
 Answer = int | str | list[str] | None
 """What a script gives."""
@@ -22,9 +27,8 @@ Answer = int | str | list[str] | None
 def script_text(name: str) -> str:
     """A script whole: what writes the log stands before each."""
     folder = files("meters.people") / "scripts"
-    return "\n".join(
-        (folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("note", name)
-    )
+    texts = ((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("note", name))
+    return "\n".join((f"local SCHEMA = '{SCHEMA}'", *texts))
 
 
 class PeopleStore:
@@ -37,14 +41,47 @@ class PeopleStore:
     def __init__(self, redis: Redis) -> None:
         self.keys = PeopleKeys()
         self._redis = redis
+        self._fits = False
         self._scripts = {name: redis.register_script(script_text(name)) for name in _NAMES}
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         """Carry out one script whole, or nothing of it.
 
         Raises:
+            PeopleError: ``store_failed``; ``other_schema`` where another release's layout is there.
+        """
+        if not self._fits:
+            if other := schema_problem(PEOPLE, await self.schema()):
+                raise PeopleError("other_schema", other)
+            self._fits = True
+        return await self._call(script, keys, arguments)
+
+    async def schema(self) -> int | None:
+        """The version of the keys' layout; None where nothing was ever noted.
+
+        Raises:
+            PeopleError: ``store_failed``; ``other_schema`` where what is noted is no version.
+        """
+        with told_as_store_failure():
+            noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
+        try:
+            return version_of(noted, begun=began is not None)
+        except ValueError as error:
+            raise PeopleError("other_schema", f"{PEOPLE} damaged: {error}") from None
+
+    async def upgrade(self, by: str, about: str) -> None:
+        """Bring the keys to the present layout, a version a step; without effect where they are.
+
+        Raises:
             PeopleError: ``store_failed``.
         """
+        had = await self.schema()
+        while had is not None and had < SCHEMA:
+            arguments: list[str | int] = [had, had + 1, now_text(), by, about]
+            done = await self._call("upgrade", self.keys.log_and_head, arguments)
+            had = had + 1 if done == "ok" else await self.schema()
+
+    async def _call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         with told_as_store_failure():
             answer: object = await self._scripts[script](keys=keys, args=arguments)
         return _text(answer)

@@ -15,6 +15,9 @@ from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
 from meters.books.terms import adopted, terms_text
 from meters.mqtt.connection import BrokerConnection
+from meters.people.errors import PeopleError
+from meters.people.store import PeopleStore
+from meters.schema import schema_problem
 from meters.selfcheck.checks import Check
 from meters.selfcheck.configuration import Configuration
 from meters.wire import topics
@@ -43,10 +46,27 @@ async def store_checks(floor: Floor, redis: Redis) -> AsyncIterator[Check]:
         problem = await redis_problem(redis)
     yield Check("redis", problem is None, problem or "keeps every write")
     if problem is None:
+        yield await _check_people(PeopleStore(redis))
         for link in floor.link:
             store = LinkStore(redis, link)
+            yield _check_schema(f"schema of {link.id}", await store.schema())
             yield await Configuration(floor, store).check()
             yield await _check_books(store, Path(floor.service.data))
+
+
+async def _check_people(store: PeopleStore) -> Check:
+    """The layout of the people's keys."""
+    try:
+        return _check_schema("schema of the people", await store.schema())
+    except PeopleError as error:
+        return Check("schema of the people", holds=False, seen=error.message)
+
+
+def _check_schema(what: str, version: int | None) -> Check:
+    """Whether books are of the layout that this release works on (duty D10)."""
+    if problem := schema_problem("it is", version):
+        return Check(what, holds=False, seen=problem)
+    return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:

@@ -10,11 +10,12 @@ from redis.asyncio import Redis
 import meters.books.lua
 from meters.books.lua import ScriptError, load_script
 from meters.books.steps import Status
+from meters.schema import SCHEMA
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
     "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
-    "note_outage", "approve_link",
+    "note_outage", "approve_link", "upgrade_link",
 )  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")
@@ -103,7 +104,7 @@ def test_loader_puts_fragments_in_their_places(scripts: Path) -> None:
     (scripts / "act.lua").write_text("a\n--include one\nd\n")
     (scripts / "includes" / "one.lua").write_text("b\n--include two")
     (scripts / "includes" / "two.lua").write_text("c")
-    assert load_script("act") == "a\nb\nc\nd\n"
+    assert load_script("act") == f"local SCHEMA = '{SCHEMA}'\na\nb\nc\nd\n"
 
 
 def test_loader_refuses_a_script_that_is_missing(scripts: Path) -> None:

@@ -29,6 +29,7 @@
 -- The order above is the order of precedence.
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then
   return { { 'terms' } }

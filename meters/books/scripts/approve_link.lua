@@ -15,6 +15,7 @@
 local APPROVED = KEYS[8]
 
 --include books
+--include present
 
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= ARGV[6] then return { 'stale' } end
 if ARGV[7] == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end

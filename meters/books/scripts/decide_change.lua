@@ -30,6 +30,7 @@
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local proposal = read_hash(PROPOSAL)

@@ -22,6 +22,7 @@
 local CLAIM, SLIPS = KEYS[8], KEYS[9]
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local claim = read_hash(CLAIM)

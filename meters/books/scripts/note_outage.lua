@@ -10,6 +10,7 @@
 --   { 'done', entry }
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 if meters['outage'] == ARGV[4] then return { 'known' } end

@@ -1,17 +1,23 @@
 -- Opens a link's meters: a meter that has never been is seeded by the house; one that has been
 -- must have kept its terms (duties D10, D12). Everything is checked before anything is written.
+-- Books of another layout are not touched.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 who opens
 --       4… four a meter: its id, its terms as text, its terms as the floor file has them (others
 --       where they were changed since by proposal), its seed in micros
--- Output, in order of precedence; the first two meter by meter, as ARGV names them
+-- Output, in order of precedence; the second and third meter by meter, as ARGV names them
+--   { 'schema', version }   the books are of another version
 --   { 'differs', meter, the terms in the store }   the terms are not those of the store
 --   { 'lost', meter }       the meter has an account but its terms are gone
 --   { 'dropped', meter }    the store has a meter that the floor file does not name
 --   { 'open' }
 
 --include books
+
+local begun = meters['terms'] or last_entry > 0
+local version = meters['schema'] or (begun and '1' or SCHEMA)
+if version ~= SCHEMA then return { 'schema', version } end
 
 local named, new = {}, {}
 for i = 4, #ARGV, 4 do

@@ -13,6 +13,7 @@
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 if ARGV[4] == 'parameter' then

@@ -10,6 +10,7 @@
 --   { 'done', entry }
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local act, by = ARGV[3], ARGV[4]

@@ -1,7 +1,7 @@
 -- Writes entries of the operators' log (duty D17), numbered without a gap, each chained to the one
 -- before: `chain` is the SHA-1 over the chain before, the entry's id and its fields in order, each
 -- with its length before it. The head, beside the log, keeps the last number and the last chain,
--- so that an entry taken off the end is missed too.
+-- so that an entry taken off the end is missed too. What begins is of the present layout.
 
 local function note(log, head, entry)
   local known = redis.call('HMGET', head, 'entries', 'chain')
@@ -26,6 +26,9 @@ local function note(log, head, entry)
   fields[#fields + 1] = 'chain'
   fields[#fields + 1] = chain
   redis.call('XADD', log, id, unpack(fields))
+  if not known[1] then
+    redis.call('HSET', head, 'schema', SCHEMA)
+  end
   redis.call('HSET', head, 'entries', string.format('%.0f', number), 'chain', chain)
 end
 

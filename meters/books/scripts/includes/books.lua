@@ -158,6 +158,10 @@ local function write_books()
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry), 'chain', chain }
+  if not meters['entries'] then -- what begins is of the present layout
+    written[#written + 1] = 'schema'
+    written[#written + 1] = SCHEMA
+  end
   if rounds_added ~= 0 then
     written[#written + 1] = 'rounds'
     written[#written + 1] = exact(count_of(meters, 'rounds') + rounds_added)

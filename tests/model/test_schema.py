@@ -1,0 +1,108 @@
+"""A release works on the layout of its own version, and touches the books of no other."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from meters.books.store import TermsError
+from meters.books.upgrades import upgrade_link
+from meters.desk.acts import act_row
+from meters.schema import SCHEMA, STEPS
+from tests.lua.books import keyspace
+from tests.model.pit import Pit, event_bytes
+from tests.model.running import Running, running
+from tests.model.tampering import play_a_while
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10")]
+
+LATER = SCHEMA + 1
+WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+
+
+@pytest.fixture
+async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
+    """A link in operation, on which something of everything happened."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        yield link
+
+
+async def note(link: Running, schema: object) -> None:
+    """Have the books say that they are of some version; none for what the first releases wrote."""
+    store = link.pit.store
+    if schema is None:
+        await store.redis.hdel(store.keys.meters, "schema")
+    else:
+        await store.redis.hset(store.keys.meters, "schema", str(schema))
+
+
+async def untouched(link: Running) -> None:
+    """See that nothing is written while the link looks again, and that no event is taken."""
+    redis = link.pit.store.redis
+    before = await keyspace(redis)
+    assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
+    with pytest.raises(TermsError, match="schema version"):
+        await link.pit.store.open("service")
+    with pytest.raises(ResponseError, match="the books are of version"):
+        await link.pit.store.apply([], [])
+    with pytest.raises(TermsError, match="schema version"):
+        await link.service.look_again()
+    assert await keyspace(redis) == before
+
+
+async def test_new_books_are_of_the_present_version(link: Running) -> None:
+    """It is noted in the step that opens the link."""
+    assert (await link.pit.store.snapshot()).meters["schema"] == str(SCHEMA)
+    assert await link.pit.store.schema() == SCHEMA
+
+
+async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
+    """What the first releases wrote has no version; the upgrade is in the ledger, and is one."""
+    store = link.pit.store
+    await note(link, None)
+    await link.goes_down("schema version 1", "`pitlink upgrade`")
+    await untouched(link)
+    for _ in range(2):
+        await upgrade_link(store, "pitlink")
+        assert await store.schema() == SCHEMA
+    await link.comes_up()
+    assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) != []
+    assert not (await link.pit.audit()).problems
+    rows = [
+        act_row(number, {name: value.decode() for name, value in fields.items()})
+        for number, fields in await store.entries(0, 100)
+        if fields["kind"] == b"upgrade"
+    ]
+    assert [(row.by, row.of, row.told.split(",")[0]) for row in rows] == [
+        ("pitlink", "link", "schema version 1 → 2")
+    ]
+
+
+async def test_a_later_version_is_left_alone(link: Running) -> None:
+    """No upgrade goes back; the release that wrote it may go on."""
+    await note(link, LATER)
+    await link.goes_down(f"schema version {LATER}", "a later release")
+    await untouched(link)
+    before = await keyspace(link.pit.store.redis)
+    await upgrade_link(link.pit.store, "pitlink")
+    assert await keyspace(link.pit.store.redis) == before
+    await note(link, SCHEMA)
+    await link.comes_up()
+
+
+@pytest.mark.parametrize("junk", ["x", "0", ""])
+async def test_what_is_no_version_is_damage(link: Running, junk: str) -> None:
+    await note(link, junk)
+    await link.goes_down("the store is damaged")
+    await note(link, SCHEMA)
+    await link.comes_up()
+
+
+def test_every_earlier_version_has_a_step() -> None:
+    assert list(STEPS) == list(range(1, SCHEMA))

@@ -1,0 +1,82 @@
+"""`pitlink upgrade`, `pitlink check` and a running service on what another release wrote."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from meters.schema import SCHEMA
+from tests.mqtt.events import result, wagers
+from tests.mqtt.stand import Stand
+from tests.servers import eventually, run_pitlink
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D10")]
+
+LINK, HEAD = "pitlink:{main}:meters", "pitlink:{@people}:log-head"
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    with Stand(tmp_path) as stand:
+        yield stand
+
+
+def pitlink(stand: Stand, *command: str, stdin: str = "") -> tuple[int, str]:
+    """Run a command on the floor file; its status and all that it says."""
+    done = run_pitlink(*command, "--config", str(stand.service.config), stdin=stdin)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def main_is(stand: Stand, why: str) -> None:
+    """Wait until the service says of its link `main` why it is inoperable, or that it operates."""
+    eventually(
+        lambda: why in (said := stand.service.readiness()["links"].get("main", "")) and bool(said)
+        == bool(why),
+        within_s=20,
+        what=f"main: {why or 'operable'}",
+    )  # fmt: skip
+
+
+def test_a_store_of_the_first_releases_is_upgraded_once(stand: Stand) -> None:
+    """It is shown, asked, done, told in the ledger; given again it does nothing."""
+    table = stand.table()
+    table.accept(wagers(1))
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        store.hdel(LINK, "schema")
+        store.hdel(HEAD, "schema")
+        main_is(stand, "of schema version 1")
+        status, said = pitlink(stand, "check")
+        assert status == 1
+        assert "FAIL  schema of main: it is of schema version 1" in said
+        assert "FAIL  schema of the people: it is of schema version 1" in said
+        assert f"ok    schema of other: version {SCHEMA}" in said
+
+        before = len(stand.ledger("main"))
+        status, said = pitlink(stand, "upgrade", stdin="n\n")
+        assert (status, store.hget(LINK, "schema")) == (1, None)
+        assert "link main: of version 1; from version 1 to 2" in said
+        assert f"link other: of version {SCHEMA}, nothing to do" in said
+        assert len(stand.ledger("main")) == before
+
+        status, said = pitlink(stand, "upgrade", "--yes")
+        assert status == 0, said
+        assert f"people: is of version {SCHEMA} now" in said
+        assert store.hget(HEAD, "schema") == str(SCHEMA).encode()
+        main_is(stand, "")
+        table.accept(result(2))
+        status, said = pitlink(stand, "upgrade")
+        assert status == 0, said
+        assert said.count("nothing to do") == 3
+        assert [entry["by"] for entry in stand.ledger("main") if entry["kind"] == "upgrade"] == [
+            "pitlink"
+        ]
+        assert stand.service.audit()["balanced"]
+
+        store.hset(LINK, "schema", SCHEMA + 1)
+        main_is(stand, "a later release wrote it")
+        status, said = pitlink(stand, "upgrade", "--yes")
+        assert status == 1
+        assert "a later release wrote it" in said
+        assert store.hget(LINK, "schema") == str(SCHEMA + 1).encode()
