@@ -75,12 +75,16 @@ class Announcer:
             )
             self._tell_meter(value)
 
-    def tell_inoperable(self) -> None:
-        """Publish that no meter can be played, where the store cannot be asked (duty D14)."""
+    def tell_inoperable(self, *, of_all: bool = False) -> None:
+        """Publish that no meter can be played, where the store cannot be asked (duty D14).
+
+        Args:
+            of_all: what is wrong is so for whoever operates the link.
+        """
         # Not `_told`: a broker that came back just before has been told nothing yet.
         for last in list(self._last.values()):
             value = msgspec.structs.replace(last, state="inoperable", at=now_text())
-            self._tell_meter(value, aloud=not self.others.may_operate)
+            self._tell_meter(value, aloud=of_all or not self.others.may_operate)
 
     def _tell_meter(self, value: MeterValue, *, aloud: bool = True) -> None:
         """Show a meter on our own displays and, aloud, to all, where it is not as it was told."""
@@ -112,7 +116,7 @@ class Announcer:
             return value
         return msgspec.structs.replace(value, at=last.at)
 
-    def tell_beat(self, problem: str | None, closed: str | None) -> None:
+    def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
         """Publish the controller's state; its silence is taken for failure (duty D13).
 
         That we cannot operate the link is said to all where no other service operates it; our own
@@ -121,6 +125,7 @@ class Announcer:
         Args:
             problem: why the link is inoperable, or None.
             closed: why people have closed it, or None.
+            of_all: the problem is one for whoever operates the link, and said against any other.
         """
         # A number that goes on rising over restarts and with every worker of the link.
         self._beat = max(self._beat + 1, int(time.time()))
@@ -131,7 +136,7 @@ class Announcer:
             at=now_text(),
         )
         self._board.put_controller(self._link, beat)
-        if self._ended or (problem and self.others.may_operate):
+        if self._ended or (problem and not of_all and self.others.may_operate):
             return
         payload = msgspec.json.encode(beat)
         self.others.note_own(payload)

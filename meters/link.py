@@ -106,6 +106,7 @@ class LinkService:
         self._readings = ReadingBook(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._unbalanced: str | None = _NOT_AUDITED
+        self._books_differ = False
         self._audit_wanted = asyncio.Event()
         self._audits_wanted = 0
         self._may_differ = False
@@ -203,12 +204,12 @@ class LinkService:
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Take in a beat of this link, ours or another service's.
 
-        That another cannot operate the link is no word on us, who do: all are told so at once.
+        That another cannot operate the link is no word on us, who do: our next beat says so, and
+        the meters are told anew.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.forget_told()
             self.meters_changed()
-            self._tell_beat()
 
     def meters_changed(self) -> None:
         """Have the meters published soon."""
@@ -244,7 +245,7 @@ class LinkService:
         """
         while True:
             self._audit_wanted.clear()
-            pause_s, began = AUDIT_EVERY_S, self._audits_wanted
+            pause_s, began, problems = AUDIT_EVERY_S, self._audits_wanted, list[str]()
             began_s, result = time.perf_counter(), Audited.FAILED
             try:
                 seen = self._mark.seen
@@ -252,7 +253,7 @@ class LinkService:
                 lost = self._mark.problem(finding.entries, seen.entries)
                 if finding.entries and not seen.entries:
                     self._log.warning("ledger mark missing", entries=finding.entries)
-                problems = [lost] if lost else finding.problems[:3]
+                problems = [lost] if lost else list(finding.problems[:3])
                 found = "; ".join(problems) or None
                 result = Audited.BALANCED if found is None else Audited.DIFFERS
                 if found is None and finding.entries > seen.sealed:
@@ -264,7 +265,7 @@ class LinkService:
                 self.store.link.id, result, time.perf_counter() - began_s
             )
             if began == self._audits_wanted:
-                self._unbalanced = found
+                self._unbalanced, self._books_differ = found, bool(problems)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await self._audit_wanted.wait()
@@ -344,7 +345,16 @@ class LinkService:
             self._ring()
 
     def _tell_beat(self) -> None:
-        self.announcer.tell_beat(self._problem, self._closed)
+        self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
+
+    @property
+    def _of_all(self) -> bool:
+        """Whether the link is inoperable for what an audit found, whoever else operates it.
+
+        All else may be wrong with this service alone, its way to the store or its floor file. Where
+        it is not, the others find it too.
+        """
+        return self._books_differ and self._problem == self._unbalanced
 
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
@@ -363,23 +373,23 @@ class LinkService:
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
-        told = problem if isinstance(problem, str) else _told(problem)
-        self._note_outage(told)
+        told, again = problem if isinstance(problem, str) else _told(problem), self._problem is None
         self._set_problem(told)
+        self._note_outage(told, again=again)
         self._intake.forget()
-        self.announcer.tell_inoperable()
+        self.announcer.tell_inoperable(of_all=self._of_all)
         if audit:
             self._want_audit()
 
-    def _note_outage(self, problem: str) -> None:
+    def _note_outage(self, problem: str, *, again: bool) -> None:
         """Keep that the link does not operate, which it does where another service operates it."""
-        others, again = self.announcer.others, self._problem is None
-        operated = others.operate if again else others.may_operate
+        others = self.announcer.others
+        operated = not self._of_all and (others.operate if again else others.may_operate)
         if problem != _NOT_AUDITED and not operated:
             self._outages.begin(problem, again=again)
 
     def _want_audit(self) -> None:
-        self._unbalanced = _NOT_AUDITED
+        self._unbalanced, self._books_differ = _NOT_AUDITED, False
         self._audits_wanted += 1
         self._audit_wanted.set()
 

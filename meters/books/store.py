@@ -294,7 +294,8 @@ class LinkStore:
             pipe.hmget(self.keys.meters, *names, *fields)
             (_, *micros), values = await pipe.execute()
         counts = values[len(names) :]
-        link = {name: of.decode() for name, of in zip(names, values, strict=False) if of}
+        told = zip(names, values, strict=False)
+        link = {name: of.decode() for name, of in told if of is not None}
         if link.get("terms") != self.terms.digest:
             raise TermsError(TERMS_CHANGED)
         if other := self._other_schema(version_of(values[len(names) - 1], begun=True)):

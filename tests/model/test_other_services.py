@@ -1,0 +1,122 @@
+"""What a service says of a link that another one operates, and what it never keeps to itself."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+import meters.other_services
+from meters.other_services import OtherServices
+from meters.wire.messages import ControllerBeat
+from tests.model.pit import AT, PROGRESSIVE, Pit
+from tests.model.running import Running, running
+from tests.model.tampering import move_balance, play_a_while
+from tests.servers import eventually_async
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D14")]
+
+
+def beat(number: int, state: str = "operable") -> bytes:
+    """A beat of another service."""
+    return msgspec.json.encode({"state": state, "reason": "", "beat": number, "at": AT})
+
+
+def said(link: Running) -> list[ControllerBeat]:
+    """The beats that the link published."""
+    return [
+        msgspec.json.decode(payload, type=ControllerBeat)
+        for topic, payload, _ in link.posted
+        if topic.endswith("/controller")
+    ]
+
+
+def noted(data: Path) -> bool:
+    """Whether an outage waits for the ledger."""
+    return any(data.glob("**/*.outage.json"))
+
+
+@pytest.fixture
+async def pit(keeping_redis: Redis) -> Pit:
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    return pit
+
+
+@pytest.mark.duty("D13")
+async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_heard(
+    pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is noted in the ledger of a time at which the other operated the link."""
+    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        link.service.hear_beat(beat(1), retained=False)
+        link.unfit = "the self-check failed here"
+        await eventually_async(lambda: link.service.problem == link.unfit, what="inoperable")
+        told = len(link.posted)
+        await link.service._check()
+        link.service._tell_beat()
+        assert said(link)[-1].state == "operable"
+        assert link.posted[told:] == []
+        assert link.meter(PROGRESSIVE).state == "pending"
+        assert not noted(tmp_path)
+
+        monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 0.0)
+        await link.goes_down("the self-check failed here")
+        await eventually_async(
+            lambda: link.meter(PROGRESSIVE).state == "inoperable", what="the meter told"
+        )
+        assert noted(tmp_path)
+
+
+@pytest.mark.duty("D10")
+async def test_what_an_audit_finds_in_the_books_is_said_against_any_other(
+    pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other may not have looked yet, or may have kept no mark of what was lost."""
+    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    await move_balance(pit, "meter:progressive", 1)
+    async with running(pit, tmp_path) as link:
+        link.service.hear_beat(beat(1), retained=False)
+        await link.goes_down("meter:progressive")
+
+
+async def test_only_a_fresh_beat_of_another_that_operates_the_link_counts() -> None:
+    others = OtherServices()
+    assert not others.may_operate
+    others.note_own(beat(1))
+    assert not others.hear(beat(1), retained=False), "our own, given back"
+    assert not others.hear(beat(2), retained=True), "of any age"
+    assert not others.hear(b"junk", retained=False)
+    assert others.hear(beat(3, "inoperable"), retained=False)
+    assert not others.hear(beat(3, "inoperable"), retained=True)
+    assert not others.operate
+    assert not others.hear(beat(4, "closed"), retained=False)
+    assert others.operate
+
+
+async def test_who_begins_to_listen_cannot_tell_yet() -> None:
+    others = OtherServices()
+    others.listen_first()
+    assert others.may_operate
+    assert not others.operate
+
+
+async def test_an_operable_link_tells_its_meters_anew_where_another_says_that_it_cannot(
+    pit: Pit, tmp_path: Path
+) -> None:
+    """What is retained of them may be the other's last word."""
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        told = link.meter(PROGRESSIVE)
+        count = len(link.posted)
+        link.service.hear_beat(beat(9, "inoperable"), retained=False)
+        await eventually_async(
+            lambda: any(
+                topic.endswith("/meter/progressive") for topic, _, _ in link.posted[count:]
+            ),
+            what="the meter told again",
+        )
+        assert link.meter(PROGRESSIVE).at > told.at
