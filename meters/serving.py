@@ -2,11 +2,11 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -23,7 +23,7 @@ from meters.wire.floor import Floor
 
 log = structlog.get_logger()
 
-_CANCEL_AGAIN_S: Final = 6.0
+CANCEL_AGAIN_S: Final = 4.0
 
 
 async def serve(floor: Floor, options: ServeOptions) -> None:
@@ -46,6 +46,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         log.info(
             "service started", version=version("pitlink"), links=[each.id for each in floor.link]
         )
+        spared = asyncio.all_tasks()
         serving = asyncio.create_task(service.run(broker, ready), name="service")
         stopping = asyncio.create_task(stop.wait(), name="stop")
         try:
@@ -55,7 +56,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
                 await service.stop()
         finally:
             stopping.cancel()
-            await _end(serving)
+            await end(serving, spared)
             await note_stop(service.people.log)
     log.info("service stopped")
 
@@ -71,15 +72,22 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
     return lambda: broker_address(service, party)
 
 
-async def _end(serving: "asyncio.Task[None]") -> None:
+async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
     """End the service, and show a user's mistake as itself rather than as a group of one.
 
     A cancellation can be lost where it meets an answer inside the client library, so it is given
-    again until it is heeded.
+    again until it is heeded: to every task, since a group passes on the first one alone.
+
+    Args:
+        serving: the service.
+        spared: the tasks that are not of the service.
     """
+    serving.cancel()
     while not serving.done():
-        serving.cancel()
-        await asyncio.wait({serving}, timeout=_CANCEL_AGAIN_S)
+        done, _ = await asyncio.wait({serving}, timeout=CANCEL_AGAIN_S)
+        if not done:
+            for task in asyncio.all_tasks() - {*spared, asyncio.current_task()}:
+                task.cancel()
     try:
         await serving
     except asyncio.CancelledError:

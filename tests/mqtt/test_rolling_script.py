@@ -1,0 +1,96 @@
+"""`deploy/rolling-restart`: one after the other, and none after one that does not come back."""
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.waiting import require
+
+SCRIPT: Final = Path(__file__).resolve().parents[2] / "deploy" / "rolling-restart"
+
+
+class Probes:
+    """What stands for the services' pages: each is ready while its file is there."""
+
+    def __init__(self, home: Path) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                name = self.path.split("/")[1]
+                self.send_response(200 if (home / name).exists() else 503)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.home = home
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.restarted = home / "restarted"
+        self.restarted.touch()
+        self.systemctl = home / "systemctl"
+        for name in ("a", "b"):
+            (home / name).touch()
+        self.restart_with("exit 0")
+
+    def restart_with(self, act: str) -> None:
+        """Have a restart do something of our own; `$2` is the unit."""
+        self.systemctl.write_text(f'#!/bin/sh\necho "$1 $2" >> {self.restarted}\n{act}\n')
+        self.systemctl.chmod(0o755)
+
+    def run(self, *services: str) -> tuple[int, str, list[str]]:
+        """Run the script; its status, what it says, and what was restarted."""
+        require("curl")
+        done = subprocess.run(
+            [str(SCRIPT), *services],
+            env=os.environ | {"PITLINK_SYSTEMCTL": str(self.systemctl), "WITHIN": "1"},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr, self.restarted.read_text().splitlines()
+
+    def service(self, name: str) -> str:
+        return f"{name}=http://127.0.0.1:{self.server.server_port}/{name}"
+
+
+@pytest.fixture
+def probes(tmp_path: Path) -> Iterator[Probes]:
+    probes = Probes(tmp_path)
+    thread = threading.Thread(target=probes.server.serve_forever)
+    thread.start()
+    try:
+        yield probes
+    finally:
+        probes.server.shutdown()
+        thread.join()
+        probes.server.server_close()
+
+
+def test_each_is_restarted_once_in_turn(probes: Probes) -> None:
+    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == (0, ["restart a", "restart b"]), said
+
+
+def test_nothing_is_restarted_where_one_is_not_ready(probes: Probes) -> None:
+    (probes.home / "b").unlink()
+    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == (1, [])
+    assert "b is not ready: nothing was restarted" in said
+
+
+@pytest.mark.parametrize("act", ['rm "$(dirname "$0")/$2"', "exit 4"])
+def test_the_next_is_left_alone_where_one_does_not_come_back(probes: Probes, act: str) -> None:
+    probes.restart_with(act)
+    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == (1, ["restart a"])
+    assert "the others run on" in said
+
+
+@pytest.mark.parametrize("services", [[], ["a=http://x"], ["a", "b"]])
+def test_wrong_usage_is_told(probes: Probes, services: list[str]) -> None:
+    status, said, restarted = probes.run(*services)
+    assert (status, restarted) == (2, [])
+    assert "UNIT=URL" in said

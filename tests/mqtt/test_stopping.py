@@ -1,0 +1,52 @@
+"""Stopping a service: what is under way is waited for, and who does not hear is told again."""
+
+import asyncio
+
+import pytest
+
+import meters.serving
+from meters.serving import end
+from meters.stopping import quiet
+
+
+async def deaf(times: int) -> None:
+    """A task that loses the first cancellations, as one does inside the client library."""
+    while times:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            times -= 1
+
+
+async def in_a_group(times: int, begun: asyncio.Event) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(deaf(times))
+        begun.set()
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_cancellation_that_was_lost_in_a_group_is_given_again(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And to nobody else."""
+    monkeypatch.setattr(meters.serving, "CANCEL_AGAIN_S", 0.01)
+    other = asyncio.create_task(asyncio.Event().wait())
+    spared, begun = asyncio.all_tasks(), asyncio.Event()
+    serving = asyncio.create_task(in_a_group(times, begun))
+    await begun.wait()
+    async with asyncio.timeout(20):
+        await end(serving, spared)
+    assert serving.done()
+    assert not other.done()
+    other.cancel()
+
+
+async def test_what_holds_only_for_a_moment_is_no_end() -> None:
+    looks = iter([True, False, True, True, True])
+    assert await quiet(lambda: next(looks), within_s=20)
+    assert next(looks, None) is None
+
+
+async def test_what_never_holds_is_not_waited_for_for_ever() -> None:
+    assert not await quiet(lambda: False, within_s=0.05)
