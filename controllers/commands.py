@@ -55,7 +55,8 @@ def table(
     was.
     """
     # Here, so that other commands start without it.
-    from controllers.station import Place, run_station
+    from controllers.places import Place
+    from controllers.station import run_station
     from meters.wire.logs import log_to_stderr
     from meters.wire.parts import is_listening_address
 

@@ -2,12 +2,10 @@
 
 import asyncio
 import signal
-import socket
 import sys
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self, TextIO
+from typing import Final, TextIO
 
 import uvloop
 
@@ -15,37 +13,14 @@ from bonus.errors import UserError
 from controllers.agent import Agent
 from controllers.courier import BrokerPlace
 from controllers.devices import answer_lines
-from controllers.metrics import AgentMetrics, serve_metrics
-from controllers.panel.access import panel_key
-from controllers.panel.app import serve_panel
+from controllers.places import Place
 from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link, Table, read_floor
-from meters.wire.pages.front import Front
 from meters.wire.parties import table_party
 
 LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the controller's word; then wagers are refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a table's panel or its metrics are served: the address to listen on, the TCP port."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """The place that HOST:PORT names."""
-        host, _, port = text.rpartition(":")
-        return cls(host, int(port))
-
-    def panel(self, key: str, scheme: str = "http") -> str:
-        """What opens the panel on a tablet."""
-        everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
-        host = socket.gethostname() if everywhere else self.host
-        return f"{scheme}://{host}:{self.port}/?key={key}"
 
 
 def run_station(
@@ -100,11 +75,6 @@ def outbox_path(floor: Floor, table_id: str) -> Path:
     return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
 
 
-def panel_key_path(floor: Floor, table_id: str) -> Path:
-    """Where the key of a table's panel is kept."""
-    return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
-
-
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
     """What tells where the broker is, and as whom a table speaks to it.
 
@@ -137,7 +107,12 @@ async def _serve(
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with Agent(*found, broker_of(floor, *found), path) as agent:
-        pages = _Pages(floor, agent, panel, metrics)
+        if panel is None and metrics is None:
+            return await _take_lines(agent)
+        # Here, so that a table that serves nothing starts without a web server.
+        from controllers.pages import Pages  # noqa: PLC0415
+
+        pages = Pages(floor, agent, panel, metrics)
         serving = asyncio.create_task(pages.serve(), name="pages")
         try:
             await _until(serving, pages.ready())
@@ -151,53 +126,6 @@ async def _serve(
         finally:
             serving.cancel()
             await asyncio.wait({serving})
-
-
-class _Pages:
-    """What one table serves over HTTP: its panel, its metrics, both or neither."""
-
-    def __init__(
-        self, floor: Floor, agent: Agent, panel: Place | None, metrics: Place | None
-    ) -> None:
-        self._floor, self._agent, self._panel, self._metrics_at = floor, agent, panel, metrics
-        self.front = Front.of(floor.service)
-        self.key = panel_key(panel_key_path(floor, agent.layout.table)) if panel else ""
-        self._metrics = AgentMetrics()
-        self._metrics.add(agent)
-        self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
-
-    async def ready(self) -> bool:
-        """Wait until all of it can be asked for."""
-        if self._panel:
-            await self._panel_ready.wait()
-        if self._metrics_at:
-            await self._metrics_ready.wait()
-        return True
-
-    async def serve(self) -> None:
-        """Serve until cancelled.
-
-        Raises:
-            UserError: in a group: an address cannot be listened on.
-        """
-        async with asyncio.TaskGroup() as group:
-            if (at := self._panel) is not None:
-                panel = serve_panel(
-                    self._agent,
-                    at.host,
-                    at.port,
-                    self._panel_ready,
-                    key=self.key,
-                    demonstration=self._floor.facility.demonstration,
-                    front=self.front,
-                    metrics=self._metrics,
-                )
-                group.create_task(panel, name="panel")
-            if (at := self._metrics_at) is not None:
-                ready = self._metrics_ready
-                metrics = serve_metrics(self._metrics, at.host, at.port, ready, front=self.front)
-                group.create_task(metrics, name="metrics")
-            await asyncio.Event().wait()
 
 
 async def _take_lines(agent: Agent) -> bool:

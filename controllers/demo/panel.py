@@ -9,9 +9,10 @@ from controllers.demo.books import BookedAgent, Books
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.service import LOOPBACK
 from controllers.metrics import AgentMetrics
+from controllers.pages import panel_key_path
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
-from controllers.station import broker_of, outbox_path, panel_key_path
+from controllers.station import broker_of, outbox_path
 from meters.wire.floor import Floor
 
 

@@ -7,7 +7,7 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import METER_OF
 from meters.selfcheck.checks import Check
-from meters.web.dress import read_logo
+from meters.web.logo import read_logo
 from meters.wire.floor import Floor, fewest_positions
 
 

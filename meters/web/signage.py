@@ -12,7 +12,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from meters.board import Board, HitRow, MeterRow
-from meters.web.dress import Logo, read_logo
+from meters.web.logo import Logo, read_logo
 from meters.web.pays import winners_of
 from meters.web.signage_markup import DEMONSTRATION, FOOT, LOGO, METER, NOTE, PAGE, SECTION
 from meters.wire.floor import Floor, Link, Meter

@@ -19,7 +19,7 @@ from meters.known import known_tables
 from meters.people.errors import PeopleError
 from meters.people.names import clean_name, fold_name
 from meters.people.pins import check_pin
-from meters.web.dress import read_logo
+from meters.web.logo import read_logo
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import FloorError, read_floor
 from meters.wire.look import Look

@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from meters.web.dress import LOGO_BYTES_MAX, dressed
+from meters.web.dress import dressed
+from meters.web.logo import LOGO_BYTES_MAX
 from meters.wire.pages.files import SHARED, Assets
 from meters.wire.pages.words import money, wager_text
 from tests.web.stand import Stand
