@@ -9,6 +9,7 @@ RUNS: Final = {
     "flood": "tests.fuzz.flood",
     "fuzz": "tests.fuzz.run",
     "guided": "tests.fuzz.guided",
+    "naive": "tests.naive.run",
     "sim": "tests.sim.command",
 }
 """What can be run, and the module that does."""

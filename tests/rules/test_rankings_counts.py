@@ -244,7 +244,6 @@ def test_the_best_four_of_all_hands_are_counted(cards: int, figures: Mapping[str
 @pytest.mark.parametrize(
     ("ranking", "royals"),
     [
-        ("five_card", {"royal_flush_spades": 47, "royal_flush": 141}),
         ("six_card", {"six_card_royal_diamonds": 1, "six_card_royal": 3, "royal_flush": 184}),
         ("super_royal", {"super_royal_diamonds": 1, "super_royal": 3, "royal_flush": 184}),
     ],
@@ -252,6 +251,7 @@ def test_the_best_four_of_all_hands_are_counted(cards: int, figures: Mapping[str
 def test_the_best_five_of_all_six_cards_are_counted(
     ranking: str, royals: Mapping[str, int]
 ) -> None:
+    """Those of the plain ranking are counted with the odds, and each held against another judge."""
     assert kinds(ranking, 6) == {**BEST_FIVE_OF_6, **royals}
 
 

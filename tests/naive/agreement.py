@@ -1,0 +1,45 @@
+"""Random rounds settled twice, by the text alone and by the real code, until the two differ."""
+
+import json
+from random import Random
+from typing import Final
+
+from tests.naive.produced import settle_by_pitlink
+from tests.naive.rounds import random_round
+from tests.naive.settle import settle
+from tests.naive.shapes import Round, Settlement
+
+GAMES: Final = ("three_card_poker", "three_card_prime", "four_card_prime")
+ROUNDS_IN_A_CHUNK: Final = 5_000
+
+
+def disagreement(game: str, chunk: int, rounds: int) -> str | None:
+    """The first of some rounds that is settled in two ways, and how; None where all agree.
+
+    Args:
+        game: the game.
+        chunk: which rounds: each chunk has a seed of its own.
+        rounds: how many.
+    """
+    rng = Random(f"{game} {chunk}")
+    for number in range(rounds):
+        played = random_round(game, rng)
+        by_text = settle(played)
+        produced = settle_by_pitlink(played)
+        if by_text != produced:
+            return f"round {number} of chunk {chunk}:\n{difference(played, by_text, produced)}"
+    return None
+
+
+def difference(played: Round, by_text: Settlement, produced: Settlement) -> str:
+    """The round, and what only one of its settlements says."""
+    ours = [json.dumps(line, sort_keys=True) for line in by_text["lines"]]
+    theirs = [json.dumps(line, sort_keys=True) for line in produced["lines"]]
+    told = [json.dumps(played)]
+    told += [f"text only:    {line}" for line in ours if line not in theirs]
+    told += [f"pitlink only: {line}" for line in theirs if line not in ours]
+    if sorted(ours) == sorted(theirs) and ours != theirs:
+        told += ["the same lines in another order:", *ours, "pitlink:", *theirs]
+    if by_text["meters"] != produced["meters"]:
+        told += [f"meters by text: {by_text['meters']}", f"pitlink: {produced['meters']}"]
+    return "\n".join(told)
