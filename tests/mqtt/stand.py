@@ -50,7 +50,7 @@ class Service:
         self.url = f"http://127.0.0.1:{port}"
         self._options = options
         self._process: Pitlink | None = None
-        self._http = httpx.Client(base_url=self.url, timeout=5)
+        self._http = httpx.Client(base_url=self.url, timeout=15)
         self._staff: dict[str, Colleague] = {}
 
     @property

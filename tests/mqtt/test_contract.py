@@ -152,7 +152,7 @@ class TestReplies:
         for event in (wagers(1), wagers(2, tip=1), wagers(9), {"type": "hello"}):
             assert table.hear(event).qos == 1
         with Ear(stand.mosquitto.port, table.into, table.out) as late:
-            assert late.messages[:-1] == []
+            assert [one for one in late.messages if one.topic in {table.into, table.out}] == []
 
 
 class TestMeters:
