@@ -6,7 +6,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final, final
 
-from prometheus_client import CollectorRegistry, Info, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import choose_encoder
 
 from meters.metrics.books import BookMetrics
@@ -32,6 +37,8 @@ class Metrics:
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
+        # When a counter was made is of no use to anybody, and would double what is read.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: Final = CollectorRegistry()
         labels = FloorLabels(floor)
         self.play: Final = PlayMetrics(self.registry, labels)
