@@ -1,0 +1,73 @@
+"""What the tests read of the files under ``deploy``: rules, dashboards, the table of metrics."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+DEPLOY: Final = Path(__file__).resolve().parents[2] / "deploy"
+PROMETHEUS: Final = DEPLOY / "prometheus"
+DASHBOARDS: Final = tuple(sorted((DEPLOY / "grafana" / "dashboards").glob("*.json")))
+
+_RULE: Final = re.compile(r"^      - alert: (\w+)\n        expr: '(.*)'\n", re.MULTILINE)
+_TEXT: Final = re.compile(r'"[^"]*"')
+_METRIC: Final = re.compile(r"\b(?:pitlink|process)_[a-z_]+\b|\bup\b")
+_ROW: Final = re.compile(r"^\| `([a-z_]+)` \| (.*?) \| (.*?) \| .+ \|$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query of a panel, as it stands in the dashboard."""
+
+    dashboard: str
+    panel: str
+    expr: str
+
+    def resolved(self, **variables: str) -> str:
+        """The query with the dashboard's variables and Grafana's own put in."""
+        found = self.expr
+        for name, value in {**variables, "__rate_interval": "10s"}.items():
+            found = found.replace(f"${name}", value)
+        return found
+
+
+def rules() -> Mapping[str, str]:
+    """The expression of each alert."""
+    return dict(_RULE.findall((PROMETHEUS / "alerts.yml").read_text()))
+
+
+def metrics_in(expr: str) -> frozenset[str]:
+    """The metrics that an expression names."""
+    return frozenset(_METRIC.findall(_TEXT.sub('""', expr)))
+
+
+def dashboard(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def panels() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every panel that draws something, with its dashboard's name."""
+    for path in DASHBOARDS:
+        for panel in dashboard(path)["panels"]:
+            if panel["type"] != "row":
+                yield path.stem, panel
+
+
+def queries() -> list[Query]:
+    """Every query of every panel."""
+    return [
+        Query(name, panel["title"], target["expr"])
+        for name, panel in panels()
+        for target in panel["targets"]
+    ]
+
+
+def described() -> Mapping[str, frozenset[str]]:
+    """The metrics of deploy/METRICS.md, each with its labels."""
+    return {
+        name: frozenset(re.findall(r"`(\w+)`", labels))
+        for name, labels, _ in _ROW.findall((DEPLOY / "METRICS.md").read_text())
+    }

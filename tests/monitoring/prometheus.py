@@ -1,0 +1,125 @@
+"""A real Prometheus with the shipped configuration, asked as Grafana asks it."""
+
+import math
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Final, TypeVar
+
+import httpx
+import msgspec
+
+from tests.monitoring.artefacts import PROMETHEUS
+from tests.servers import Server
+from tests.waiting import free_port, require
+
+SCRAPED_EVERY: Final = "scrape_interval: 5s"
+
+
+class _Row(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Rows(msgspec.Struct):
+    result: list[_Row]
+
+
+class _Vector(msgspec.Struct):
+    data: _Rows
+
+
+class _Values(msgspec.Struct):
+    data: list[str]
+
+
+class _Rule(msgspec.Struct):
+    name: str
+    health: str
+    state: str
+
+
+class _Group(msgspec.Struct):
+    rules: list[_Rule]
+
+
+class _Groups(msgspec.Struct):
+    groups: list[_Group]
+
+
+class _Rules(msgspec.Struct):
+    data: _Groups
+
+
+_Told = TypeVar("_Told", _Vector, _Values, _Rules)
+
+
+class Prometheus(Server):
+    """Reads services and agents every second instead of every five; the rest is as shipped.
+
+    Args:
+        services: the addresses of the service's workers.
+        agents: the addresses of the agents.
+    """
+
+    def __init__(self, services: Sequence[str], agents: Sequence[str]) -> None:
+        self._program = require("prometheus")
+        super().__init__()
+        self.port = 0
+        self._http = httpx.Client(timeout=10)
+        for file in ("alerts.yml", "prometheus.yml"):
+            shutil.copy(PROMETHEUS / file, self.home / file)
+        config = self.home / "prometheus.yml"
+        assert SCRAPED_EVERY in config.read_text()
+        config.write_text(config.read_text().replace("_interval: 5s", "_interval: 1s"))
+        for file, targets in (("services.yml", services), ("tables.yml", agents)):
+            assert (PROMETHEUS / file).exists()
+            listed = "".join(f"    - {target}\n" for target in targets)
+            (self.home / file).write_text(f"- targets:\n{listed}")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http.close()
+        super().__exit__(kind, error, trace)
+
+    def _choose_port(self) -> None:
+        self.port = free_port()
+
+    def _command(self) -> list[str]:
+        return [
+            self._program,
+            f"--config.file={self.home / 'prometheus.yml'}",
+            f"--storage.tsdb.path={self.home / 'data'}",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+            "--log.level=warn",
+        ]
+
+    def _answers(self) -> bool:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+            connection.sendall(b"GET /-/ready HTTP/1.0\r\n\r\n")
+            return b" 200 " in connection.recv(64)
+
+    def _ask(self, path: str, of: type[_Told], **parameters: str) -> _Told:
+        answer = self._http.get(f"http://127.0.0.1:{self.port}/api/v1/{path}", params=parameters)
+        assert answer.status_code == 200, (parameters, answer.text)
+        return msgspec.json.decode(answer.content, type=of)
+
+    def query(self, expr: str) -> list[tuple[Mapping[str, str], float]]:
+        """What an expression gives now: labels and values, those that are no number left out."""
+        rows = self._ask("query", _Vector, query=expr).data.result
+        found = [(row.metric, float(row.value[1])) for row in rows]
+        return [(labels, value) for labels, value in found if not math.isnan(value)]
+
+    def values(self, label: str) -> frozenset[str]:
+        """Every value of a label."""
+        return frozenset(self._ask(f"label/{label}/values", _Values).data)
+
+    def rules(self) -> Mapping[str, tuple[str, str]]:
+        """Each alert's health and state."""
+        groups = self._ask("rules", _Rules).data.groups
+        return {rule.name: (rule.health, rule.state) for group in groups for rule in group.rules}

@@ -1,0 +1,125 @@
+"""Rules, runbook and dashboards by themselves: promtool takes them, and they name what there is."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.monitoring.artefacts import (
+    DASHBOARDS,
+    DEPLOY,
+    PROMETHEUS,
+    dashboard,
+    described,
+    metrics_in,
+    panels,
+    queries,
+    rules,
+)
+from tests.waiting import require
+
+GRID: Final = 24
+
+
+def promtool(*arguments: str | Path) -> str:
+    """What promtool says of files that it takes."""
+    done = subprocess.run(
+        [require("promtool"), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_prometheus_takes_its_configuration_and_rules() -> None:
+    said = promtool("check", "config", PROMETHEUS / "prometheus.yml")
+    assert f"{len(rules())} rules found" in said
+
+
+@pytest.mark.slow
+def test_every_rule_fires_where_it_should_and_only_there() -> None:
+    tests = [PROMETHEUS / name for name in ("alerts_test.yml", "alerts_late_test.yml")]
+    promtool("test", "rules", *tests)
+    text = "".join(test.read_text() for test in tests)
+    cases = re.findall(r"- alertname: (\w+)\n +eval_time: \w+\n +exp_alerts:( \[\])?", text)
+    for name in rules():
+        assert (name, "") in cases, f"no test in which {name} fires"
+        assert (name, " []") in cases, f"no test in which {name} does not"
+
+
+def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None:
+    alerts = (PROMETHEUS / "alerts.yml").read_text().split("      - alert: ")[1:]
+    pages = re.split(r"^## ", (DEPLOY / "RUNBOOK.md").read_text(), flags=re.MULTILINE)[1:]
+    runbook = {page.partition("\n")[0]: page for page in pages}
+    assert list(rules()) == [alert.partition("\n")[0] for alert in alerts] == list(runbook)
+    for alert in alerts:
+        name = alert.partition("\n")[0]
+        assert re.search(r"severity: (critical|warning)\n", alert), name
+        assert re.search(r"summary: '.{20,}'\n", alert), name
+        assert re.search(r"description: '.{20,}'\n", alert), name
+        assert f"runbook: deploy/RUNBOOK.md#{name.lower()}\n" in alert
+        for part in ("**Means.** ", "**Do.** ", "**At night.** "):
+            assert part in runbook[name], (name, part)
+
+
+def test_rules_and_panels_name_only_metrics_that_are_described() -> None:
+    known = {
+        part
+        for name in described()
+        for part in (name, f"{name}_bucket", f"{name}_sum", f"{name}_count")
+    } | {"up"}
+    exprs = [*rules().values(), *(query.expr for query in queries())]
+    assert not {name for expr in exprs for name in metrics_in(expr)} - known
+
+
+def test_dashboards_are_whole() -> None:
+    assert [path.stem for path in DASHBOARDS] == ["floor", "meters", "operations"]
+    uids = set()
+    for path in DASHBOARDS:
+        found = dashboard(path)
+        uids.add(found["uid"])
+        assert found["schemaVersion"] >= 39
+        assert found["id"] is None
+        assert "link" in {one["name"] for one in found["templating"]["list"]}
+        assert len({panel["id"] for panel in found["panels"]}) == len(found["panels"])
+        asked = "".join(
+            target["expr"] for one in found["panels"] for target in one.get("targets", ())
+        )
+        assert {one["name"] for one in found["templating"]["list"]} <= set(
+            re.findall(r"\$(\w+)", asked)
+        )
+        taken: set[tuple[int, int]] = set()
+        for panel in found["panels"]:
+            at = panel["gridPos"]
+            assert at["x"] + at["w"] <= GRID, panel["title"]
+            cells = {
+                (x, y)
+                for x in range(at["x"], at["x"] + at["w"])
+                for y in range(at["y"], at["y"] + at["h"])
+            }
+            assert not cells & taken, f"{panel['title']} lies over another panel"
+            taken |= cells
+    assert len(uids) == len(DASHBOARDS)
+
+
+def test_every_panel_says_what_it_shows_in_which_unit() -> None:
+    source = (DEPLOY / "grafana/provisioning/datasources/prometheus.yaml").read_text()
+    for name, panel in panels():
+        title = f"{name}: {panel['title']}"
+        assert len(panel["description"]) > 15, title
+        defaults = panel["fieldConfig"]["defaults"]
+        assert defaults["unit"], title
+        assert defaults["thresholds"]["steps"][0]["value"] is None, title
+        assert panel["targets"], title
+        for target in (panel, *panel["targets"]):
+            assert f"uid: {target['datasource']['uid']}\n" in source, title
+
+
+def test_what_a_dashboard_links_to_is_there() -> None:
+    uids = {dashboard(path)["uid"] for path in DASHBOARDS}
+    for path in DASHBOARDS:
+        found = dashboard(path)
+        assert {link["url"] for link in found["links"]} == {
+            f"/d/{uid}" for uid in uids - {found["uid"]}
+        }

@@ -1,0 +1,105 @@
+"""What a link tells of itself: its books, what waits in them, its beat, audits and outages."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.link
+from meters.books.accounts import meter_account
+from meters.books.figures import FigureBook
+from meters.metrics import Metrics
+from meters.mqtt.arrivals import Arrivals
+from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.running import running
+from tests.monitoring.test_service_metrics import read
+from tests.mqtt.test_arrivals import message
+from tests.servers import RedisServer, eventually_async
+
+ROYAL = "As Ks Qs"
+TRIPS = "Qs Qh Qd"
+
+
+@pytest.fixture
+async def pit(redis_server: RedisServer) -> AsyncIterator[Pit]:
+    client = Redis.from_url(redis_server.url)
+    pit = Pit(client)
+    await pit.open()
+    yield pit
+    await client.aclose()
+
+
+async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
+    book = FigureBook(pit.store)
+
+    async def waiting() -> tuple[int, int]:
+        figures = await book.read((await pit.store.state()).desk)
+        assert (figures.claims.since_s is None) == (figures.claims.count == 0)
+        assert (figures.hand_pays.since_s is None) == (figures.hand_pays.count == 0)
+        return figures.claims.count, figures.hand_pays.count
+
+    assert await waiting() == (0, 0)
+    hand_pay = await pit.round({1: PROGRESSIVE}, {1: ROYAL}, round_id="R1")
+    assert await waiting() == (1, 1)
+    at_odds = await pit.round({1: PROGRESSIVE}, {1: TRIPS}, round_id="R2", table="T-2")
+    assert await waiting() == (2, 1)
+    (claim,) = hand_pay.claims or ()
+    await pit.decide(claim.claim, "validate")
+    assert await waiting() == (2, 1)
+    await pit.decide(claim.claim, "pay")
+    assert await waiting() == (1, 0)
+    (claim,) = at_odds.claims or ()
+    await pit.decide(claim.claim, "validate")
+    assert await waiting() == (0, 0)
+    figures = await book.read(0)
+    assert figures.entries_live == (await pit.store.state()).head.entry
+    assert figures.reserve_micros["five_card_hand_bonus"] == await pit.reserve(
+        "five_card_hand_bonus"
+    )
+    memory = await book.memory()
+    assert memory is not None
+    assert (memory.used_bytes > 100_000, memory.limit_bytes) == (True, 0)
+
+
+async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
+    pit: Pit, redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+    link = pit.link.id
+    async with running(pit, tmp_path) as up:
+        metrics: Metrics = up.service._metrics
+
+        def told(name: str, *labels: str) -> float:
+            return read(metrics, f"pitlink_{name}", link, *labels) or 0.0
+
+        await up.comes_up()
+        await eventually_async(lambda: told("link_operable") == 1)
+        await eventually_async(lambda: told("ledger_sealed_entries") == told("ledger_entries") > 0)
+        assert (told("redis_ready"), told("audit_balanced"), told("approvals_due")) == (1, 1, 0)
+        assert told("link_outages_total") == 0
+        redis_server.kill()
+        await eventually_async(lambda: told("link_operable") == 0, within_s=20)
+        assert (told("redis_ready"), told("link_outages_total")) == (0, 1)
+        before_s = told("link_inoperable_seconds_total")
+        await eventually_async(lambda: told("link_inoperable_seconds_total") > before_s)
+        redis_server.start()
+        await up.comes_up()
+        await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
+        await pit.store.redis.hincrby(pit.store.keys.accounts, meter_account("progressive"), 1)
+        await eventually_async(lambda: told("audit_balanced") == 0, within_s=20)
+        await eventually_async(lambda: told("link_operable") == 0, within_s=20)
+        assert told("audits_total", "differs") > 0
+
+
+async def test_a_turn_tells_how_long_its_first_message_had_waited() -> None:
+    waits: list[float] = []
+    arrivals = Arrivals(took=waits.append)
+    clock_s = iter((10.0, 11.0, 14.0))
+    arrivals._clock_s = lambda: next(clock_s)
+    for topic in ("one", "two"):
+        arrivals.put_nowait(message(topic))
+    arrivals.turn(arrivals.get_nowait(), 9)
+    assert waits == [4.0]
