@@ -1,9 +1,7 @@
 """One link in operation: its intake, its announcements, and whether it may operate at all."""
 
 import asyncio
-import contextlib
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -11,7 +9,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.announcer import COALESCE_S, Announcer
-from meters.books.audit import Finding, LinkAudit
+from meters.auditing import NOT_AUDITED, Auditing
 from meters.books.figures import FigureBook
 from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outages import OutageBook
@@ -22,7 +20,6 @@ from meters.books.store import LinkStore, TermsError
 from meters.hits import HitsInBooks
 from meters.intake.batches import Arrival, LinkIntake, Outcome
 from meters.metrics import Metrics
-from meters.metrics.books import Audited
 from meters.outages import Outages
 from meters.selfcheck.configuration import Configuration
 from meters.selfcheck.running import UNDER_WAY
@@ -36,15 +33,10 @@ log = structlog.get_logger()
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
 """A store that has not answered by then is said to be gone, before displays lose patience."""
-AUDIT_EVERY_S: Final = 60.0
-AUDITED_AGAIN: Final = 10_000
-"""So many entries that were found in order are read once more with each audit: a constant load."""
 SERVICE: Final = "service"
 """The actor of what the service does by itself."""
 
-_AUDIT_AGAIN_S: Final = 1.0
-_NOT_AUDITED: Final = "the ledger is being compared with the books"
-_PASSING: Final = frozenset({_NOT_AUDITED, UNDER_WAY})
+_PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
 """What passes by itself, at each start and after each failure: nobody need be called."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
@@ -72,6 +64,9 @@ class LinkService:
         unfit: says why no link of this service may operate, or None.
         adopt: is given the link as it operates, each time that its parameters were read.
         ring: is called when something has changed that floorpersons see.
+
+    Attributes:
+        auditing: whether its ledger and books are in order.
     """
 
     def __init__(
@@ -98,17 +93,13 @@ class LinkService:
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
         self._hits = HitsInBooks(store, announcer)
-        self._audit = LinkAudit(store)
+        self.auditing = Auditing(store, mark, announcer, metrics, _told)
         self._figures = FigureBook(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, OutageBook(store, SERVICE).note)
         self._readings = ReadingBook(store, days, SERVICE)
         self._problem: str | None = _STARTING
-        self._unbalanced: str | None = _NOT_AUDITED
-        self._books_differ = False
-        self._audit_wanted = asyncio.Event()
-        self._audits_wanted = 0
         self._may_differ = False
         self._changed = asyncio.Event()
         self._log = log.bind(link=store.link.id)
@@ -237,45 +228,6 @@ class LinkService:
                     self._fail(error)
             await asyncio.sleep(COALESCE_S)
 
-    async def audit(self) -> None:
-        """Replay the ledger before the link operates, every minute, and after every failure.
-
-        A meter that does not equal its ledger is never repaired in silence (duty D19). What was
-        found in order is read again from time to time, so that what is changed later is found too.
-        """
-        while True:
-            self._audit_wanted.clear()
-            pause_s, began, problems = AUDIT_EVERY_S, self._audits_wanted, list[str]()
-            began_s, result = time.perf_counter(), Audited.FAILED
-            try:
-                seen = self._mark.seen
-                finding = await self._audit.run(seen, again=AUDITED_AGAIN)
-                lost = self._mark.problem(finding.entries, seen.entries)
-                if finding.entries and not seen.entries:
-                    self._log.warning("ledger mark missing", entries=finding.entries)
-                problems = [lost] if lost else list(finding.problems[:3])
-                found = "; ".join(problems) or None
-                result = Audited.BALANCED if found is None else Audited.DIFFERS
-                if found is None and finding.entries > seen.sealed:
-                    await self._seal(finding)
-            except (RedisError, OSError, ValueError) as error:
-                found = _told(error)
-                pause_s = _AUDIT_AGAIN_S
-            self._metrics.books.show_audit(
-                self.store.link.id, result, time.perf_counter() - began_s
-            )
-            if began == self._audits_wanted:
-                self._unbalanced, self._books_differ = found, bool(problems)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await self._audit_wanted.wait()
-
-    async def _seal(self, finding: Finding) -> None:
-        """Keep and publish the seal over a ledger that was found in order (duty D17)."""
-        await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
-        self.announcer.tell_seal(finding.entries, finding.seal)
-        self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
-
     async def _check(self) -> None:
         try:
             async with asyncio.timeout(CHECK_WITHIN_S):
@@ -320,9 +272,9 @@ class LinkService:
         if self._may_differ:
             # What was compared before the cause was gone says nothing of what was done until then.
             self._may_differ = False
-            self._want_audit()
-        unbalanced = self._unbalanced
-        if unbalanced is not None and unbalanced != _NOT_AUDITED:
+            self.auditing.want()
+        unbalanced = self.auditing.problem
+        if unbalanced is not None and unbalanced != NOT_AUDITED:
             return unbalanced, False
         unapproved = await self.configuration.problem()
         self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
@@ -354,7 +306,7 @@ class LinkService:
         All else may be wrong with this service alone, its way to the store or its floor file. Where
         it is not, the others find it too.
         """
-        return self._books_differ and self._problem == self._unbalanced
+        return self.auditing.books_differ and self._problem == self.auditing.problem
 
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
@@ -379,19 +331,14 @@ class LinkService:
         self._intake.forget()
         self.announcer.tell_inoperable(of_all=self._of_all)
         if audit:
-            self._want_audit()
+            self.auditing.want()
 
     def _note_outage(self, problem: str, *, again: bool) -> None:
         """Keep that the link does not operate, which it does where another service operates it."""
         others = self.announcer.others
         operated = not self._of_all and (others.operate if again else others.may_operate)
-        if problem != _NOT_AUDITED and not operated:
+        if problem != NOT_AUDITED and not operated:
             self._outages.begin(problem, again=again)
-
-    def _want_audit(self) -> None:
-        self._unbalanced, self._books_differ = _NOT_AUDITED, False
-        self._audits_wanted += 1
-        self._audit_wanted.set()
 
     def _set_problem(self, problem: str | None) -> None:
         if problem != self._problem:

@@ -208,7 +208,7 @@ class MeterService:
             link.announcer.others.listen_first()
             group.create_task(link.beat(), name="beat")
             group.create_task(link.publish(), name="publish")
-            group.create_task(link.audit(), name="audit")
+            group.create_task(link.auditing.run(), name="audit")
         while True:
             await self._serve_broker(broker, group)
 

@@ -1,5 +1,6 @@
 """What `apply_events` is given and what it answers: one step an event."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -133,3 +134,21 @@ class Answer:
     text: bytes = b""
     paid: tuple[PaidDue, ...] = ()
     entry: int | None = None
+
+
+def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
+    """What the script answered to a step.
+
+    Raises:
+        TypeError: nothing that it answers.
+    """
+    match row:
+        case [bytes(status), bytes(reply), bytes(entry), list(dues)]:
+            paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
+            return Answer(Status(status.decode()), reply, paid, int(entry))
+        case [bytes(status), bytes(text)]:
+            return Answer(Status(status.decode()), text)
+        case [bytes(status)]:
+            return Answer(Status(status.decode()))
+        case _:
+            raise TypeError(f"the script answered {row!r}")

@@ -26,7 +26,7 @@ from meters.books.standing import (
     Snapshot,
     TableState,
 )
-from meters.books.steps import Answer, PaidDue, Status, Step
+from meters.books.steps import Answer, Step, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.schema import FIELD, schema_problem, version_of
 from meters.wire.clock import now_text
@@ -200,7 +200,7 @@ class LinkStore:
         entry, chain = texts(head)
         if int(entry) > self.head.entry:
             self.head = Head(int(entry), chain)
-        return [_answer(row) for row in answers]
+        return [read_answer(row) for row in answers]
 
     async def decide(
         self,
@@ -388,16 +388,3 @@ class LinkStore:
 def texts(row: Sequence[bytes]) -> list[str]:
     """A script's answer as texts."""
     return [text.decode() for text in row]
-
-
-def _answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
-    match row:
-        case [bytes(status), bytes(reply), bytes(entry), list(dues)]:
-            paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
-            return Answer(Status(status.decode()), reply, paid, int(entry))
-        case [bytes(status), bytes(text)]:
-            return Answer(Status(status.decode()), text)
-        case [bytes(status)]:
-            return Answer(Status(status.decode()))
-        case _:
-            raise TypeError(f"the script answered {row!r}")

@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
+import meters.auditing
 import meters.link
 from meters.books.mark import LedgerMark
 from tests.model.pit import Pit, event_bytes
@@ -26,8 +27,8 @@ pytestmark = pytest.mark.usefixtures("soon")
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
     monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from redis.asyncio import Redis
 
+import meters.auditing
 import meters.link
 from tests.model.pit import Pit
 from tests.servers import RedisServer
@@ -45,8 +46,8 @@ async def pit(pit_redis: Redis) -> Pit:
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beats and audits come many times a second."""
     monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ async def running(
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(job)
-            for job in (link.service.beat(), link.service.publish(), link.service.audit())
+            for job in (link.service.beat(), link.service.publish(), link.service.auditing.run())
         ]
         try:
             yield link

@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-import meters.link
+import meters.auditing
 from meters.books.mark import LedgerMark
 from meters.desk.doors import DeskError
 from meters.desk.rows import Adjustment
@@ -220,14 +220,14 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
         await go_on.wait()
         return found
 
-    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 60.0)
+    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
     (first,) = await link.take("T-1", _next_wagers(link))
     assert b"accepted" in first
 
     def under_way() -> bool:
         if not replaying.is_set():
-            link.service._audit_wanted.set()
+            link.service.auditing.hurry()
         return replaying.is_set()
 
     await eventually_async(under_way, what="an audit under way")

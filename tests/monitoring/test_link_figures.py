@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+import meters.auditing
 import meters.link
 from meters.books.accounts import meter_account
 from meters.books.figures import FigureBook
@@ -66,8 +67,8 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
     pit: Pit, redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.link, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.link, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
     link = pit.link.id
     async with running(pit, tmp_path) as up:
         metrics: Metrics = up.service._metrics
