@@ -64,9 +64,10 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
     from meters.redis_connection import open_redis  # noqa: PLC0415
 
     async with open_redis(floor) as redis:
-        if problem := await redis_problem(redis):
+        store = LinkStore(redis, link)
+        if problem := await redis_problem(store.redis):
             raise UserError(problem)
-        configuration = Configuration(floor, LinkStore(redis, link))
+        configuration = Configuration(floor, store)
         await _show(configuration)
         people = People.of(redis, floor.service.idle_minutes)
         name = await _vouched(people, by, ask_pin())

@@ -35,7 +35,7 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
         UserError: the store cannot be read.
     """
     try:
-        async with open_redis(floor) as redis:
+        async with open_redis(floor, only_reads=True) as redis:
             findings = []
             with progress_bar() as progress:
                 for link in floor.link:

@@ -10,8 +10,11 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from meters.embedded.parts import embedded_redis
-from meters.keys.redis_access import redis_access
+from meters.failover.opening import Access, open_replicated
+from meters.failover.shards import AnyRedis
+from meters.keys.redis_access import redis_access, sentinel_access
 from meters.wire.floor import Floor
+from meters.wire.redis_address import is_replicated, parse_replicated
 
 _ANSWER_WITHIN_S: Final = 30
 _CONNECT_WITHIN_S: Final = 5
@@ -19,14 +22,24 @@ _CONNECTIONS: Final = 16
 
 
 @asynccontextmanager
-async def open_redis(floor: Floor) -> AsyncIterator[Redis]:
+async def open_redis(floor: Floor, *, only_reads: bool = False) -> AsyncIterator[AnyRedis]:
     """The Redis that the floor file names, or the embedded one.
+
+    Args:
+        floor: what the floor file says.
+        only_reads: whether nothing is written: then it can be read though its replicas are gone.
 
     Raises:
         UserError: the keys or the password for it cannot be used.
     """
     async with AsyncExitStack() as stack:
         url = floor.service.redis
+        if is_replicated(url):
+            ways = Access(redis_access(floor.service), sentinel_access(floor.service))
+            yield await stack.enter_async_context(
+                open_replicated(parse_replicated(url), ways, only_reads=only_reads)
+            )
+            return
         if url == "embedded":
             url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
             access: dict[str, object] = {}

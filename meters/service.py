@@ -11,7 +11,6 @@ from typing import Final
 
 import aiomqtt
 import structlog
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
@@ -23,6 +22,7 @@ from meters.desk.changes import DeskBell
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
 from meters.desk.simulated import validate_what_waits
+from meters.failover.shards import AnyRedis
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
@@ -93,7 +93,7 @@ class MeterService:
     def __init__(
         self,
         floor: Floor,
-        redis: Redis,
+        redis: AnyRedis,
         options: ServeOptions,
         connect: Connect = BrokerConnection,
     ) -> None:

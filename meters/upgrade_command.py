@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
+from meters.failover.shards import AnyRedis, every_redis
 from meters.people.errors import PeopleError
+from meters.people.keys import PEOPLE_TAG
 from meters.people.store import PEOPLE, PeopleStore
 from meters.schema import SCHEMA, STEPS, schema_problem
 from meters.wire.floor import Floor, read_floor
@@ -80,8 +81,9 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
     from meters.redis_connection import open_redis  # noqa: PLC0415
 
     async with open_redis(floor) as redis:
-        if problem := await redis_problem(redis):
-            raise UserError(problem)
+        for each in every_redis(redis, [PEOPLE_TAG, *(link.id for link in floor.link)]):
+            if problem := await redis_problem(each):
+                raise UserError(problem)
         parts = await _parts(floor, redis)
         for part in parts:
             if part.version is not None and part.version > SCHEMA:
@@ -98,7 +100,7 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
             _say(f"{part.name}: is of version {SCHEMA} now")
 
 
-async def _parts(floor: Floor, redis: Redis) -> Sequence[_Part]:
+async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
     people = PeopleStore(redis)
     release = f"pitlink {version('pitlink')}: schema version {SCHEMA}"
     parts = [await _link_part(LinkStore(redis, link)) for link in floor.link]

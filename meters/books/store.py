@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 import msgspec
-from redis.asyncio import Redis
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
@@ -28,6 +27,7 @@ from meters.books.standing import (
 )
 from meters.books.steps import Answer, Step, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
+from meters.failover.shards import AnyRedis, redis_of
 from meters.schema import FIELD, schema_problem, version_of
 from meters.wire.clock import now_text
 from meters.wire.floor import Link
@@ -93,7 +93,8 @@ class LinkStore:
             by side, and their answers may come in any order.
     """
 
-    def __init__(self, redis: Redis, link: Link) -> None:
+    def __init__(self, redis: AnyRedis, link: Link) -> None:
+        redis = redis_of(redis, link.id)
         self.link = link
         self.terms = LinkTerms(link)
         self.keys = LinkKeys(link.id)

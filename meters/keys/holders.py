@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from meters.wire.floor import Floor
 from meters.wire.parties import (
@@ -15,6 +14,7 @@ from meters.wire.parties import (
     service_party,
     table_party,
 )
+from meters.wire.redis_address import hosts_of
 
 BROKER: Final = Party("broker", "broker", "broker")
 REDIS: Final = Party("redis", "redis", "redis")
@@ -64,6 +64,5 @@ def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
 
 
 def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
-    """The host in the floor file's address, those given, and this machine itself."""
-    named = urlsplit(url).hostname if url != "embedded" else None
-    return tuple(dict.fromkeys([*([named] if named else []), *given, *_HERE]))
+    """The hosts in the floor file's address, those given, and this machine itself."""
+    return tuple(dict.fromkeys([*hosts_of(url), *given, *_HERE]))

@@ -5,11 +5,11 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
 from cryptography import x509
 
 from meters.wire.facility import Service
+from meters.wire.redis_address import hosts_of
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
@@ -60,12 +60,13 @@ def look_at_keys(keys: Path) -> Sequence[Seen]:
 def look_at_ways(service: Service) -> Iterator[Seen]:
     """Warn where passwords and meters go over a network in the clear (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        if parts.scheme in {"mqtt", "redis"} and not _is_here(host):
+        scheme, _, _ = url.partition("://")
+        name, plus, kind = scheme.partition("+")
+        far = [host for host in hosts_of(url) if not _is_here(host)]
+        if name in {"mqtt", "redis"} and far:
             seen = (
-                f"{host} is spoken to in the clear: whoever is on the network reads it and can"
-                f" change it; {parts.scheme}s:// and `pitlink keys` are for that"
+                f"{', '.join(far)} is spoken to in the clear: whoever is on the network reads it"
+                f" and can change it; {name}s{plus}{kind}:// and `pitlink keys` are for that"
             )
             yield Seen(f"way to {key}", holds=False, seen=seen, warns=True)
 

@@ -6,7 +6,13 @@ from urllib.parse import unquote, urlsplit
 
 from meters.keys.workers import service_numbers
 from meters.wire.bundle import Bundle
-from meters.wire.credentials import REDIS_PASSWORD, keys_directory, only_one
+from meters.wire.credentials import (
+    REDIS_PASSWORD,
+    SENTINEL_PASSWORD,
+    keys_directory,
+    only_one,
+    secret_of,
+)
 from meters.wire.facility import Service
 from meters.wire.parties import service_party
 
@@ -17,8 +23,8 @@ def redis_access(service: Service) -> dict[str, object]:
     """What the Redis client is to be told beside the floor file's address.
 
     A user in the address goes before ours, and a password in the environment or the address before
-    the bundle's. A bundle is used with ``rediss://`` and ``unix://`` alone; with ``rediss://`` its
-    authority is believed and its certificate shown. The host's name is checked in any case.
+    the bundle's. A bundle is used with TLS and with ``unix://`` alone; with TLS its authority
+    is believed and its certificate shown. The host's name is checked in any case.
 
     Raises:
         UserError: the keys are not there or cannot be used, or the password is given twice.
@@ -27,7 +33,7 @@ def redis_access(service: Service) -> dict[str, object]:
     in_address = unquote(parts.password) if parts.password else None
     password = only_one(REDIS_PASSWORD, in_address, "redis")
     keys = keys_directory(service)
-    bundle = _bundle(keys) if keys and parts.scheme in {"rediss", "unix"} else None
+    bundle = _bundle(keys) if keys and (_has_tls(service) or parts.scheme == "unix") else None
     username = unquote(parts.username) if parts.username else None
     if bundle is not None and username is None and in_address is None:
         username = REDIS_USER
@@ -36,7 +42,25 @@ def redis_access(service: Service) -> dict[str, object]:
     found: dict[str, object] = {}
     if password is not None:
         found = {"username": username, "password": password}
-    return found | (_tls_access(bundle) if parts.scheme == "rediss" else {})
+    return found | (_tls_access(bundle) if _has_tls(service) else {})
+
+
+def sentinel_access(service: Service) -> dict[str, object]:
+    """What the client of a sentinel is to be told: a password of its own, certificates as at Redis.
+
+    Raises:
+        UserError: as `redis_access`.
+    """
+    password = secret_of(SENTINEL_PASSWORD)
+    found: dict[str, object] = {} if password is None else {"password": password}
+    if not _has_tls(service):
+        return found
+    keys = keys_directory(service)
+    return found | _tls_access(_bundle(keys) if keys else None)
+
+
+def _has_tls(service: Service) -> bool:
+    return urlsplit(service.redis).scheme in {"rediss", "rediss+sentinel", "rediss+cluster"}
 
 
 def _tls_access(bundle: Bundle | None) -> dict[str, object]:

@@ -10,6 +10,8 @@ from meters.keys.redis_access import REDIS_USER
 COMMANDS: Final = (
     # The connection, and the look at Redis's health.
     "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
+    # Where the primary is, and that its replicas have what it has.
+    "cluster|slots", "role", "wait",
     # Scripts and transactions, which may do nothing that is not named here.
     "evalsha", "script|load", "script|exists", "multi", "exec",
     # The books and the people.

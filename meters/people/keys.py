@@ -4,7 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-_PREFIX: Final = "pitlink:{@people}:"
+PEOPLE_TAG: Final = "@people"
+_PREFIX: Final = f"pitlink:{{{PEOPLE_TAG}}}:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from meters.books.chain import link_entry
-from meters.people.keys import PeopleKeys
+from meters.failover.shards import AnyRedis, redis_of
+from meters.people.keys import PEOPLE_TAG, PeopleKeys
 
 PROBLEMS_MAX: Final = 20
 """After so many the log is plainly altered, and more would not help to find out how."""
@@ -66,7 +67,7 @@ class _Walk:
             self.problems.append(f"the operators' log: {problem}")
 
 
-async def check_log(redis: Redis) -> LogFinding:
+async def check_log(everywhere: AnyRedis) -> LogFinding:
     """Walk the operators' log of a facility from its first entry.
 
     Entries of a release that did not chain yet, at the beginning, are taken as they are.
@@ -75,7 +76,7 @@ async def check_log(redis: Redis) -> LogFinding:
         RedisError: the store failed.
         ValueError: an entry's id or its chain is no text of ours.
     """
-    keys = PeopleKeys()
+    keys, redis = PeopleKeys(), redis_of(everywhere, PEOPLE_TAG)
     async with redis.pipeline(transaction=True) as pipe:
         pipe.hmget(keys.log_head, ["entries", "chain"])
         pipe.xrevrange(keys.log, count=1)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from redis.asyncio import Redis
-
+from meters.failover.shards import AnyRedis
 from meters.people.log import OperatorsLog
 from meters.people.pins import PinHashing
 from meters.people.sessions import Sessions
@@ -27,7 +26,7 @@ class People:
     log: OperatorsLog
 
     @classmethod
-    def of(cls, redis: Redis, idle_minutes: int, pins: PinHashing | None = None) -> Self:
+    def of(cls, redis: AnyRedis, idle_minutes: int, pins: PinHashing | None = None) -> Self:
         """The people whom a Redis keeps.
 
         Args:

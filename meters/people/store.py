@@ -4,10 +4,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, cast
 
-from redis.asyncio import Redis
-
+from meters.failover.shards import AnyRedis, redis_of
 from meters.people.errors import PeopleError, told_as_store_failure
-from meters.people.keys import PeopleKeys
+from meters.people.keys import PEOPLE_TAG, PeopleKeys
 from meters.schema import FIELD, SCHEMA, schema_problem, version_of
 from meters.wire.clock import now_text
 
@@ -38,7 +37,8 @@ class PeopleStore:
         keys: where everything is.
     """
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: AnyRedis) -> None:
+        redis = redis_of(redis, PEOPLE_TAG)
         self.keys = PeopleKeys()
         self._redis = redis
         self._fits = False

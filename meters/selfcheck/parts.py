@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 import aiomqtt
-from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
@@ -14,8 +13,10 @@ from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
 from meters.books.terms import adopted, terms_text
+from meters.failover.shards import AnyRedis, every_redis
 from meters.mqtt.connection import BrokerConnection
 from meters.people.errors import PeopleError
+from meters.people.keys import PEOPLE_TAG
 from meters.people.store import PeopleStore
 from meters.schema import schema_problem
 from meters.selfcheck.checks import Check
@@ -35,7 +36,7 @@ _NO_ACCESS_LIST: Final = (
 )
 
 
-async def store_checks(floor: Floor, redis: Redis) -> AsyncIterator[Check]:
+async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     """Redis' settings; of each link the configuration, and the ledger against the balances.
 
     Raises:
@@ -43,7 +44,11 @@ async def store_checks(floor: Floor, redis: Redis) -> AsyncIterator[Check]:
         RedisError: it fails.
     """
     async with asyncio.timeout(WITHIN_S):
-        problem = await redis_problem(redis)
+        found = [
+            await redis_problem(each)
+            for each in every_redis(redis, [PEOPLE_TAG, *(link.id for link in floor.link)])
+        ]
+    problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
     if problem is None:
         yield await _check_people(PeopleStore(redis))

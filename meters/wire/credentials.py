@@ -17,6 +17,7 @@ from meters.wire.parties import Party
 KEYS_VARIABLE: Final = "PITLINK_KEYS"
 BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)
 REDIS_PASSWORD: Final = "PITLINK_REDIS_PASSWORD"  # noqa: S105
+SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:

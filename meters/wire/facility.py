@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from meters.wire.parts import is_broker, is_host_name, is_listening_address, is_redis
+from meters.wire.parts import is_broker, is_host_name, is_listening_address, redis_mistake
 
 Problem = tuple[tuple[str | int, ...], str]
 """Where in the floor file something is wrong, and what, in words."""
@@ -98,9 +98,8 @@ def service_problems(service: Service) -> Iterator[Problem]:
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
         yield ("service", "broker"), reason
-    if service.redis != "embedded" and not is_redis(service.redis):
-        reason = 'a redis is "embedded", "redis://host:6379/0", "rediss://…" or "unix:///path"'
-        yield ("service", "redis"), reason
+    if service.redis != "embedded" and (mistake := redis_mistake(service.redis)):
+        yield ("service", "redis"), mistake
     if not is_listening_address(service.http):
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
     if not service.data or "\0" in service.data:

@@ -6,6 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from bonus.errors import UserError
 from meters.wire.address import is_host, parse_broker_url
+from meters.wire.redis_address import is_replicated, parse_replicated
 
 _PORT_MOST: Final = 65_535
 _DATABASE: Final = r"db=[0-9]{1,4}"
@@ -16,6 +17,11 @@ _OPTIONS: Final = {
     "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
 }
 """What may stand after a question mark, by the scheme; the client has nothing else, or fails."""
+
+_REDIS_FORMS: Final = (
+    'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
+    ' "redis+sentinel://host:26379,host:26379/service" or "redis+cluster://host:6379,host:6379"'
+)
 
 
 def is_broker(url: str) -> bool:
@@ -32,7 +38,7 @@ def is_broker(url: str) -> bool:
 
 
 def is_redis(url: str) -> bool:
-    """Whether this may be a Redis's address, with the number of a database or none.
+    """Whether this may be the address of one Redis, with the number of a database or none.
 
     >>> is_redis("redis://10.0.0.8:6379/0"), is_redis("redis://10.0.0.8:6379/meters")
     (True, False)
@@ -51,6 +57,21 @@ def is_redis(url: str) -> bool:
     if not is_host(unquote(parts.hostname or "")) or port == 0:
         return False
     return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
+
+
+def redis_mistake(url: str) -> str | None:
+    """Why this cannot be a Redis's address, or None; nothing of it is shown.
+
+    >>> redis_mistake("redis+sentinel://a:26379,b:26379/pitlink") is None
+    True
+    """
+    if is_replicated(url):
+        try:
+            parse_replicated(url)
+        except UserError as error:
+            return str(error)
+        return None
+    return None if is_redis(url) else _REDIS_FORMS
 
 
 def is_listening_address(text: str) -> bool:

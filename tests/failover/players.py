@@ -1,0 +1,104 @@
+"""Tables under load: each sends its rounds one event at a time, and writes down each reply."""
+
+import asyncio
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+import aiomqtt
+import redis
+
+from tests.failover.servers import Follower
+from tests.mqtt.events import Event, encode, result, wagers
+
+LINK: Final = "main"
+REPEATED_AFTER_S: Final = 0.5
+
+
+class Players:
+    """Some tables that play rounds without end, as agents do.
+
+    Attributes:
+        answered: the reply to each seq of each table, as it came.
+    """
+
+    def __init__(self, port: int, tables: Sequence[str]) -> None:
+        self._port = port
+        self._tables = tables
+        self._heard: dict[str, asyncio.Queue[bytes]] = {name: asyncio.Queue() for name in tables}
+        self.answered: dict[str, dict[int, bytes]] = defaultdict(dict)
+
+    @property
+    def count(self) -> int:
+        """How many events were answered so far."""
+        return sum(len(replies) for replies in self.answered.values())
+
+    def counts(self) -> dict[str, int]:
+        """The same, table by table."""
+        return {table: len(self.answered[table]) for table in self._tables}
+
+    @contextlib.asynccontextmanager
+    async def playing(self) -> AsyncIterator[None]:
+        """Play until left; what is in hand then stays unanswered."""
+        async with aiomqtt.Client("127.0.0.1", self._port) as broker:
+            for table in self._tables:
+                await broker.subscribe(f"pitlink/v1/{LINK}/table/{table}/in", qos=1)
+            tasks = [asyncio.create_task(self._hear(broker))]
+            tasks += [asyncio.create_task(self._play(broker, table)) for table in self._tables]
+            try:
+                yield
+                assert not any(task.done() for task in tasks), [*map(repr, tasks)]
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _hear(self, broker: aiomqtt.Client) -> None:
+        async for message in broker.messages:
+            assert isinstance(message.payload, bytes)
+            self._heard[message.topic.value.split("/")[4]].put_nowait(message.payload)
+
+    async def _play(self, broker: aiomqtt.Client, table: str) -> None:
+        seq = len(self.answered[table])
+        while True:
+            seq += 1
+            round_id = f"R{(seq + 1) // 2}"
+            event = wagers(seq, round_id) if seq % 2 else result(seq, round_id)
+            self.answered[table][seq] = await self._ask(broker, table, event)
+
+    async def _ask(self, broker: aiomqtt.Client, table: str, event: Event) -> bytes:
+        """Publish an event until it is answered."""
+        while True:
+            await broker.publish(f"pitlink/v1/{LINK}/table/{table}/out", encode(event), qos=1)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(REPEATED_AFTER_S):
+                    while True:
+                        payload = await self._heard[table].get()
+                        reply = json.loads(payload)
+                        if reply["seq"] == event["seq"]:
+                            assert reply["status"] == "accepted", (table, reply)
+                            return payload
+
+    def check_ledger(self, primary: Follower) -> set[tuple[str, int]]:
+        """Hold every reply against the ledger: it is there, once and as it was given.
+
+        Returns each table and seq of which the ledger has an entry.
+        """
+        with redis.Redis(unix_socket_path=str(primary.socket_path)) as store:
+            entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
+        kept: dict[tuple[str, int], list[bytes]] = defaultdict(list)
+        for _, entry in entries:
+            if entry[b"kind"] in {b"wagers", b"result"}:
+                kept[entry[b"table"].decode(), int(entry[b"seq"])].append(entry[b"reply"])
+        given = {
+            (table, seq): [reply]
+            for table, replies in self.answered.items()
+            for seq, reply in replies.items()
+        }
+        lost = [each for each in given if each not in kept]
+        assert not lost, f"answered and lost: {lost}"
+        assert {each: kept[each] for each in given} == given
+        assert all(len(replies) == 1 for replies in kept.values())
+        return set(kept)

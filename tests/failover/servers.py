@@ -1,0 +1,223 @@
+"""Redis servers that follow one another: a primary with replicas and sentinels, and a cluster."""
+
+import itertools
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Final, Self
+
+import redis
+
+from tests.servers import RedisServer, Server, eventually, free_port, require
+
+SERVICE: Final = "pitlink"
+DOWN_AFTER_MS: Final = 1_000
+_UP_WITHIN_S: Final = 60.0
+_KEEPING: Final = {
+    "min-replicas-to-write": "1",
+    "min-replicas-max-lag": "10",
+    "repl-diskless-sync-delay": "0",
+    "repl-ping-replica-period": "1",
+}
+
+
+class Follower(RedisServer):
+    """A redis-server that can be asked directly, and follows another where it is told to."""
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        super().__init__(tcp=True, options=_KEEPING | dict(options or {}))
+
+    def ask(self, *command: object) -> Any:  # noqa: ANN401  (as the server answers)
+        """What it answers to a command."""
+        with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=5) as client:
+            return client.execute_command(*command)
+
+    def follow(self, primary: RedisServer) -> None:
+        """Be a replica of another, also after the next start."""
+        self._options["replicaof"] = f"127.0.0.1 {primary.port}"
+        self.ask("REPLICAOF", "127.0.0.1", primary.port)
+
+    @property
+    def is_primary(self) -> bool:
+        """Whether it takes itself for the primary."""
+        return self.running and self.ask("ROLE")[0] == b"master"
+
+    def replicas(self) -> int:
+        """How many replicas keep up with it."""
+        with redis.Redis(unix_socket_path=str(self.socket_path)) as client:
+            return int(client.info("replication")["min_slaves_good_slaves"])
+
+
+class Sentinel(Server):
+    """A sentinel that watches one Redis."""
+
+    def __init__(self, primary: RedisServer, quorum: int = 2) -> None:
+        self._program = require("redis-server")
+        super().__init__()
+        self._watched = f"127.0.0.1 {primary.port} {quorum}"
+        self.port = 0
+
+    def _choose_port(self) -> None:
+        self.port = free_port()
+
+    def _command(self) -> list[str]:
+        conf = self.home / "sentinel.conf"
+        if not conf.exists():
+            lines = [
+                f"port {self.port}",
+                "bind 127.0.0.1",
+                f"dir {self.home}",
+                f"sentinel monitor {SERVICE} {self._watched}",
+                f"sentinel down-after-milliseconds {SERVICE} {DOWN_AFTER_MS}",
+                f"sentinel failover-timeout {SERVICE} 4000",
+            ]
+            conf.write_text("\n".join(lines) + "\n")
+        return [self._program, str(conf), "--sentinel"]
+
+    def _answers(self) -> bool:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(64).startswith(b"+PONG")
+
+    def sees(self, replicas: int, sentinels: int) -> bool:
+        """Whether it knows of so many replicas, and of so many sentinels beside itself."""
+        with redis.Redis(port=self.port, socket_timeout=5) as client:
+            of: dict[str, Any] = client.sentinel_masters()[SERVICE]
+        return (of["num-slaves"], of["num-other-sentinels"]) == (replicas, sentinels)
+
+
+class Watched:
+    """A primary, two replicas and three sentinels, up from entry to exit."""
+
+    def __init__(self) -> None:
+        self.servers = [Follower() for _ in range(3)]
+        self.sentinels: list[Sentinel] = []
+        self._up = ExitStack()
+
+    @property
+    def url(self) -> str:
+        """The address for a floor file."""
+        places = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        return f"redis+sentinel://{places}/{SERVICE}"
+
+    @property
+    def primary(self) -> Follower:
+        """The one that is the primary just now."""
+        return _primary_of(self.servers)
+
+    @property
+    def replicas(self) -> list[Follower]:
+        """The others."""
+        primary = self.primary
+        return [server for server in self.servers if server is not primary]
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            first, *others = (stack.enter_context(server) for server in self.servers)
+            for server in others:
+                server.follow(first)
+            eventually(lambda: first.replicas() == 2, within_s=_UP_WITHIN_S, what="replicas")
+            for _ in range(3):
+                self.sentinels.append(stack.enter_context(Sentinel(first)))
+            for sentinel in self.sentinels:
+                eventually(
+                    lambda: sentinel.sees(2, 2),  # noqa: B023
+                    within_s=_UP_WITHIN_S,
+                    what="sentinels that know each other",
+                )
+            self._up = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._up.close()
+
+
+class Cluster:
+    """Three primaries with a replica each, and a second one for the slot of a key.
+
+    Args:
+        key: on its slot's primary a kill must leave a primary that still has a replica.
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self.servers = [self._node() for _ in range(7)]
+        self._up = ExitStack()
+
+    @staticmethod
+    def _node() -> Follower:
+        return Follower(
+            {
+                "cluster-enabled": "yes",
+                "cluster-port": str(free_port()),
+                "cluster-node-timeout": str(DOWN_AFTER_MS),
+            }
+        )
+
+    @property
+    def url(self) -> str:
+        """The address for a floor file: some of the nodes, not all."""
+        places = ",".join(f"127.0.0.1:{server.port}" for server in self.servers[:3])
+        return f"redis+cluster://{places}"
+
+    def primary_of(self, key: str) -> Follower:
+        """The node that serves a key just now."""
+        asked = next(server for server in self.servers if server.running)
+        slot = asked.ask("CLUSTER", "KEYSLOT", key)
+        for first, last, (_, port, *_), *_ in asked.ask("CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return next(server for server in self.servers if server.port == port)
+        raise AssertionError(f"nobody serves {key}")
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for server in self.servers:
+                stack.enter_context(server)
+            self._join()
+            self._up = stack.pop_all()
+        return self
+
+    def _join(self) -> None:
+        primaries, replicas = self.servers[:3], self.servers[3:]
+        for server, (first, last) in zip(
+            primaries, itertools.pairwise((0, 5_461, 10_923, 16_384)), strict=True
+        ):
+            server.ask("CLUSTER", "ADDSLOTSRANGE", first, last - 1)
+        for number, server in enumerate(self.servers, start=1):
+            server.ask("CLUSTER", "SET-CONFIG-EPOCH", number)
+        for server in self.servers[1:]:
+            bus = server._options["cluster-port"]
+            self.servers[0].ask("CLUSTER", "MEET", "127.0.0.1", server.port, bus)
+        for server in self.servers:
+            self._until(lambda: len(server.ask("CLUSTER", "NODES").split(b"\n")) == 8, "nodes")  # noqa: B023
+            self._until(lambda: len(server.ask("CLUSTER", "SLOTS")) == 3, "slots")  # noqa: B023
+        for server, primary in zip(replicas, [*primaries, self.primary_of(self._key)], strict=True):
+            server.ask("CLUSTER", "REPLICATE", primary.ask("CLUSTER", "MYID"))
+        for primary in primaries:
+            wanted = 2 if primary is self.primary_of(self._key) else 1
+            self._until(lambda: primary.replicas() == wanted, "replicas")  # noqa: B023
+        for server in self.servers:
+            self._until(lambda: b"cluster_state:ok" in server.ask("CLUSTER", "INFO"), "cluster")  # noqa: B023
+
+    @staticmethod
+    def _until(check: Any, what: str) -> None:  # noqa: ANN401  (a condition)
+        eventually(check, within_s=_UP_WITHIN_S, what=what)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._up.close()
+
+
+def _primary_of(servers: list[Follower]) -> Follower:
+    (found,) = (server for server in servers if server.is_primary)
+    return found

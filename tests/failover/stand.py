@@ -1,0 +1,36 @@
+"""A floor on a Redis with replicas: the service, its broker, and what is said of its link."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.mqtt.floors import floor_text
+from tests.mqtt.stand import Service
+from tests.servers import Mosquitto, eventually, free_port
+
+
+@contextmanager
+def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
+    """`pitlink serve` on a Redis at an address, ready."""
+    port = free_port()
+    config = home / "floor.toml"
+    config.write_text(floor_text(broker=broker.url, redis=url, port=port, data=str(home / "data")))
+    service = Service(config, port)
+    try:
+        service.start()
+        yield service
+    finally:
+        service.close()
+
+
+def reason(service: Service) -> str:
+    """Why the service is not ready, or nothing."""
+    answer = httpx.get(f"{service.url}/readyz", timeout=5)
+    return "" if answer.status_code == 200 else answer.text
+
+
+def until_ready(service: Service) -> None:
+    """Wait until every link operates again."""
+    eventually(lambda: not reason(service), within_s=60, what="the links operable again")

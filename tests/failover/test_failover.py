@@ -1,0 +1,169 @@
+"""A primary is killed under load: nothing that was answered is lost, and the floor goes on."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.failover.players import LINK, Players
+from tests.failover.servers import Cluster, Follower, Watched
+from tests.failover.stand import reason, serving, until_ready
+from tests.mqtt.stand import Service
+from tests.processes import run_pitlink
+from tests.servers import Mosquitto, eventually
+from tests.staff import Colleague, hire
+
+pytestmark = pytest.mark.slow
+
+TABLES: Final = [f"T-{number}" for number in range(1, 9)]
+BOOKS: Final = f"pitlink:{{{LINK}}}:meters"
+_WITHIN_S: Final = 60.0
+
+
+async def go_on(players: Players, events: int) -> None:
+    """Wait until every table has had so many further answers."""
+    before = players.counts()
+
+    def gone_on() -> bool:
+        return all(now - before[table] >= events for table, now in players.counts().items())
+
+    until = time.monotonic() + _WITHIN_S
+    while not gone_on():
+        assert time.monotonic() < until, (before, players.counts())
+        await asyncio.sleep(0.02)
+
+
+async def under_load(players: Players, strike: Callable[[], None]) -> float:
+    """Play, strike, and play on; the seconds from the strike to the next answer at every table."""
+    async with players.playing():
+        await go_on(players, 20)
+        strike()
+        began = time.monotonic()
+        await go_on(players, 2)
+        took_s = time.monotonic() - began
+        await go_on(players, 20)
+    return took_s
+
+
+def check_all(service: Service, players: Players, primary: Follower) -> None:
+    """Every answer is in the ledger once, and all balances by the command too."""
+    kept = players.check_ledger(primary)
+    assert players.count <= len(kept) <= players.count + len(TABLES)
+    found = service.audit()
+    assert found["balanced"], found["problems"]
+    assert found["totals"]["wagered_cents"] == 100 * sum(seq % 2 for _, seq in kept)
+
+
+def tell(what: str, took_s: float) -> None:
+    """Write down how long the floor stood still."""
+    sys.stdout.write(f"{what}: {took_s:.1f} s until every table was answered\n")
+
+
+@pytest.mark.duty("D11")
+async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    """Under load, then again by a primary that is frozen and comes back; all by itself."""
+    players = Players(mosquitto.port, TABLES)
+    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
+        hire(service.config, "Ada Lane", "supervisor")
+        ada = Colleague(service.url, "Ada Lane")
+        first = watched.primary
+        took_s = await under_load(players, first.kill)
+        tell("primary killed, sentinels", took_s)
+        second = watched.primary
+        check_all(service, players, second)
+
+        first.start()
+        eventually(lambda: second.replicas() == 2, within_s=_WITHIN_S, what="it as a replica")
+        took_s = await under_load(players, second.freeze)
+        tell("primary frozen, sentinels", took_s)
+        second.thaw()
+        eventually(lambda: not second.is_primary, within_s=_WITHIN_S, what="it demoted")
+        async with players.playing():
+            await go_on(players, 10)
+        check_all(service, players, watched.primary)
+
+        assert ada.post(f"/api/v1/links/{LINK}/close", reason="end of day").status_code < 300
+        done = run_pitlink("check", "--config", str(service.config))
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.duty("D10")
+async def test_nothing_is_answered_that_no_replica_has(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    """Replicas that hang hold up every answer; what they lack when they are promoted is repeated.
+
+    The meters do not rise meanwhile either, and the mark beside the service stays behind.
+    """
+    players = Players(mosquitto.port, TABLES)
+    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
+        async with players.playing():
+            await go_on(players, 10)
+            primary, replicas = watched.primary, watched.replicas
+            for replica in replicas:
+                replica.freeze()
+            await asyncio.to_thread(
+                eventually,
+                lambda: "replicas" in reason(service),
+                within_s=_WITHIN_S,
+                what="a reason in words",
+            )
+            written = int(primary.ask("HGET", BOOKS, "entries"))
+            mark = json.loads((tmp_path / "data/marks/main.ledger-mark.json").read_text())
+            primary.kill()
+            for replica in replicas:
+                replica.thaw()
+            await go_on(players, 10)
+        assert mark["entries"] < written, "nothing was under way when the replicas hung"
+        check_all(service, players, watched.primary)
+
+
+@pytest.mark.duty("D13")
+async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    """It is said so in words, read all the same, and over by itself."""
+    players = Players(mosquitto.port, TABLES)
+    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
+        async with players.playing():
+            await go_on(players, 4)
+            replicas = watched.replicas
+            for replica in replicas:
+                replica.kill()
+            await asyncio.to_thread(
+                eventually,
+                lambda: "0 of 1 replicas are in touch with Redis" in reason(service),
+                within_s=_WITHIN_S,
+                what="a reason in words",
+            )
+            assert service.audit()["balanced"]
+            replicas[0].start()
+            await go_on(players, 4)
+        check_all(service, players, watched.primary)
+
+
+@pytest.mark.duty("D11")
+async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    """The links are on their slots' primaries, the people on theirs; every command finds them."""
+    players = Players(mosquitto.port, TABLES)
+    with Cluster(BOOKS) as cluster, serving(tmp_path, mosquitto, cluster.url) as service:
+        hire(service.config, "Ada Lane", "administrator")
+        Colleague(service.url, "Ada Lane")
+        primary = cluster.primary_of(BOOKS)
+        took_s = await under_load(players, primary.kill)
+        tell("primary killed, cluster", took_s)
+        assert cluster.primary_of(BOOKS) is not primary
+        check_all(service, players, cluster.primary_of(BOOKS))
+        until_ready(service)
+        for command in (["check"], ["user", "list"]):
+            done = run_pitlink(*command, "--config", str(service.config))
+            assert done.returncode == 0, done.stdout + done.stderr
