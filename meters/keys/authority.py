@@ -88,15 +88,27 @@ class Authority:
 
     def issue_client(self, name: str) -> Issued:
         """Sign a client's certificate; `name` is whom the broker takes him for."""
-        return self._issue(name, ExtendedKeyUsageOID.CLIENT_AUTH, None)
+        return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
 
-    def issue_server(self, name: str, hosts: Sequence[str]) -> Issued:
-        """Sign a server's certificate for the host names and addresses by which it is reached."""
+    def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
+        """Sign a server's certificate for the host names and addresses by which it is reached.
+
+        Args:
+            name: the server's.
+            hosts: the names and addresses.
+            calls_others: whether it shows the certificate to others of its kind, as a replica.
+        """
         names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
-        return self._issue(name, ExtendedKeyUsageOID.SERVER_AUTH, names)
+        uses = [ExtendedKeyUsageOID.SERVER_AUTH]
+        if calls_others:
+            uses.append(ExtendedKeyUsageOID.CLIENT_AUTH)
+        return self._issue(name, uses, names)
 
     def _issue(
-        self, name: str, use: x509.ObjectIdentifier, names: x509.SubjectAlternativeName | None
+        self,
+        name: str,
+        uses: Sequence[x509.ObjectIdentifier],
+        names: x509.SubjectAlternativeName | None,
     ) -> Issued:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -106,7 +118,7 @@ class Authority:
             .issuer_name(self.certificate.subject)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.KeyUsage(**_USAGE | {"digital_signature": True}), critical=True)
-            .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+            .add_extension(x509.ExtendedKeyUsage(uses), critical=False)
             .add_extension(signer, critical=False)
         )
         if names is not None:

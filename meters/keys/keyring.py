@@ -121,7 +121,7 @@ class Keyring:
             act = "renewed" if renew and there else "made"
             signer = self._signing()
             issued = (
-                signer.issue_server(party.username, holder.hosts)
+                signer.issue_server(party.username, holder.hosts, calls_others=party is REDIS)
                 if holder.hosts
                 else signer.issue_client(party.username)
             )

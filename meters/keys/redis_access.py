@@ -15,6 +15,7 @@ from meters.wire.credentials import (
 )
 from meters.wire.facility import Service
 from meters.wire.parties import service_party
+from meters.wire.redis_address import with_one_host
 
 REDIS_USER: Final = "pitlink"
 
@@ -29,7 +30,7 @@ def redis_access(service: Service) -> dict[str, object]:
     Raises:
         UserError: the keys are not there or cannot be used, or the password is given twice.
     """
-    parts = urlsplit(service.redis)
+    parts = urlsplit(with_one_host(service.redis))
     in_address = unquote(parts.password) if parts.password else None
     password = only_one(REDIS_PASSWORD, in_address, "redis")
     keys = keys_directory(service)
@@ -60,7 +61,7 @@ def sentinel_access(service: Service) -> dict[str, object]:
 
 
 def _has_tls(service: Service) -> bool:
-    return urlsplit(service.redis).scheme in {"rediss", "rediss+sentinel", "rediss+cluster"}
+    return service.redis.partition("://")[0] in {"rediss", "rediss+sentinel", "rediss+cluster"}
 
 
 def _tls_access(bundle: Bundle | None) -> dict[str, object]:

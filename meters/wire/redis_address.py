@@ -80,6 +80,19 @@ def hosts_of(url: str) -> tuple[str, ...]:
     return (host,) if host else ()
 
 
+def with_one_host(url: str) -> str:
+    """An address with the first of its hosts alone: as any other, with user and password.
+
+    >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
+    'redis+sentinel://pit:secret@a:26379/pitlink'
+    """
+    whole = _WHOLE.fullmatch(url)
+    if whole is None:
+        return url
+    start, end = whole.span("hosts")
+    return url[:start] + whole["hosts"].partition(",")[0] + url[end:]
+
+
 def parse_replicated(url: str) -> ReplicatedAddress:
     """Read ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 

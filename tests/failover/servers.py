@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 import redis
 
+from tests.chaos.wire import Wire
 from tests.servers import RedisServer, Server, eventually, free_port, require
 
 SERVICE: Final = "pitlink"
@@ -33,10 +34,13 @@ class Follower(RedisServer):
         with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=5) as client:
             return client.execute_command(*command)
 
-    def follow(self, primary: RedisServer) -> None:
-        """Be a replica of another, also after the next start."""
-        self._options["replicaof"] = f"127.0.0.1 {primary.port}"
-        self.ask("REPLICAOF", "127.0.0.1", primary.port)
+    def follow(self, port: int) -> None:
+        """Be a replica of what is behind a port, started where it does not run."""
+        self._options["replicaof"] = f"127.0.0.1 {port}"
+        if self.running:
+            self.ask("REPLICAOF", "127.0.0.1", port)
+        else:
+            self.start()
 
     @property
     def is_primary(self) -> bool:
@@ -70,7 +74,8 @@ class Sentinel(Server):
                 f"dir {self.home}",
                 f"sentinel monitor {SERVICE} {self._watched}",
                 f"sentinel down-after-milliseconds {SERVICE} {DOWN_AFTER_MS}",
-                f"sentinel failover-timeout {SERVICE} 4000",
+                # So long they leave alone a replica whose way to the primary is not the usual.
+                f"sentinel failover-timeout {SERVICE} 60000",
             ]
             conf.write_text("\n".join(lines) + "\n")
         return [self._program, str(conf), "--sentinel"]
@@ -88,11 +93,16 @@ class Sentinel(Server):
 
 
 class Watched:
-    """A primary, two replicas and three sentinels, up from entry to exit."""
+    """A primary, two replicas and three sentinels, up from entry to exit.
+
+    Attributes:
+        wires: what the replicas hear the primary by, until another is the primary.
+    """
 
     def __init__(self) -> None:
         self.servers = [Follower() for _ in range(3)]
         self.sentinels: list[Sentinel] = []
+        self.wires: list[Wire] = []
         self._up = ExitStack()
 
     @property
@@ -116,7 +126,8 @@ class Watched:
         with ExitStack() as stack:
             first, *others = (stack.enter_context(server) for server in self.servers)
             for server in others:
-                server.follow(first)
+                self.wires.append(stack.enter_context(Wire(first.port)))
+                server.follow(self.wires[-1].port)
             eventually(lambda: first.replicas() == 2, within_s=_UP_WITHIN_S, what="replicas")
             for _ in range(3):
                 self.sentinels.append(stack.enter_context(Sentinel(first)))

@@ -1,7 +1,6 @@
 """A primary is killed under load: nothing that was answered is lost, and the floor goes on."""
 
 import asyncio
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +24,11 @@ BOOKS: Final = f"pitlink:{{{LINK}}}:meters"
 _WITHIN_S: Final = 60.0
 
 
+async def until(check: Callable[[], bool]) -> None:
+    """Wait for something while the tables play."""
+    await asyncio.to_thread(eventually, check, within_s=_WITHIN_S)
+
+
 async def go_on(players: Players, events: int) -> None:
     """Wait until every table has had so many further answers."""
     before = players.counts()
@@ -41,12 +45,12 @@ async def go_on(players: Players, events: int) -> None:
 async def under_load(players: Players, strike: Callable[[], None]) -> float:
     """Play, strike, and play on; the seconds from the strike to the next answer at every table."""
     async with players.playing():
-        await go_on(players, 20)
+        await go_on(players, 10)
         strike()
         began = time.monotonic()
         await go_on(players, 2)
         took_s = time.monotonic() - began
-        await go_on(players, 20)
+        await go_on(players, 4)
     return took_s
 
 
@@ -79,49 +83,63 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
         second = watched.primary
         check_all(service, players, second)
 
-        first.start()
+        first.follow(second.port)
         eventually(lambda: second.replicas() == 2, within_s=_WITHIN_S, what="it as a replica")
         took_s = await under_load(players, second.freeze)
         tell("primary frozen, sentinels", took_s)
-        second.thaw()
-        eventually(lambda: not second.is_primary, within_s=_WITHIN_S, what="it demoted")
         async with players.playing():
-            await go_on(players, 10)
-        check_all(service, players, watched.primary)
+            second.thaw()
+            # For some seconds it takes itself for the primary still: nobody asks it.
+            await go_on(players, 4)
+        (third,) = (one for one in watched.servers if one is not second and one.is_primary)
+        check_all(service, players, third)
 
         assert ada.post(f"/api/v1/links/{LINK}/close", reason="end of day").status_code < 300
         done = run_pitlink("check", "--config", str(service.config))
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+async def hold_replicas(watched: Watched, service: Service) -> None:
+    """Let nothing more reach the replicas, with something under way that they lack.
+
+    On a busy machine the link may have been inoperable for a moment just then.
+    """
+    while True:
+        for wire in watched.wires:
+            wire.hold()
+        await until(lambda: "of 1 replicas" in reason(service))
+        if any(entries(watched.primary) > entries(replica) for replica in watched.replicas):
+            return
+        for wire in watched.wires:
+            wire.mend()
+        await until(lambda: not reason(service))
+
+
+def entries(server: Follower) -> int:
+    """How many ledger entries a server has."""
+    return int(server.ask("HGET", BOOKS, "entries"))
+
+
 @pytest.mark.duty("D10")
 async def test_nothing_is_answered_that_no_replica_has(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
-    """Replicas that hang hold up every answer; what they lack when they are promoted is repeated.
+    """What no longer reaches the replicas is not answered, and repeated when one is promoted.
 
-    The meters do not rise meanwhile either, and the mark beside the service stays behind.
+    The mark beside the service stays behind it too, or the link would have to be mended by hand.
     """
     players = Players(mosquitto.port, TABLES)
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
         async with players.playing():
             await go_on(players, 10)
             primary, replicas = watched.primary, watched.replicas
-            for replica in replicas:
-                replica.freeze()
-            await asyncio.to_thread(
-                eventually,
-                lambda: "replicas" in reason(service),
-                within_s=_WITHIN_S,
-                what="a reason in words",
-            )
-            written = int(primary.ask("HGET", BOOKS, "entries"))
-            mark = json.loads((tmp_path / "data/marks/main.ledger-mark.json").read_text())
+            await hold_replicas(watched, service)
             primary.kill()
-            for replica in replicas:
-                replica.thaw()
+            for wire in watched.wires:
+                wire.cut()
+            await until(lambda: any(replica.is_primary for replica in replicas))
+            players.check_ledger(watched.primary)
             await go_on(players, 10)
-        assert mark["entries"] < written, "nothing was under way when the replicas hung"
         check_all(service, players, watched.primary)
 
 
@@ -137,12 +155,7 @@ async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
             replicas = watched.replicas
             for replica in replicas:
                 replica.kill()
-            await asyncio.to_thread(
-                eventually,
-                lambda: "0 of 1 replicas are in touch with Redis" in reason(service),
-                within_s=_WITHIN_S,
-                what="a reason in words",
-            )
+            await until(lambda: "0 of 1 replicas are in touch with Redis" in reason(service))
             assert service.audit()["balanced"]
             replicas[0].start()
             await go_on(players, 4)

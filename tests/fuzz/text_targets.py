@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Final
+from urllib.parse import urlsplit
 from xml.parsers import expat
 
 from redis.asyncio import BlockingConnectionPool
@@ -23,7 +24,8 @@ from meters.web.logo import read_logo
 from meters.wire.address import parse_broker_url
 from meters.wire.floor import FloorError, read_floor
 from meters.wire.look import Look
-from meters.wire.parts import is_broker, is_listening_address, is_redis
+from meters.wire.parts import is_broker, is_listening_address, is_redis, redis_mistake
+from meters.wire.redis_address import is_replicated, parse_replicated, with_one_host
 from tests.floor.example import FLOOR, SHIPPED
 from tests.fuzz.junk import mutated
 from tests.fuzz.target import CODE, Check, Target, plain, pure
@@ -226,6 +228,8 @@ ADDRESSES: Final = (
     b"redis://h/0?socket_timeout=5",
     b"rediss://:secret@h",
     b"unix:///run/redis.sock?db=2",
+    b"rediss+sentinel://pit:secret@10.0.0.8:26379,[::1]/pitlink/1?replicas=2&ssl_ca_certs=/ca",
+    b"redis+cluster://a:7000,b",
     b"127.0.0.1:8080",
 )
 
@@ -243,6 +247,11 @@ def check_address(data: bytes) -> None:
         pool = BlockingConnectionPool.from_url(text, max_connections=2, timeout=1)
         pool.connection_class(**pool.connection_kwargs)
         str(pool.connection_kwargs.get("host", "")).encode("idna")
+    if is_replicated(text) and redis_mistake(text) is None:
+        for place in parse_replicated(text).places:
+            assert 1 <= place.port <= 65_535
+            place.host.encode("idna")
+        urlsplit(with_one_host(text))
     if is_listening_address(text):
         host, _, port = text.rpartition(":")
         host.encode("idna")

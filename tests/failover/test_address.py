@@ -1,0 +1,78 @@
+"""The address of a Redis with replicas in the floor file: read, or refused in words."""
+
+from pathlib import Path
+
+import pytest
+
+from bonus.errors import UserError
+from meters.keys.outlook import look_at_ways
+from meters.wire.floor import FloorError, Service, read_floor
+from meters.wire.redis_address import Place, hosts_of, parse_replicated
+from tests.mqtt.floors import floor_text
+
+SENTINELS = "redis+sentinel://a:26379,b/pitlink"
+
+
+def test_every_part_is_read() -> None:
+    found = parse_replicated(
+        "rediss+sentinel://pit:p%40ss@a:1,[::1]:2,b/house-1/3?replicas=2&ssl_ca_certs=%2Fca.crt"
+    )
+    assert found.places == (Place("a", 1), Place("::1", 2), Place("b", 26_379))
+    assert (found.service, found.database, found.tls, found.replicas) == ("house-1", 3, True, 2)
+    assert found.options == (("ssl_ca_certs", "/ca.crt"),)
+
+
+def test_what_is_left_out_has_its_usual_value() -> None:
+    found = parse_replicated("redis+cluster://a,b:7000")
+    assert found.places == (Place("a", 6_379), Place("b", 7_000))
+    assert (found.service, found.database, found.tls, found.replicas) == ("", 0, False, 1)
+    assert parse_replicated("redis+cluster://a/0") == parse_replicated("redis+cluster://a/")
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("redis+sentinel://a:26379,b:26379", "the name by which they watch"),
+        ("redis+sentinel://a/pitlink/x", "the name by which they watch"),
+        ("redis+sentinel://a/pit link", "the name by which they watch"),
+        ("redis+sentinel://a:0/pitlink", "separated by commas"),
+        ("redis+sentinel://a:65536/pitlink", "separated by commas"),
+        ("redis+sentinel://a,,b/pitlink", "separated by commas"),
+        ("redis+sentinel://a b/pitlink", "separated by commas"),
+        ("redis+cluster://a/1", "no database but 0"),
+        ("redis+cluster://a?replicas=0", "replicas=1 to replicas=9"),
+        ("redis+cluster://a?replicas=2&replicas=2", "each once"),
+        ("redis+cluster://a?db=1", "replicas=1 to replicas=9"),
+        ("redis+cluster://a?ssl_ca_certs=x", "certificates are for rediss"),
+        ("redis+cluster://", "no address of a Redis with replicas"),
+        ("redis+ring://a", "no address of a Redis with replicas"),
+        ("redis+cluster://pit:se@cret@a", "no address of a Redis with replicas"),
+        ("redis+cluster://pit:se#cret@a", "no address of a Redis with replicas"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line_and_no_password(
+    tmp_path: Path, url: str, told: str
+) -> None:
+    path = tmp_path / "floor.toml"
+    path.write_text(floor_text(broker="embedded", redis=url, port=8080, data="data"))
+    line = path.read_text().splitlines().index(f'redis = "{url}"') + 1
+    with pytest.raises(FloorError) as refused:
+        read_floor(path)
+    assert told in str(refused.value)
+    assert f":{line}:" in str(refused.value)
+    assert "cret" not in str(refused.value)
+
+
+def test_a_password_is_not_shown() -> None:
+    with pytest.raises(UserError) as refused:
+        parse_replicated("redis+sentinel://pit:secret@a:99999/pitlink")
+    assert "secret" not in str(refused.value)
+
+
+def test_every_host_is_named() -> None:
+    """For certificates, and in the warning of `pitlink check` where they are spoken to openly."""
+    assert hosts_of(SENTINELS) == ("a", "b")
+    (seen,) = look_at_ways(Service(redis="redis+cluster://10.0.0.8:7000,127.0.0.1:7001"))
+    assert seen.seen.startswith("10.0.0.8 is spoken to in the clear")
+    assert "rediss+cluster://" in seen.seen
+    assert not [*look_at_ways(Service(redis="rediss+cluster://10.0.0.8"))]

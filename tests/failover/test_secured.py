@@ -1,0 +1,54 @@
+"""Sentinel by the files that come with us: over TLS, with the keys of `pitlink keys`."""
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.failover.secured import SENTINEL_PASSWORD, SecuredFollower, SecuredSentinel
+from tests.keys.conftest import keys as keys  # noqa: PLC0414  (a fixture)
+from tests.keys.floor import write_floor
+from tests.processes import run_pitlink
+from tests.servers import eventually
+from tests.staff import PIN
+
+pytestmark = pytest.mark.slow
+
+
+def audit(config: Path, env: Mapping[str, str]) -> int:
+    """Audit what there is, at the primary, though no replica keeps up with it yet."""
+    return run_pitlink("audit", "--config", str(config), env=env).returncode
+
+
+@pytest.mark.duty("D20")
+def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
+    """Who replicates, who watches and who keeps the books are three, each with a password."""
+    with ExitStack() as stack:
+        first = stack.enter_context(SecuredFollower(keys))
+        second = stack.enter_context(SecuredFollower(keys, first))
+        first.until_followed()
+        sentinel = stack.enter_context(SecuredSentinel(keys, first))
+        sentinel.until_seen()
+        url = f"rediss+sentinel://localhost:{sentinel.port}/pitlink"
+        config = write_floor(tmp_path / "floor.toml", redis=url, keys=keys)
+        env = os.environ | {"PITLINK_SENTINEL_PASSWORD": SENTINEL_PASSWORD}
+
+        def user(*arguments: str) -> str:
+            command = ("user", *arguments, "--config", str(config))
+            done = run_pitlink(*command, stdin=PIN, env=env)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        user("add", "Ada Lane", "--role", "administrator")
+        assert "Ada Lane" in user("list")
+        with sentinel.client() as client:
+            client.execute_command("SENTINEL", "FAILOVER", "pitlink")
+        with second.client() as client:
+            eventually(lambda: client.role()[0] == b"master", within_s=60, what="it promoted")
+        eventually(lambda: audit(config, env) == 0, within_s=60, what="it read")
+
+        refused = run_pitlink("user", "list", "--config", str(config))
+        assert refused.returncode == 1
+        assert "0 of 1 sentinels answer" in refused.stderr
