@@ -2,7 +2,8 @@
 
 Each script call, and each pipeline of reads, goes out together with a small write and ``WAIT``. The
 write makes ``WAIT`` wait for all that the primary had written before, by whomever: what a repeat
-finds or a reader sees may be another's that no replica has yet.
+finds or a reader sees may be another's that no replica has yet, and ``WAIT`` promises no more than
+a connection's own writes.
 """
 
 import asyncio

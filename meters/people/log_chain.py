@@ -72,6 +72,9 @@ async def check_log(everywhere: AnyRedis) -> LogFinding:
 
     Entries of a release that did not chain yet, at the beginning, are taken as they are.
 
+    Args:
+        everywhere: where the people's keys are, or all.
+
     Raises:
         RedisError: the store failed.
         ValueError: an entry's id or its chain is no text of ours.
