@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.days import Archive
-from meters.books.audit import Finding, LinkAudit
+from meters.books.audit import Finding, LinkAudit, Onlooker
 from meters.books.ledger import Replay
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
@@ -13,8 +13,12 @@ Advance = Callable[[int, int], None]
 
 
 async def audit_link(
-    store: LinkStore, archive: Archive, seen: Mark, advance: Advance
-) -> Finding:  # fmt: skip
+    store: LinkStore,
+    archive: Archive,
+    seen: Mark,
+    advance: Advance,
+    onlooker: Onlooker | None = None,
+) -> Finding:
     """Replay every archived day, then what follows in Redis, and compare the balances.
 
     Each file is held against the digest that the ledger kept of it, and the books that it carries
@@ -25,6 +29,7 @@ async def audit_link(
         archive: its files.
         seen: what was seen of the ledger before, kept outside the store.
         advance: told how many entries are done and how many there are.
+        onlooker: is shown every entry that is replayed.
 
     Raises:
         RedisError: the store failed.
@@ -32,33 +37,42 @@ async def audit_link(
     last = (await store.snapshot()).last_entry
     try:
         files = archive.files()
-        replay = _replayed(files, seen, lambda done: advance(done, last))
+        replay = _replayed(files, seen, lambda done: advance(done, last), onlooker)
     except ArchiveError as error:
-        return (await LinkAudit(store).run(seen, advance)).also(str(error))
+        return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
     carried = await store.carried()
     if carried.entries > replay.entries:
         missing = (
             f"the entries up to {carried.entries} are in the archive, which is not in"
             f" {archive.directory}: only what follows was audited"
         )
-        return (await LinkAudit(store).run(seen, advance)).also(missing)
-    finding = await LinkAudit(store, replay).run(seen, advance)
+        return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
+    finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
     for problem in _not_as_noted(files, replay):
         finding = finding.also(problem)
     return finding
 
 
-def _replayed(files: Sequence[DayFile], seen: Mark, advance: Callable[[int], None]) -> Replay:
+def _replayed(
+    files: Sequence[DayFile],
+    seen: Mark,
+    advance: Callable[[int], None],
+    onlooker: Onlooker | None,
+) -> Replay:
     """A replay that has taken every file.
 
     Raises:
         ArchiveError: a file is not as it was written, or does not hold what it says.
     """
     replay = Replay.after(files[0].day.opening) if files else Replay()
+    if onlooker:
+        onlooker.began(replay)
     for file in files:
         file.verify()
         for number, fields in file.entries():
             replay.take(number, fields, seen)
+            if onlooker:
+                onlooker.took(number, fields, replay)
         if replay.carried != file.day.closing and not replay.problems:
             raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
         advance(replay.entries)

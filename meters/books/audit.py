@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger import Replay
@@ -12,6 +12,16 @@ from meters.books.totals import Totals
 
 _PAGE: Final = 250
 """Entries are read in pages that hold up the tables for some milliseconds at most."""
+
+
+class Onlooker(Protocol):
+    """Looks on while a ledger is replayed."""
+
+    def began(self, replay: Replay) -> None:
+        """The replay begins, or begins anew, with the books as they stand."""
+
+    def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
+        """An entry was replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +60,14 @@ class LinkAudit:
         store: the link's books.
         begun: a replay that has taken what is in the archive; else the first goes on from the books
             that the store carries over from there.
+        onlooker: is shown every entry that is replayed for the first time.
     """
 
-    def __init__(self, store: LinkStore, begun: Replay | None = None) -> None:
+    def __init__(
+        self, store: LinkStore, begun: Replay | None = None, onlooker: Onlooker | None = None
+    ) -> None:  # fmt: skip
         self._store = store
+        self._onlooker = onlooker
         self._replay = begun
         self._again: Replay | None = None
         self._doubtful = False
@@ -79,12 +93,16 @@ class LinkAudit:
         if replay is None or self._doubtful:
             replay, self._again = await self._begun(), None
             goes_on = False
+            if self._onlooker:
+                self._onlooker.began(replay)
         else:
             goes_on = replay.entries > 0
         snapshot = await store.snapshot()
         if seen and replay.entries:
             replay.hold_against(seen)
-        self._replay = replay = await self._read(replay, snapshot.last_entry, seen, advance)
+        self._replay = replay = await self._read(
+            replay, snapshot.last_entry, seen, advance, self._onlooker
+        )
         problems = [*replay.problems]
         if goes_on and replay.entries == snapshot.last_entry:
             problems += await self._read_again(replay, again)
@@ -121,6 +139,7 @@ class LinkAudit:
         last: int,
         seen: Mark | None = None,
         advance: Callable[[int, int], None] | None = None,
+        onlooker: Onlooker | None = None,
     ) -> Replay:
         """Have a replay go on up to an entry, or to where the ledger ends; give where it is then.
 
@@ -134,9 +153,13 @@ class LinkAudit:
                 carried = await self._store.carried()
                 if carried.entries > replay.entries:
                     replay = Replay.after(carried)
+                    if onlooker:
+                        onlooker.began(replay)
                     continue
             for number, fields in page:
                 replay.take(number, fields, seen)
+                if onlooker:
+                    onlooker.took(number, fields, replay)
             if advance:
                 advance(replay.entries, last)
             if not onward:
