@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from bonus.errors import UserError
-from bonus.settling.holdings import MICROS_PER_CENT
 from meters.archive.audit import audit_link
 from meters.archive.days import Archive
 from meters.books.audit import Finding
@@ -23,6 +22,7 @@ from meters.books.totals import Totals
 from meters.people.log_chain import LogFinding, check_log
 from meters.progress import progress_bar
 from meters.redis_connection import open_redis
+from meters.reports.words import exact_money
 from meters.wire.floor import Floor
 
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
@@ -92,7 +92,7 @@ def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
     for finding in findings:
         table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
         for meter, held in finding.meters.items():
-            table.add_row(meter, *(_dollars(held[name]) for name in _COLUMNS))
+            table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS))
         for column in table.columns[1:]:
             column.justify = "right"
         for column in table.columns:
@@ -109,13 +109,3 @@ def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
     console.print(f"operators' log: {operators.entries} entries, {verdict}")
     for problem in operators.problems:
         console.print(f"  {problem}", markup=False)
-
-
-def _dollars(micros: int) -> str:
-    """Micros as dollars, to the ten-thousandth of a cent.
-
-    >>> _dollars(11_236_212_345)
-    '$11,236.212345'
-    """
-    cents, fraction = divmod(micros, MICROS_PER_CENT)
-    return f"${cents // 100:,}.{cents % 100:02d}{fraction:04d}"

@@ -182,7 +182,7 @@ class Sheet:
         self, words: str, x: float, y: float, size: float, *, bold: bool = False,
         gray: float = INK, align: str = "left",
     ) -> None:  # fmt: skip
-        self._pen.setFont(_face(words, bold=bold), size)
+        self._pen.setFont(face_of(words, bold=bold), size)
         self._pen.setFillGray(gray)
         if align == "center":
             self._pen.drawCentredString(x, y, words)
@@ -194,7 +194,7 @@ class Sheet:
 
 def width_of(words: str, size: float, *, bold: bool = False) -> float:
     """How wide words are, in points."""
-    return float(pdfmetrics.stringWidth(words, _face(words, bold=bold), size))
+    return float(pdfmetrics.stringWidth(words, face_of(words, bold=bold), size))
 
 
 def wrapped(words: str, size: float, width: float, *, bold: bool = False) -> list[str]:
@@ -219,7 +219,7 @@ def wrapped(words: str, size: float, width: float, *, bold: bool = False) -> lis
     return [*lines, line] if line or not lines else lines
 
 
-def _face(words: str, *, bold: bool) -> str:
+def face_of(words: str, *, bold: bool) -> str:
     """Helvetica, or for letters that it has not, a font that has them."""
     try:
         words.encode("cp1252")

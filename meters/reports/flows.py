@@ -1,0 +1,152 @@
+"""What moves money between a link's accounts, as an accountant calls it, and where it is kept.
+
+Every transfer of the ledger is of one flow, and the same flow for the account that it leaves and
+the one that it reaches. So what a pot held, and what flowed, give what it holds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from meters.books.accounts import claim_account, table_account
+from meters.books.expected import Transfer
+
+CLAIMS: Final = "claims"
+"""The pot of all wins that wait for a floorperson."""
+
+TABLES: Final = "tables"
+"""The pot of what all tables' wagers have contributed, below zero by it."""
+
+_KEPT: Final = frozenset({"meter", "overflow"})
+_PAYEES: Final = frozenset({"claim", "paid"})
+
+
+class Flow(StrEnum):
+    """Why money moves, as reports call it."""
+
+    CONTRIBUTIONS = "contributions"
+    VOIDED = "voided_rounds"
+    VOIDED_BY_HOUSE = "voided_rounds_borne_by_house"
+    SEEDS = "seeds"
+    RESEEDS = "reseeds"
+    FROM_RESERVE = "from_reserve"
+    FROM_OVERFLOW = "from_overflow"
+    PERCENTAGES = "percentages_won"
+    ODDS = "odds_won"
+    PAID = "paid_out"
+    REJECTED = "rejected_wins"
+    ENVY_BACK = "envy_taken_back"
+    ADJUSTED_UP = "adjusted_up"
+    ADJUSTED_DOWN = "adjusted_down"
+    OTHER = "other"
+
+
+_PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
+    ("seed", "house"): Flow.SEEDS,
+    ("result", "house"): Flow.RESEEDS,
+    ("result", "reserve"): Flow.FROM_RESERVE,
+    ("result", "overflow"): Flow.FROM_OVERFLOW,
+    ("reject", "claim"): Flow.REJECTED,
+    ("adjust", "house"): Flow.ADJUSTED_UP,
+}
+"""What fills a meter, or its overflow, by the entry's kind and the account that it comes from."""
+
+_TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
+    ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,
+    ("adjust", "meter", "house"): Flow.ADJUSTED_DOWN,
+    ("validate", "claim", "paid"): Flow.PAID,
+    ("pay", "claim", "paid"): Flow.PAID,
+    ("reject", "claim", "house"): Flow.REJECTED,
+    ("reject", "paid", "house"): Flow.ENVY_BACK,
+}
+
+
+def flow_of(kind: str, moved: Transfer) -> Flow:
+    """Why an entry of a kind moves money from one account to another.
+
+    >>> flow_of("wagers", Transfer("table:T-1", "meter:progressive", 140_000, 1)).value
+    'contributions'
+    >>> flow_of("result", Transfer("house", "claim:c-1", 5_000_000, 1)).value
+    'odds_won'
+    """
+    source, target = _sort(moved.source), _sort(moved.target)
+    if (kind, source) == ("wagers", "table"):
+        return Flow.CONTRIBUTIONS
+    if (kind, target) == ("void", "table") and source != "house":
+        return Flow.VOIDED
+    if kind == "result" and target in _PAYEES:
+        return {"meter": Flow.PERCENTAGES, "house": Flow.ODDS}.get(source, Flow.OTHER)
+    if target in _KEPT:
+        return _PUT_IN.get((kind, source), Flow.OTHER)
+    return _TAKEN_OUT.get((kind, source, target), Flow.OTHER)
+
+
+def pot_of(account: str) -> str:
+    """The pot that an account belongs to: its own, but all claims and all tables share one each.
+
+    >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
+    ('reserve:five_card_hand_bonus', 'claims')
+    """
+    if account.startswith(claim_account("")):
+        return CLAIMS
+    return TABLES if account.startswith(table_account("")) else account
+
+
+def pots_of(balances: Mapping[str, int]) -> Counter[str]:
+    """What each pot holds, in micros, by all accounts' balances."""
+    pots: Counter[str] = Counter()
+    for account, micros in balances.items():
+        pots[pot_of(account)] += micros
+    return pots
+
+
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """What a pot held, what flowed, and what it holds then; all in micros.
+
+    `flows` are above zero for what came in, and below for what went out.
+    """
+
+    opening_micros: int
+    closing_micros: int
+    flows: Mapping[Flow, int]
+
+    @property
+    def balanced(self) -> bool:
+        """Whether what it held, and what flowed, is what it holds."""
+        return self.opening_micros + sum(self.flows.values()) == self.closing_micros
+
+    def then(self, later: "Pot") -> "Pot":
+        """This pot over its own time and the one that follows."""
+        flows = Counter(self.flows)
+        for flow, micros in later.flows.items():
+            flows[flow] += micros
+        return Pot(self.opening_micros, later.closing_micros, flows)
+
+
+class Flows:
+    """What flowed in and out of each pot so far, in micros."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Counter[Flow]] = {}
+
+    def take(self, kind: str, transfers: Iterable[Transfer]) -> None:
+        """Add what an entry of a kind moved."""
+        for moved in transfers:
+            flow = flow_of(kind, moved)
+            for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
+                self._of.setdefault(pot_of(account), Counter())[flow] += micros
+
+    def pots(self, opening: Mapping[str, int], closing: Mapping[str, int]) -> dict[str, Pot]:
+        """Every pot by what they all held before and hold now, in micros."""
+        names = sorted(opening.keys() | closing.keys() | self._of.keys())
+        return {
+            name: Pot(opening.get(name, 0), closing.get(name, 0), dict(self._of.get(name, {})))
+            for name in names
+        }
+
+
+def _sort(account: str) -> str:
+    return account.partition(":")[0]

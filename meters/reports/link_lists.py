@@ -1,0 +1,263 @@
+"""The lists that reports have of a link: its meters, its money, its tables, its wins, its acts."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.books.accounts import HOUSE, PAID, table_account
+from meters.desk.rows import ActRow
+from meters.reports.days import LinkDay, TableFigures, TableRounds, Win
+from meters.reports.flows import CLAIMS, Flow, Pot
+from meters.reports.paper import Column, Section, numbers
+from meters.reports.words import (
+    FLOW_WORDS,
+    NOTHING,
+    count,
+    exact_money,
+    lasted,
+    moved_money,
+    short_moment,
+)
+from meters.wire.floor import Link, Meter
+from meters.wire.pages.words import hand_words, item_words, money, wager_text
+
+_METER_FLOWS: Final = (
+    Flow.CONTRIBUTIONS, Flow.VOIDED, Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE,
+    Flow.FROM_OVERFLOW, Flow.PERCENTAGES, Flow.REJECTED, Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN,
+)  # fmt: skip
+_HOUSE_FLOWS: Final = (
+    Flow.SEEDS, Flow.RESEEDS, Flow.VOIDED_BY_HOUSE, Flow.ODDS, Flow.PERCENTAGES, Flow.PAID,
+    Flow.REJECTED, Flow.ENVY_BACK, Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN,
+)  # fmt: skip
+_HOLDS: Final = "The opening and what moved give the closing: it holds."
+_HOLDS_NOT: Final = "THE OPENING AND WHAT MOVED DO NOT GIVE THE CLOSING."
+
+
+def meter_sections(meter: Meter, day: LinkDay) -> list[Section]:
+    """A meter with its reserve and overflow, and its accounting meters (duties D2, D19)."""
+    named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
+    pots = day.meter_pots(meter.meter_id)
+    moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
+    columns = (Column("Accounting meters", 3), numbers("Number", 1), numbers("Amount", 2))
+    counts = _counts(meter.meter_id, day)
+    rows = [
+        (words, "" if number is None else count(number), money(cents))
+        for words, number, cents in counts
+        if number or cents
+    ]
+    none = _none_of([words for words, number, cents in counts if not (number or cents)])
+    return [moved, Section("", columns, rows, note=none)]
+
+
+def money_section(day: LinkDay) -> Section:
+    """What the house put in, what waits for floorpersons, and what patrons were paid."""
+    pots = [day.pot(name) for name in (HOUSE, CLAIMS, PAID)]
+    title = "House, wins that wait, and paid"
+    return _pots_section(title, ("House", "Waiting", "Paid"), pots, _HOUSE_FLOWS)
+
+
+def _pots_section(
+    title: str, names: Sequence[str], pots: Sequence[Pot], usual: Collection[Flow]
+) -> Section:
+    moved = [flow for flow in FLOW_WORDS if any(pot.flows.get(flow) for pot in pots)]
+    rows = [
+        ("Opening", *(exact_money(pot.opening_micros) for pot in pots)),
+        *(
+            (FLOW_WORDS[flow], *(moved_money(pot.flows.get(flow, 0)) for pot in pots))
+            for flow in moved
+        ),
+        ("Closing", *(exact_money(pot.closing_micros) for pot in pots)),
+    ]
+    columns = (Column("", 3), *(numbers(name, 2) for name in names))
+    holds = all(pot.balanced for pot in pots)
+    none = _none_of([FLOW_WORDS[flow] for flow in usual if flow not in moved])
+    return Section(title, columns, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip())
+
+
+def _none_of(words: Sequence[str]) -> str:
+    """What did not happen, said all the same."""
+    plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
+    return f"None: {'; '.join(plain)}." if words else ""
+
+
+def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
+    """A meter's accounting meters: by how much each rose."""
+    percentages_cents = day.percentages_cents(meter)
+    wins, hits = day.rose("wins", meter), day.rose("hits", meter)
+    waiting = day.waiting.get(meter)
+    return (
+        ("Wagers accepted", day.rose("wagers", meter), day.rose("wagered_cents", meter)),
+        ("Of these in voided rounds", day.rose("voided_wagers", meter),
+         day.rose("voided_cents", meter)),
+        ("Hits: percentages of the meter won", hits, percentages_cents),
+        ("Won at odds, Envy Bonuses among it", wins - hits,
+         day.rose("won_cents", meter) - percentages_cents),
+        ("Rejected by floorpersons", day.rose("rejected", meter),
+         day.rose("rejected_cents", meter)),
+        ("Envy Bonuses found not to be due", None, day.rose("envy_taken_back_cents", meter)),
+        ("Paid at the table", None, day.rose("table_paid_cents", meter)),
+        ("Paid by hand", None, day.rose("hand_paid_cents", meter)),
+        ("Waiting for a floorperson at the close", waiting.wins if waiting else 0,
+         waiting.cents if waiting else 0),
+    )  # fmt: skip
+
+
+TABLE_COLUMNS: Final = (
+    Column("Table", 1.4), Column("Asset", 1.2), Column("Meter", 3.1), numbers("Wagers", 1),
+    numbers("Wagered", 1.6), numbers("Contributed", 2), numbers("Off for voids", 1.9),
+    numbers("Wins", 0.8), numbers("Won", 1.8), numbers("Rejected", 1.5),
+)  # fmt: skip
+
+
+def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> Section:
+    """What each table did for each meter, and all together."""
+    assets = {table.id: table.asset for table in link.table}
+    total = TableFigures()
+    rows = []
+    for (table, meter), figures in sorted(day.tables.items()):
+        if meter in meters:
+            total.add(figures)
+            rows.append((table, assets.get(table, NOTHING), meter, *table_cells(figures)))
+    if rows:
+        rows.append(("All", "", "", *table_cells(total)))
+    return Section("By table", TABLE_COLUMNS, rows, 1 if rows else 0)
+
+
+def table_cells(figures: TableFigures) -> tuple[str, ...]:
+    """What a table did for a meter, as cells."""
+    return (
+        count(figures.wagers),
+        money(figures.wagered_cents),
+        exact_money(figures.contributed_micros),
+        moved_money(-figures.voided_micros),
+        count(figures.wins),
+        money(figures.won_cents),
+        money(figures.rejected_cents),
+    )
+
+
+def rounds_section(day: LinkDay) -> Section:
+    """How many rounds with a progressive wager each table finished, and how many were void."""
+    total = TableRounds(
+        sum(one.rounds for one in day.rounds.values()),
+        sum(one.voids for one in day.rounds.values()),
+    )
+    rows = [
+        (table, count(one.rounds), count(one.voids)) for table, one in sorted(day.rounds.items())
+    ]
+    if rows:
+        rows.append(("All", count(total.rounds), count(total.voids)))
+    columns = (Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1))
+    return Section("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+
+
+WIN_COLUMNS: Final = (
+    Column("Won at, order", 2.1), Column("Table, asset", 1.3), numbers("Pos.", 0.55),
+    Column("Wager and hand", 2.4), numbers("Amount", 1.6), Column("State", 1.1),
+    Column("Validated or rejected", 2.3), Column("Paid, slip", 2.1),
+)  # fmt: skip
+
+
+def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> Section:
+    """Wins that a floorperson decides on, with all that duty D16 asks for."""
+    rows = [_win_row(win, zone) for win in wins]
+    if rows:
+        total = money(sum(win.cents for win in wins))
+        rows.append((f"{len(wins)} in all", "", "", "", total, "", "", ""))
+    return Section(title, WIN_COLUMNS, rows, 1 if rows else 0)
+
+
+def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
+    share = f"{win.percent}% of the meter" if win.percent else "at odds"
+    told = f"{item_words(win.item)}: {hand_words(win.hand)}, {share}"
+    if not win.order:
+        told = f"{item_words(win.item)}, won before the first entry that was read"
+    by, at = win.validated_by or win.rejected_by, win.validated_at or win.rejected_at
+    decided = [f"{by}, {short_moment(at, zone)}"] if by else []
+    paid = [f"{win.paid_by}, {short_moment(win.paid_at, zone)}"] if win.paid_by else []
+    return (
+        f"{short_moment(win.at, zone)}, entry {win.order}" if win.order else NOTHING,
+        f"{win.table}, {win.asset or NOTHING}",
+        str(win.position),
+        told,
+        money(win.cents),
+        win.state,
+        "; ".join([*decided, *filter(None, [win.reason])]),
+        "; ".join([*paid, *([f"slip {win.slip}"] if win.slip else [])]) or _paid_where(win),
+    )
+
+
+def _paid_where(win: Win) -> str:
+    """Where a win that needs no hand pay was paid."""
+    return "at the table" if win.state == "validated" and win.decided else ""
+
+
+_ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4), Column("", 6))
+
+
+def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> Section:
+    """What people did, each with who did it (duty D17)."""
+    rows = [
+        (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
+        for act in acts
+    ]
+    return Section(title, _ACT_COLUMNS, rows)
+
+
+def act_sections(day: LinkDay, zone: ZoneInfo) -> list[Section]:
+    """Adjustments, and everything else that was changed, closed or opened."""
+    adjusted = [act for act in day.acts if act.what == "adjust"]
+    others = [act for act in day.acts if act.what != "adjust"]
+    return [
+        acts_section("Adjustments", adjusted, zone),
+        acts_section("Seeds, parameters, approvals, link closed and opened", others, zone),
+        _outages_section(day, zone),
+        _variances_section(day),
+    ]
+
+
+def _outages_section(day: LinkDay, zone: ZoneInfo) -> Section:
+    columns = (Column("Since", 2), Column("Until", 2), Column("Lasted", 1), Column("Why", 5))
+    rows = [
+        (
+            short_moment(one.outage.since, zone),
+            short_moment(one.outage.until, zone),
+            lasted(one.outage.since, one.outage.until),
+            "; ".join(one.outage.reasons)
+            + (f" ({one.outage.times} times)" if one.outage.times > 1 else ""),
+        )
+        for one in day.outages
+    ]
+    return Section("Inoperable", columns, rows)
+
+
+def _variances_section(day: LinkDay) -> Section:
+    """Where the meters as they were read at the close are not what the ledger says."""
+    columns = (
+        Column("Account or accounting meter", 3), numbers("Read", 2),
+        numbers("Ledger", 2), numbers("Variance", 2),
+    )  # fmt: skip
+    rows = [
+        (one.of, *(_in_unit(one.of, of) for of in (one.read, one.ledger, one.read - one.ledger)))
+        for one in day.variances
+    ]
+    unread = "The day is not closed: its meters have not been read." if day.open else ""
+    quiet = "No service ran that day, and nothing was read." if day.quiet else ""
+    return Section(
+        "Variance between the meters as read at the close and the ledger", columns, rows,
+        note=unread or quiet,
+    )  # fmt: skip
+
+
+def _in_unit(name: str, number: int) -> str:
+    """A number of an account in dollars; of an accounting meter in its own unit."""
+    tally = name.partition(":")[0]
+    if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
+        return exact_money(number)
+    if tally.endswith("_cents"):
+        return exact_money(number * MICROS_PER_CENT)
+    return exact_money(number) if tally.endswith("_micros") else f"{number:,}"
+
+
+_ACCOUNTS: Final = frozenset({"meter:", "reserve:", "overflow:", "claim:", table_account("")})

@@ -1,0 +1,110 @@
+"""Where a report goes: the terminal, a CSV, a PDF, or one JSON object."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import typer
+
+from bonus.errors import UserError
+from meters.progress import progress_bar
+from meters.reports.figures import Figure, csv_text
+from meters.reports.pages import Format
+from meters.reports.paper import Paper
+from meters.reports.pdf import report_pdf
+from meters.reports.survey import Choose, Survey, survey
+from meters.reports.terminal import print_paper
+from meters.wire.clock import now
+from meters.wire.floor import Floor, Link
+
+_STDOUT: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where a report is to go; a table is printed where nothing else is asked for.
+
+    `csv` may be `-` for standard output.
+    """
+
+    csv: Path | None = None
+    pdf: Path | None = None
+    size: Format = "letter"
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report as it is read by people, and as rows for programs."""
+
+    paper: Paper
+    columns: Sequence[str]
+    figures: Callable[[], Iterator[Figure]]
+
+
+def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> Survey:
+    """Read the ledgers, with a bar of progress in a terminal.
+
+    Raises:
+        UserError: the store cannot be read, or there is nothing of those days.
+    """
+    with progress_bar() as progress:
+        tasks = {link.id: progress.add_task(link.id, total=None) for link in links}
+
+        def advance(link: str, done: int, of: int) -> None:
+            progress.update(tasks[link], completed=done, total=of)
+
+        return asyncio.run(survey(floor, links, choose, now(), advance))
+
+
+def give(report: Report, wanted: Wanted) -> None:
+    """Print a report or write it, and end with status 1 where it does not tie.
+
+    Raises:
+        UserError: a file cannot be written.
+        typer.Exit: something does not hold; it was said.
+    """
+    if wanted.csv:
+        _write(wanted.csv, csv_text(report.columns, report.figures()).encode())
+    if wanted.pdf:
+        _write(wanted.pdf, report_pdf(report.paper, wanted.size))
+    if wanted.as_json:
+        sys.stdout.write(f"{_json(report)}\n")
+    if not (wanted.csv or wanted.pdf or wanted.as_json):
+        print_paper(report.paper)
+    problems = report.paper.problems
+    if wanted != Wanted():
+        for problem in problems:
+            sys.stderr.write(f"pitlink: {problem}\n")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _write(path: Path, content: bytes) -> None:
+    if str(path) == _STDOUT:
+        sys.stdout.write(content.decode())
+        return
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    sys.stderr.write(f"{path} is written\n")
+
+
+def _json(report: Report) -> str:
+    paper = report.paper
+    return msgspec.json.encode(
+        {
+            "report": paper.title,
+            "facility": paper.facility,
+            "facts": dict(paper.facts),
+            "links": {part.link: dict(part.facts) for part in paper.parts},
+            "holds": not paper.problems,
+            "problems": paper.problems,
+            "rows": list(report.figures()),
+        }
+    ).decode()
