@@ -1,0 +1,176 @@
+"""A link whose gaming days pass as the test says: real scripts, intake, desks; a clock by hand."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.wire.clock
+from meters.archive.archiver import Archiver
+from meters.archive.days import Archive
+from meters.books.outages import Outage, OutageBook
+from meters.books.readings import ReadingBook
+from meters.desk.rows import Adjustment
+from meters.reports.asked import from_to, one_day
+from meters.reports.days import LinkDay
+from meters.reports.survey import Choose, LinkSurvey, Survey, survey
+from meters.wire.floor import Floor, parse_floor
+from meters.wire.gaming_day import GamingDays
+from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
+
+NEW_YORK: Final = ZoneInfo("America/New_York")
+ROYAL: Final = "As Ks Qs"
+"""All of the progressive."""
+
+SUITED: Final = "7c 6c 5c"
+"""A straight flush: 10% of the progressive at $1, by paytable A."""
+
+STRAIGHT: Final = "9c 8s 7h"
+"""A win at odds."""
+
+__all__ = [
+    "BONUS", "FIVE_CARD", "NEW_YORK", "PROGRESSIVE", "RAGS", "ROYAL", "STRAIGHT", "SUITED", "Shop",
+]  # fmt: skip
+
+
+class Clock:
+    """Stands where the service takes the time from."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def now(self, zone: tzinfo) -> datetime:
+        """The moment that it is."""
+        return self.at.astimezone(zone)
+
+
+@contextmanager
+def clock_by_hand(at: datetime) -> Iterator[Clock]:
+    """The service's clock shows what the test sets."""
+    clock = Clock(at)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meters.wire.clock, "datetime", clock)
+        yield clock
+
+
+class Shop:
+    """One link, day after day.
+
+    Args:
+        redis: where its books are.
+        url: the same, as the floor file names it.
+        clock: what the service takes for the time.
+        data: its data directory.
+        day_starts: when a gaming day begins.
+        floor_text: the floor file, without a service.
+    """
+
+    def __init__(
+        self, redis: Redis, url: str, clock: Clock, data: Path, *, day_starts: str = "06:00",
+        floor_text: str = FLOOR,
+    ) -> None:  # fmt: skip
+        service = (
+            f'[service]\nredis = "{url}"\ndata = "{data}"\n\n[archive]\ndirectory = "{data}"\n'
+        )
+        head, tail = floor_text.split("\n\n[[link]]", 1)
+        self.text = f'{head}\nday_starts = "{day_starts}"\n\n{service}\n[[link]]{tail}'
+        self.floor: Floor = parse_floor(self.text)
+        self.pit = Pit(redis, self.text)
+        self.days = GamingDays.of_facility(self.floor.facility)
+        self.clock = clock
+        self._rounds = 0
+        self._readings = ReadingBook(self.pit.store, self.days, "service", self._now)
+        self._outages = OutageBook(self.pit.store, "service")
+
+    def _now(self) -> datetime:
+        return self.clock.at
+
+    async def open(self) -> None:
+        """Seed the meters and begin the first gaming day."""
+        await self.pit.open()
+        await self.look()
+
+    async def look(self) -> None:
+        """Close the gaming day where it is over, as the service does every second."""
+        await self._readings.keep((await self.pit.store.state()).day)
+
+    async def at(self, told: str) -> None:
+        """Set the facility's clock, ``2026-11-20 05:59``, later than it is."""
+        moment = datetime.fromisoformat(told).replace(tzinfo=NEW_YORK).astimezone(UTC)
+        assert moment > self.clock.at, "clocks of this test go forward"
+        self.clock.at = moment
+        await self.look()
+
+    async def after(self, **lasting: int) -> None:
+        """Let some time pass."""
+        self.clock.at += timedelta(**lasting)
+        await self.look()
+
+    async def round(
+        self, hand: str = RAGS, bets: str = PROGRESSIVE, *, table: str = "T-1", positions: int = 1,
+        community: str = "4c 8d", dealer: str = "2c 7d 9h",
+    ) -> list[str]:  # fmt: skip
+        """Play a round: the first position has the hand; the claims that it opens."""
+        rags = iter(("5s Th Qd", "2h 3d 9d", "4h 6d Jd"))
+        hands = {1: hand} | {place: next(rags) for place in range(2, positions + 1)}
+        reply = await self.pit.round(
+            dict.fromkeys(range(1, positions + 1), bets), hands, table=table,
+            round_id=self._round(), community=community, dealer=dealer,
+        )  # fmt: skip
+        return [claim.claim for claim in reply.claims or ()]
+
+    async def void(self, bets: str = PROGRESSIVE, *, table: str = "T-1") -> None:
+        """Play a round that is void."""
+        round_id = self._round()
+        assert (await self.pit.wagers({1: bets}, table=table, round_id=round_id)).status
+        assert (await self.pit.void(table=table, round_id=round_id)).status == "accepted"
+
+    def _round(self) -> str:
+        self._rounds += 1
+        return f"R{self._rounds}"
+
+    async def adjust(self, meter: str, cents: int, reason: str = "malfunction") -> None:
+        """Have one person propose a correction and another confirm it."""
+        desk = self.pit.links_desk
+        change = Adjustment(meter=meter, amount=cents, reason=reason)
+        proposed = await desk.propose(self.pit.link.id, "Sue", change)
+        await desk.confirm(self.pit.link.id, proposed.proposal, "Sam")
+
+    async def was_out(self, since: str, reason: str) -> None:
+        """Note that the link was inoperable until now."""
+        await self._outages.note(Outage(f"o-{since}", since, (reason,)))
+
+    async def archive(self, live_days: int = 1) -> Archive:
+        """Write the closed days to files, and trim all but the last of them."""
+        archive = Archive(Path(self.floor.archive.directory), self.pit.link.id)
+        await Archiver(self.pit.store, archive, live_days).run(lambda _done, _of: None)
+        return archive
+
+    async def survey(self, choose: Choose) -> Survey:
+        """What a report is made of."""
+        return await survey(
+            self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
+        )
+
+    async def read(self, choose: Choose) -> LinkSurvey:
+        """The same of the link."""
+        (found,) = (await self.survey(choose)).links
+        return found
+
+    async def day(self, told: str) -> LinkDay:
+        """One gaming day, in which all ties."""
+        found = await self.read(one_day(date.fromisoformat(told)))
+        assert found.problems == []
+        (day,) = found.days.values()
+        return day
+
+    async def all_days(self) -> list[LinkDay]:
+        """Every gaming day, in which all ties."""
+        found = await self.read(from_to(None, None))
+        assert found.problems == []
+        return list(found.days.values())

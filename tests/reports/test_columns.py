@@ -1,0 +1,32 @@
+"""`deploy/REPORTS.md` tells every column and every figure."""
+
+import re
+from itertools import chain
+from typing import Final
+
+from meters.reports.asked import from_to
+from meters.reports.figures import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
+from meters.reports.flows import Flow
+from tests.reports.conftest import MakeShop
+from tests.test_tree import ROOT
+
+_TOLD: Final = frozenset(re.findall(r"`(\w+)`", (ROOT / "deploy/REPORTS.md").read_text("utf-8")))
+_POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "paid")
+
+
+def test_every_column_and_flow_is_told() -> None:
+    named = {*FIGURE_COLUMNS, *WIN_COLUMNS, *(flow.value for flow in Flow), *_POTS}
+    assert named - _TOLD == set()
+
+
+async def test_every_figure_is_told(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round(positions=2)
+    found = await shop.survey(from_to(None, None))
+    names = {str(one["figure"]) for one in day_figures(found.links, None)}
+    of_pots = {
+        f"{pot}_{moved}" for pot in _POTS for moved in chain(("opening", "closing"), Flow)
+    }  # fmt: skip
+    assert names - of_pots - _TOLD == set()
+    assert len(names - of_pots) > 10

@@ -1,0 +1,190 @@
+"""`pitlink report`: what it prints and writes, and what it says of wrong input."""
+
+import asyncio
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pypdf
+import pytest
+from typer.testing import CliRunner, Result
+
+from bonus.errors import UserError
+from meters.reports.commands import report
+from meters.reports.figures import FIGURE_COLUMNS, WIN_COLUMNS
+from tests.model.pit import FLOOR
+from tests.processes import run_pitlink
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import BONUS, PROGRESSIVE, ROYAL, STRAIGHT, Shop
+
+
+@pytest.fixture
+async def floor_file(make_shop: MakeShop, tmp_path: Path) -> Path:
+    """The floor file of a link that has had two gaming days, and is in its third."""
+    shop: Shop = make_shop("2026-01-19 12:00")
+    await shop.open()
+    await shop.round(positions=2)
+    await shop.at("2026-01-20 12:00")
+    (whole,) = await shop.round(ROYAL)
+    await shop.pit.desk.decide(whole, "validate", "Flo")
+    await shop.pit.desk.decide(whole, "pay", "Finn", slip="S-77")
+    (odds,) = await shop.round(STRAIGHT, table="T-2")
+    await shop.pit.desk.decide(odds, "reject", "=Flo", reason="+1 was no straight")
+    await shop.at("2026-01-21 12:00")
+    await shop.round(bets=BONUS)
+    path = tmp_path / "floor.toml"
+    path.write_text(shop.text)
+    return path
+
+
+async def _pitlink(floor: Path, *asked: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, as a process."""
+    return await asyncio.to_thread(run_pitlink, *asked, "--config", str(floor), cwd=floor.parent)
+
+
+async def _report(floor: Path, *asked: str) -> Result:
+    """Run a report within the test, which is quicker."""
+    return await asyncio.to_thread(
+        CliRunner().invoke, app=report, args=[*asked, "--config", str(floor)]
+    )
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def _micros(row: dict[str, str]) -> int:
+    return int(row["amount_cents"]) * 10_000 + int(row["fraction_micros"])
+
+
+async def test_a_day_is_printed(floor_file: Path) -> None:
+    """The last closed day, where none is named."""
+    done = await _pitlink(floor_file, "report", "day")
+    assert (done.returncode, done.stderr) == (0, "")
+    for said in (
+        "Tuesday, January 20, 2026",
+        "2026-01-20 06:00:00 EST (UTC-05:00)",
+        "-$1,000.420000",
+        "slip S-77",
+        "the opening and what moved give the closing: it holds",
+        "ledger entries      8 to 15 (8)",
+    ):
+        assert said.lower() in done.stdout.lower(), said
+
+
+async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> None:
+    """To the micro, meter by meter; every day's closing is the next one's opening."""
+    audited = await _pitlink(floor_file, "audit", "--json")
+    held = json.loads(audited.stdout)["links"]["pit"]["meters"]
+    done = await _report(floor_file, "month", "2026-01", "--csv", "-")
+    assert done.exit_code == 0, done.output
+    rows = _rows(done.stdout)
+    assert tuple(rows[0]) == FIGURE_COLUMNS
+    days = sorted({row["day"] for row in rows})
+    assert days == ["2026-01-19", "2026-01-20", "2026-01-21"]
+    figures = {(row["day"], row["meter"], row["figure"]): row for row in rows if not row["table"]}
+    for meter, amounts in held.items():
+        for name, of in (("meter", "amount"), ("reserve", "reserve"), ("overflow", "overflow")):
+            closings = [_micros(figures[day, meter, f"{name}_closing"]) for day in days]
+            openings = [_micros(figures[day, meter, f"{name}_opening"]) for day in days]
+            assert closings[-1] == amounts[f"{of}_micros"]
+            assert openings == [0, *closings[:-1]]
+    assert figures["2026-01-20", PROGRESSIVE, "rejected"]["count"] == "1"
+    assert {row["state"] for row in rows if row["day"] == days[-1]} == {"so_far"}
+
+
+async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
+    """Duty D16's fields, a row each; what people typed is no formula in a spreadsheet."""
+    done = await _report(floor_file, "jackpots", "--to", "2026-01-20", "--csv", "-")
+    assert done.exit_code == 0, done.output
+    paid, rejected = _rows(done.stdout)
+    assert tuple(paid) == WIN_COLUMNS
+    assert (paid["amount_cents"], paid["percent"], paid["slip"]) == ("100042", "100", "S-77")
+    assert (paid["validated_by"], paid["paid_by"], paid["state"]) == ("Flo", "Finn", "paid")
+    assert (rejected["rejected_by"], rejected["reason"]) == ("'=Flo", "'+1 was no straight")
+    told = json.loads((await _report(floor_file, "jackpots", "--json")).stdout)
+    assert [row["state"] for row in told["rows"]] == ["paid", "rejected"]
+    assert told["rows"][1]["rejected_by"] == "=Flo"
+    assert (told["holds"], told["problems"]) == (True, [])
+
+
+async def test_one_table_day_by_day(floor_file: Path) -> None:
+    done = await _report(floor_file, "table", "T-1", "--csv", "-")
+    assert done.exit_code == 0, done.output
+    rows = _rows(done.stdout)
+    assert {row["table"] for row in rows} == {"T-1"}
+    contributed = {
+        (row["day"], row["meter"]): _micros(row)
+        for row in rows
+        if row["figure"] == "table_contributed"
+    }
+    assert contributed == {
+        ("2026-01-19", PROGRESSIVE): 280_000,
+        ("2026-01-20", PROGRESSIVE): 140_000,
+        ("2026-01-21", BONUS): 290_000,
+    }
+
+
+@pytest.mark.parametrize("size", ["letter", "a4"])
+async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
+    """Facility, day with its hours, range and digest at the close, pages, lines to sign on."""
+    path = floor_file.with_name("day.pdf")
+    done = await _report(floor_file, "day", "2026-01-20", "--pdf", str(path), "--paper", size)
+    assert (done.exit_code, done.stdout) == (0, ""), done.output
+    reader = pypdf.PdfReader(path)
+    width = float(reader.pages[0].mediabox.width)
+    assert round(width) == {"letter": 612, "a4": 595}[size]
+    pages = [page.extract_text() for page in reader.pages]
+    for number, text in enumerate(pages, start=1):
+        assert f"Page {number} of {len(pages)}" in text
+    whole = "\n".join(pages)
+    for said in (
+        "Keystone Casino",
+        "2026-01-21 06:00:00 EST (UTC-05:00), 24 hours",
+        "8 to 15 (8)",
+        "Chain at the close",
+        "$1,000.42",
+        "104211",
+        "Prepared by: name, signature, date",
+        "pitlink 0",
+    ):
+        assert said in whole, said
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "said"),
+    [
+        (["day", "20.1.2026"], 2, "DAY '20.1.2026' is no day: one is 2026-11-20"),
+        (["day", "2999-01-01"], 1, "2999-01-01 is in the future"),
+        (["day", "2025-01-01"], 1, "is before the first gaming day that there is, 2026-01-19"),
+        (["month", "2026-13"], 2, "'2026-13' is no month: one is 2026-11"),
+        (["day", "--link", "pot"], 1, "there is no link pot"),
+        (["day", "--meter", "gold"], 1, "there is no meter gold: it is one of"),
+        (["table", "T-9"], 1, "there is no table T-9"),
+    ],
+)
+async def test_wrong_input_is_told_plainly(
+    floor_file: Path, asked: list[str], status: int, said: str
+) -> None:
+    done = await _report(floor_file, *asked)
+    assert isinstance(done.exception, UserError), done.output
+    assert done.exception.exit_status == status
+    assert said in str(done.exception)
+
+
+async def test_a_file_that_cannot_be_written_is_told(floor_file: Path) -> None:
+    done = await _report(floor_file, "day", "--csv", f"{floor_file}/no.csv")
+    assert isinstance(done.exception, UserError), done.output
+    assert "no.csv: cannot be written" in str(done.exception)
+
+
+def test_a_store_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    zone = 'timezone = "America/New_York"\n'
+    floor.write_text(FLOOR.replace(zone, f'{zone}[service]\nredis = "unix:///nowhere"\n'))
+    done = run_pitlink("report", "day", "--config", str(floor), cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pitlink: the store cannot be read")
+    assert "Traceback" not in done.stderr

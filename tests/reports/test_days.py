@@ -1,0 +1,322 @@
+"""Gaming days held against figures that were worked out by hand."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from bonus.errors import UserError
+from meters.books.accounts import PAID
+from meters.books.store import LinkStore
+from meters.reports.asked import from_to, one_day, one_month
+from meters.reports.days import LinkDay, joined
+from meters.reports.flows import CLAIMS, TABLES, Flow
+from meters.reports.papers import day_paper
+from meters.selfcheck.configuration import Configuration
+from meters.wire.demonstration import MARK
+from tests.model.pit import CENT, FLOOR
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import BONUS, FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop
+
+ENVY_CENTS = 10_000
+"""What a mini-royal of spades brings to another position, of a $1 wager."""
+
+DOLLAR = 100 * CENT
+DEMONSTRATION = 'timezone = "America/New_York"\ndemonstration = true\n'
+LIMITED = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 100010\n', 1)
+
+
+def _meter(day: LinkDay, meter: str = PROGRESSIVE) -> dict[str, int]:
+    """A meter's day in micros: what it held, what moved, what it holds."""
+    pot, _, _ = day.meter_pots(meter)
+    moved = {flow.value: micros for flow, micros in pot.flows.items()}
+    return {"opening": pot.opening_micros} | moved | {"closing": pot.closing_micros}
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.duty("D2")
+async def test_a_day_by_hand(make_shop: MakeShop) -> None:
+    """Seven wagers on the progressive at 14 cents each, one of them void, and the meter won."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round(positions=3)
+    await shop.void()
+    await shop.round(bets=f"{PROGRESSIVE} {BONUS}", table="T-2", positions=2)
+    (claim,) = await shop.round(ROYAL)
+    await shop.pit.decide(claim, "validate", by="Flo")
+    await shop.pit.decide(claim, "pay", by="Finn")
+    await shop.adjust(PROGRESSIVE, -25)
+    await shop.at("2026-11-21 06:00")
+    day = await shop.day("2026-11-20")
+    assert _meter(day) == {
+        "opening": 0,
+        "seeds": 1_000 * DOLLAR,
+        "contributions": 98 * CENT,
+        "voided_rounds": -14 * CENT,
+        "percentages_won": -(1_000 * DOLLAR + 84 * CENT),
+        "reseeds": 1_000 * DOLLAR,
+        "adjusted_down": -25 * CENT,
+        "closing": 1_000 * DOLLAR - 25 * CENT,
+    }
+    _, reserve, overflow = day.meter_pots(BONUS)
+    assert (reserve.closing_micros, overflow.closing_micros) == (16 * CENT, 0)
+    rose = {
+        name: day.rose(name, PROGRESSIVE)
+        for name in ("wagers", "wagered_cents", "voided_wagers", "wins", "hits", "won_cents",
+                     "hand_paid_cents", "table_paid_cents", "rejected")
+    }  # fmt: skip
+    assert rose == {
+        "wagers": 7, "wagered_cents": 700, "voided_wagers": 1, "wins": 1, "hits": 1,
+        "won_cents": 100_084, "hand_paid_cents": 100_084, "table_paid_cents": 0, "rejected": 0,
+    }  # fmt: skip
+    one, two = day.tables["T-1", PROGRESSIVE], day.tables["T-2", PROGRESSIVE]
+    assert (one.wagers, one.voided_wagers, one.wins, one.won_cents) == (5, 1, 1, 100_084)
+    assert (two.contributed_micros, day.tables["T-2", BONUS].contributed_micros) == (
+        28 * CENT, 2 * 29 * CENT,
+    )  # fmt: skip
+    assert (day.rounds["T-1"].rounds, day.rounds["T-1"].voids, day.rounds["T-2"].rounds) == (
+        2, 1, 1,
+    )  # fmt: skip
+    (win,) = day.wins
+    assert (win.table, win.asset, win.position, win.hand, win.cents, win.percent) == (
+        "T-1", "104211", 1, "mini_royal_spades", 100_084, 100,
+    )  # fmt: skip
+    assert (win.state, win.validated_by, win.paid_by) == ("paid", "Flo", "Finn")
+    assert [(act.what, act.by) for act in day.acts if act.what != "seed"] == [
+        ("propose", "Sue"), ("adjust", "Sam"),
+    ]  # fmt: skip
+    assert (day.waiting, day.variances, day.open) == ({}, (), False)
+    assert sum(pot.closing_micros for pot in day.pots.values()) == 0
+
+
+@pytest.mark.duty("D16")
+async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeShop) -> None:
+    """Won in one day, it waits at its close; rejected in the next, it goes back to the meter."""
+    shop = make_shop("2026-11-20 22:00")
+    await shop.open()
+    (odds,) = await shop.round(SUITED)
+    await shop.at("2026-11-21 05:59")
+    (whole,) = await shop.round(ROYAL, table="T-2", positions=2)
+    await shop.at("2026-11-21 06:00")
+    await shop.pit.desk.decide(
+        whole, "reject", "Flo", reason="a card too many", envy_not_due=True
+    )  # fmt: skip
+    await shop.pit.decide(odds, "validate", by="Flo")
+    await shop.at("2026-11-22 06:00")
+    first, second = await shop.day("2026-11-20"), await shop.day("2026-11-21")
+    assert [win.state for win in first.wins] == ["pending", "pending"]
+    assert first.waiting[PROGRESSIVE].wins == 2
+    cents = sum(win.cents for win in first.wins)
+    assert first.waiting[PROGRESSIVE].cents == cents
+    assert first.pot(CLAIMS).closing_micros == cents * CENT
+    assert second.wins == ()
+    assert [(win.claim, win.state, win.day) for win in second.decided] == [
+        (whole, "rejected", date(2026, 11, 20)), (odds, "validated", date(2026, 11, 20)),
+    ]  # fmt: skip
+    assert second.decided[0].reason == "a card too many"
+    assert second.waiting == {}
+    meter = _meter(second)
+    assert meter["rejected_wins"] == first.wins[1].cents * CENT
+    assert meter["closing"] == meter["opening"] + meter["rejected_wins"]
+    assert second.tables["T-2", PROGRESSIVE].rejected_cents == first.wins[1].cents
+    assert first.pot(PAID).flows == {Flow.ODDS: ENVY_CENTS * CENT}
+    assert second.pot(PAID).flows[Flow.ENVY_BACK] == -ENVY_CENTS * CENT
+    assert second.decided[0].envy_back_cents == ENVY_CENTS
+    assert second.rose("envy_taken_back_cents", PROGRESSIVE) == ENVY_CENTS
+    latest = (await shop.read(from_to(None, date(2026, 11, 20)))).wins
+    assert [win.state for win in latest] == ["validated", "rejected"], "as they stand now"
+    assert (await shop.read(from_to(date(2026, 11, 21), None))).wins == ()
+
+
+@pytest.mark.duty("D3")
+async def test_overflow_of_one_day_is_on_the_meter_of_the_next(make_shop: MakeShop) -> None:
+    """The limit leaves room for ten cents; what two wagers bring beyond waits in the overflow."""
+    shop = make_shop("2026-11-20 12:00", floor_text=LIMITED)
+    await shop.open()
+    await shop.round(positions=2)
+    await shop.at("2026-11-21 06:00")
+    await shop.round(ROYAL)
+    await shop.at("2026-11-22 06:00")
+    first, second = await shop.day("2026-11-20"), await shop.day("2026-11-21")
+    meter, _, overflow = first.meter_pots(PROGRESSIVE)
+    assert (meter.flows[Flow.CONTRIBUTIONS], overflow.flows) == (
+        10 * CENT, {Flow.CONTRIBUTIONS: 18 * CENT},
+    )  # fmt: skip
+    assert first.tables["T-1", PROGRESSIVE].contributed_micros == 28 * CENT
+    meter, _, overflow = second.meter_pots(PROGRESSIVE)
+    assert (meter.flows[Flow.FROM_OVERFLOW], overflow.flows[Flow.FROM_OVERFLOW]) == (
+        10 * CENT, -10 * CENT,
+    )  # fmt: skip
+    assert (overflow.opening_micros, overflow.closing_micros) == (18 * CENT, 22 * CENT)
+
+
+async def test_a_meter_with_a_reserve_reseeds_from_it(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round(ROYAL, BONUS, community="Js Ts")
+    await shop.at("2026-11-21 06:00")
+    meter, reserve, _ = (await shop.day("2026-11-20")).meter_pots(BONUS)
+    assert reserve.flows[Flow.FROM_RESERVE] == -8 * CENT
+    assert (meter.flows[Flow.FROM_RESERVE], reserve.closing_micros) == (8 * CENT, 0)
+
+
+async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of(
+    make_shop: MakeShop,
+) -> None:
+    """Wagers before the hour, the void after it: each is counted where it stands in the ledger."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.pit.wagers({1: PROGRESSIVE}, round_id="R-over")
+    await shop.at("2026-11-21 06:00")
+    await shop.pit.void(round_id="R-over")
+    first, second = await shop.all_days()
+    assert first.tables["T-1", PROGRESSIVE].contributed_micros == 14 * CENT
+    assert second.tables["T-1", PROGRESSIVE].voided_micros == 14 * CENT
+    assert (first.rounds, second.rounds["T-1"].voids) == ({}, 1)
+    both = joined([first, second])
+    assert both.pot(TABLES).closing_micros == 0
+
+
+@pytest.mark.parametrize(
+    ("day_starts", "begins", "crossed", "hours"),
+    [
+        ("06:00", "2026-10-31 12:00", ("2026-10-31", "2026-11-01"), 25),
+        ("06:00", "2027-03-13 12:00", ("2027-03-13", "2027-03-14"), 23),
+        ("02:30", "2027-03-13 12:00", ("2027-03-14", "2027-03-15"), 23),
+        ("01:30", "2026-10-31 12:00", ("2026-11-01", "2026-11-02"), 25),
+        ("00:00", "2026-11-19 12:00", ("2026-11-20", "2026-11-21"), 24),
+    ],
+)
+async def test_days_of_23_and_25_hours_have_what_was_wagered_in_them(
+    make_shop: MakeShop, day_starts: str, begins: str, crossed: tuple[str, str], hours: int
+) -> None:
+    """A round every half hour on the half hour and the hour: a day has two for each of its hours.
+
+    02:30 is a time that the clock on the wall does not show on March 14, 2027; 01:30 one that it
+    shows twice on November 1, 2026.
+    """
+    shop = make_shop(begins, day_starts=day_starts)
+    await shop.open()
+    begins_at, ends_at = shop.days.bounds(date.fromisoformat(crossed[0]))
+    assert ends_at - begins_at == timedelta(hours=hours)
+    shop.clock.at = begins_at - timedelta(minutes=1)
+    await shop.look()
+    await shop.after(minutes=1)
+    for _ in range(2 * hours):
+        await shop.round()
+        await shop.after(minutes=30)
+    await shop.round()
+    day, after = await shop.day(crossed[0]), await shop.day(crossed[1])
+    assert day.rose("wagers", PROGRESSIVE) == 2 * hours
+    assert after.rose("wagers", PROGRESSIVE) == 1
+    assert day.closed_at == f"{ends_at:%Y-%m-%dT%H:%M:%S}.000Z"
+
+
+@pytest.mark.duty("D17")
+async def test_days_without_a_service_hold_what_the_one_before_held(make_shop: MakeShop) -> None:
+    """Nothing happened in them; the outage is told in the day in which it was over."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    await shop.at("2026-11-24 09:00")
+    await shop.was_out("2026-11-20T18:00:00Z", "Redis is gone")
+    await shop.round()
+    days = await shop.all_days()
+    assert [(str(day.first_day), day.quiet, day.open) for day in days] == [
+        ("2026-11-20", False, False), ("2026-11-21", True, False), ("2026-11-22", True, False),
+        ("2026-11-23", True, False), ("2026-11-24", False, True),
+    ]  # fmt: skip
+    held = days[0].meter_pots(PROGRESSIVE)[0].closing_micros
+    for quiet in days[1:4]:
+        assert _meter(quiet) == {"opening": held, "closing": held}
+        assert (quiet.entries, quiet.chain) == (0, days[0].chain)
+    (outage,) = days[4].outages
+    assert outage.outage.reasons == ("Redis is gone",)
+    assert [day.entries for day in days] == [7, 0, 0, 0, 3]
+
+
+async def test_a_month_is_the_sum_of_its_days(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-29 12:00")
+    await shop.open()
+    for _ in range(4):
+        await shop.round(positions=2, bets=f"{PROGRESSIVE} {FIVE_CARD}")
+        await shop.after(days=1)
+    november = await shop.read(one_month(date(2026, 11, 1)))
+    december = await shop.read(one_month(date(2026, 12, 1)))
+    assert [str(day) for day in november.days] == ["2026-11-29", "2026-11-30"]
+    assert [str(day) for day in december.days] == ["2026-12-01", "2026-12-02", "2026-12-03"]
+    assert november.span.rose("wagers", FIVE_CARD) == 4
+    assert december.span.meter_pots(FIVE_CARD)[0].flows == {Flow.CONTRIBUTIONS: 4 * 21 * CENT}
+    assert (
+        november.span.meter_pots(FIVE_CARD)[0].closing_micros
+        == december.span.meter_pots(FIVE_CARD)[0].opening_micros
+    )
+    assert december.span.open, "its last day is not closed"
+
+
+async def test_days_that_there_are_not(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    with pytest.raises(UserError, match=r"2026-11-22 is in the future: .*open is 2026-11-20"):
+        await shop.survey(one_day(date(2026, 11, 22)))
+    with pytest.raises(UserError, match=r"2026-11-19 is before the first gaming day .*2026-11-20"):
+        await shop.survey(one_day(None))
+    with pytest.raises(UserError, match="is before the first"):
+        await shop.survey(one_month(date(2026, 10, 1)))
+    shop.clock.at += timedelta(days=3)
+    with pytest.raises(UserError, match="2026-11-22 has not begun: no service has run since"):
+        await shop.survey(one_day(date(2026, 11, 22)))
+    with pytest.raises(UserError, match="--from 2026-11-22 is after --to 2026-11-21"):
+        from_to(date(2026, 11, 22), date(2026, 11, 21))
+
+
+async def test_a_table_that_left_the_floor_keeps_its_figures_and_asset_number(
+    make_shop: MakeShop,
+) -> None:
+    """As approved at the time; the floor file does not name it now."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await Configuration(shop.floor, shop.pit.store).adopt("service")
+    (claim,) = await shop.round(STRAIGHT, table="T-2")
+    await shop.at("2026-11-21 06:00")
+    left = make_shop("2026-11-21 12:00", floor_text=_without_second_table())
+    day = await left.day("2026-11-20")
+    assert [(win.claim, win.table, win.asset) for win in day.wins] == [(claim, "T-2", "104212")]
+    assert day.tables["T-2", PROGRESSIVE].wagers == 1
+
+
+def _without_second_table() -> str:
+    return FLOOR[: FLOOR.rindex("[[link.table]]")]
+
+
+async def test_surveys_read_what_a_running_link_has_meanwhile(make_shop: MakeShop) -> None:
+    """A day that is closed while its report is made is the one that was open when it began."""
+    shop: Shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    before = await shop.day("2026-11-20")
+    assert before.open
+    await shop.at("2026-11-21 06:00")
+    after = await shop.day("2026-11-20")
+    assert not after.open
+    assert before.pots.keys() == after.pots.keys()
+    assert before.seal != after.seal, "the reading is the day's last entry"
+
+
+async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: MakeShop) -> None:
+    """Beside one that has: it began later, or no service has run for it since."""
+    second = '\n[[link]]\nid = "late"\nname = "Late Pit"\n'
+    demonstration = FLOOR.replace('timezone = "America/New_York"\n', DEMONSTRATION)
+    shop = make_shop("2026-11-20 12:00", floor_text=demonstration + second)
+    await shop.open()
+    await shop.at("2026-11-21 06:00")
+    found = await shop.survey(one_day(None))
+    paper = day_paper(shop.floor, found, None)
+    assert [part.link for part in paper.parts] == ["pit"]
+    assert ("Not in it", "Late Pit: its first gaming day is 2026-11-21") in paper.facts
+    assert ("Note", MARK) in paper.facts
+    late = LinkStore(shop.pit.redis, shop.floor.link[1])
+    await shop.pit.redis.hset(late.keys.meters, "day", "2026-11-18")
+    paper = day_paper(shop.floor, await shop.survey(one_day(None)), None)
+    told = "Late Pit: it stands in the gaming day 2026-11-18, no service has run since"
+    assert ("Not in it", told) in paper.facts

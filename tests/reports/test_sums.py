@@ -1,0 +1,130 @@
+"""Days played at random, held against sums that are made from the raw entries."""
+
+from collections import Counter
+from datetime import date, time
+from random import Random
+from typing import Final
+
+import pytest
+
+from meters.books.accounts import table_account
+from meters.reports.days import LinkDay, joined
+from meters.reports.flows import pot_of
+from tests.model.pit import FLOOR
+from tests.reports.conftest import MakeShop
+from tests.reports.naive import NaiveDay, naive_days
+from tests.reports.shop import (
+    BONUS,
+    FIVE_CARD,
+    NEW_YORK,
+    PROGRESSIVE,
+    RAGS,
+    ROYAL,
+    STRAIGHT,
+    SUITED,
+    Shop,
+)
+
+BETS: Final = (PROGRESSIVE, f"{PROGRESSIVE} {BONUS}", f"{FIVE_CARD} {BONUS}", FIVE_CARD)
+HANDS: Final = (RAGS, RAGS, STRAIGHT, SUITED, ROYAL)
+LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 100050\n', 1)
+
+
+async def _play(shop: Shop, chance: Random, hours: int) -> None:
+    """So many hours with something in each."""
+    waiting: list[str] = []
+    for _ in range(hours):
+        await shop.after(minutes=60)
+        table = chance.choice(("T-1", "T-2"))
+        match chance.randrange(8):
+            case 0:
+                await shop.void(chance.choice(BETS), table=table)
+            case 1:
+                await shop.adjust(PROGRESSIVE, -chance.randint(1, 99))
+            case 2 if waiting:
+                act = chance.choice(("validate", "reject"))
+                await shop.pit.decide(waiting.pop(0), act)  # type: ignore[arg-type]
+            case _:
+                waiting += await shop.round(
+                    chance.choice(HANDS), chance.choice(BETS), table=table,
+                    positions=chance.randint(1, 3), community=chance.choice(("4c 8d", "Js Ts")),
+                )  # fmt: skip
+
+
+def _moved(day: LinkDay) -> dict[str, int]:
+    """By how much each pot differs from what it held."""
+    pots = {name: pot.closing_micros - pot.opening_micros for name, pot in day.pots.items()}
+    return {name: micros for name, micros in pots.items() if micros}
+
+
+def _naively_moved(naive: NaiveDay) -> dict[str, int]:
+    pots: Counter[str] = Counter()
+    for account, micros in naive.moved.items():
+        pots[pot_of(account)] += micros
+    return {name: micros for name, micros in pots.items() if micros}
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    ("begins", "seed"), [("2026-10-30 22:30", 1), ("2027-03-12 22:30", 2), ("2026-06-01 22:30", 3)]
+)
+async def test_reports_agree_with_a_sum_over_the_raw_entries(
+    make_shop: MakeShop, begins: str, seed: int
+) -> None:
+    """Four days over each change of the clock, and four without: pot by pot, table by table."""
+    shop = make_shop(begins, floor_text=LIMITED)
+    await shop.open()
+    await _play(shop, Random(seed), 90)
+    days = {day.first_day: day for day in await shop.all_days()}
+    naive = naive_days(await shop.pit.entries(), NEW_YORK, time(6))
+    assert days.keys() == naive.keys()
+    assert len(days) == 5
+    for at, by_hand in naive.items():
+        day = days[at]
+        assert _moved(day) == _naively_moved(by_hand), at
+        assert _of_tables(day) == _naively_of_tables(by_hand), at
+        assert {table: one.rounds for table, one in day.rounds.items() if one.rounds} == (
+            by_hand.rounds
+        )
+    await _check_the_audit(shop, list(days.values()))
+
+
+def _of_tables(day: LinkDay) -> dict[str, dict[tuple[str, str], int]]:
+    won: Counter[str] = Counter()
+    for (table, _), one in day.tables.items():
+        won[table] += one.won_cents
+    return {
+        "contributed": _some({of: one.contributed_micros for of, one in day.tables.items()}),
+        "wagers": _some({of: one.wagers for of, one in day.tables.items()}),
+        "won": _some({(table, ""): cents for table, cents in won.items()}),
+    }
+
+
+def _naively_of_tables(naive: NaiveDay) -> dict[str, dict[tuple[str, str], int]]:
+    return {
+        "contributed": _some(naive.by_table),
+        "wagers": _some(naive.wagers),
+        "won": _some({(table, ""): cents for table, cents in naive.wins.items()}),
+    }
+
+
+def _some(counted: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    return {of: number for of, number in counted.items() if number}
+
+
+async def _check_the_audit(shop: Shop, days: list[LinkDay]) -> None:
+    """All days together are what the audit finds, to the micro."""
+    finding = await shop.pit.audit()
+    assert finding.balanced
+    span = joined(days)
+    for meter, held in finding.meters.items():
+        assert [pot.closing_micros for pot in span.meter_pots(meter)] == list(held.values())
+    accounts = await shop.pit.accounts()
+    assert -span.pot("tables").closing_micros == finding.totals.contributions_micros
+    assert finding.totals.contributions_micros == -sum(
+        micros for name, micros in accounts.items() if name.startswith(table_account(""))
+    )
+    tallied = {name: number for name, number in span.risen.items() if number}
+    snapshot = await shop.pit.store.snapshot()
+    assert tallied == {name: number for name, number in snapshot.tallies.items() if number}
+    assert isinstance(span.first_day, date)

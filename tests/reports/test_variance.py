@@ -1,0 +1,147 @@
+"""What does not hold is said first, and what cannot be trusted has no lines to sign on."""
+
+import dataclasses
+import io
+from collections import Counter
+from datetime import date
+from typing import cast
+
+import pypdf
+import pytest
+
+from meters.reports.asked import one_day
+from meters.reports.days import LinkDay, Variance
+from meters.reports.flows import Flow
+from meters.reports.papers import DOES_NOT_TIE, SO_FAR, day_paper
+from meters.reports.pdf import report_pdf
+from meters.reports.survey import LinkSurvey
+from meters.reports.ties import faults_of
+from tests.model.pit import CENT
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
+
+METER = f"meter:{PROGRESSIVE}"
+
+
+async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkSurvey, LinkDay, str]:
+    """A day, and its paper as text."""
+    found = await shop.survey(one_day(date.fromisoformat(told)))
+    (each,) = found.links
+    (day,) = each.days.values()
+    return each, day, _text(report_pdf(day_paper(shop.floor, found, None)))
+
+
+def _text(pdf: bytes) -> str:
+    return "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages)
+
+
+@pytest.mark.duty("D19")
+async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: MakeShop) -> None:
+    """Though it was gone the day after: it is explained by who signs, never smoothed over."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    redis, keys = shop.pit.redis, shop.pit.store.keys
+    await redis.hincrby(keys.accounts, METER, 3 * CENT)
+    await redis.hincrby(keys.tallies, f"wagers:{PROGRESSIVE}", -1)
+    await shop.at("2026-11-21 06:00")
+    await redis.hincrby(keys.accounts, METER, -3 * CENT)
+    await redis.hincrby(keys.tallies, f"wagers:{PROGRESSIVE}", 1)
+    await shop.at("2026-11-22 06:00")
+    each, day, paper = await _survey(shop)
+    held = 1_000 * 100 * CENT + 14 * CENT
+    assert day.variances == (
+        Variance(METER, held + 3 * CENT, held), Variance(f"wagers:{PROGRESSIVE}", 0, 1),
+    )  # fmt: skip
+    assert each.problems == []
+    assert [told.rpartition(" ")[2] for told in each.variances] == ["+30000", "-1"]
+    assert "$0.030000" in paper, "the variance"
+    assert "The variances are explained beside this report." in paper
+    assert "Prepared by" in paper
+    _, after, clean = await _survey(shop, "2026-11-21")
+    assert after.variances == ()
+    assert "explained" not in clean
+
+
+async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> None:
+    """The audit's problem stands on top; the PDF has no line to sign on."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    await shop.at("2026-11-21 06:00")
+    await _rewrite(shop, 5, b"transfers", b"140000", b"150000")
+    each, _, paper = await _survey(shop)
+    assert any("entry 5 is not as it was written" in problem for problem in each.problems)
+    assert "pit: " not in paper
+    assert "entry 5 is not as it was written" in paper
+    assert DOES_NOT_TIE in paper
+    assert "This is not to be signed." in paper
+    assert "Prepared by" not in paper
+
+
+async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
+    make_shop: MakeShop,
+) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round(ROYAL)
+    await shop.round()
+    await shop.at("2026-11-21 06:00")
+    await _rewrite(shop, 6, b"reply", b'"lines"', b'"limes"')
+    each, day, _ = await _survey(shop)
+    assert day.wins == ()
+    assert any("the figures are without entry 6" in problem for problem in each.problems)
+
+
+async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
+    """Write the whole ledger anew with one field of an entry changed."""
+    redis, ledger = shop.pit.redis, shop.pit.store.keys.ledger
+    rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await redis.xrange(ledger))
+    await redis.delete(ledger)
+    for at, fields in rows:
+        if at == f"{number}-0".encode():
+            assert old in fields[field]
+            fields[field] = fields[field].replace(old, new)
+        await redis.xadd(ledger, fields, id=at)  # type: ignore[arg-type]
+
+
+async def test_the_open_day_is_told_so_far_and_not_signed(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    _, day, paper = await _survey(shop)
+    assert day.open
+    assert SO_FAR in paper
+    assert "Prepared by" not in paper
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ("pot", f"{METER} is +1 micros off"),
+        ("flow", f"{METER} moved by +5 micros that no report knows"),
+        ("table", f"wagered_cents:{PROGRESSIVE} rose by 100, the tables tell of 101"),
+        ("contributed", "tables contributed 140001 micros"),
+    ],
+)
+async def test_figures_that_do_not_tie_are_found(
+    make_shop: MakeShop, changed: str, said: str
+) -> None:
+    """Each tie that a report is held to, with one figure spoiled."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round()
+    _, day, _ = await _survey(shop)
+    assert list(faults_of(day)) == []
+    pot = day.pots[METER]
+    match changed:
+        case "pot":
+            pot = dataclasses.replace(pot, closing_micros=pot.closing_micros + 1)
+        case "flow":
+            pot = dataclasses.replace(pot, flows=Counter(pot.flows) + Counter({Flow.OTHER: 5}))
+        case "table":
+            day.tables["T-1", PROGRESSIVE].wagered_cents += 1
+        case _:
+            day.tables["T-1", PROGRESSIVE].contributed_micros += 1
+    spoiled = dataclasses.replace(day, pots={**day.pots, METER: pot})
+    assert any(said in fault for fault in faults_of(spoiled))
