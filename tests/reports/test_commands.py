@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pypdf
 import pytest
+from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
 from bonus.errors import UserError
+from meters.books.keys import LinkKeys
 from meters.reports.commands import report
 from meters.reports.figures import FIGURE_COLUMNS, WIN_COLUMNS
 from tests.model.pit import FLOOR
@@ -172,6 +174,19 @@ async def test_wrong_input_is_told_plainly(
     assert isinstance(done.exception, UserError), done.output
     assert done.exception.exit_status == status
     assert said in str(done.exception)
+
+
+async def test_what_does_not_hold_is_said_and_is_the_status(
+    floor_file: Path, report_redis: Redis
+) -> None:
+    """Above the table, and beside what is written for programs."""
+    await report_redis.hincrby(LinkKeys("pit").accounts, f"meter:{PROGRESSIVE}", 7)
+    said = f"pit: meter:{PROGRESSIVE} holds"
+    printed, rows = await _report(floor_file, "day"), await _report(floor_file, "day", "--json")
+    assert (printed.exit_code, rows.exit_code) == (1, 1)
+    assert said in printed.stdout.partition("By table")[0]
+    assert said in rows.stderr
+    assert not json.loads(rows.stdout)["holds"]
 
 
 async def test_a_file_that_cannot_be_written_is_told(floor_file: Path) -> None:

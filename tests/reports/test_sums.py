@@ -1,7 +1,7 @@
 """Days played at random, held against sums that are made from the raw entries."""
 
 from collections import Counter
-from datetime import date, time
+from datetime import time
 from random import Random
 from typing import Final
 
@@ -9,8 +9,8 @@ import pytest
 
 from meters.books.accounts import table_account
 from meters.reports.days import LinkDay, joined
-from meters.reports.flows import pot_of
-from tests.model.pit import FLOOR
+from meters.reports.flows import CLAIMS, pot_of
+from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.naive import NaiveDay, naive_days
 from tests.reports.shop import (
@@ -127,4 +127,5 @@ async def _check_the_audit(shop: Shop, days: list[LinkDay]) -> None:
     tallied = {name: number for name, number in span.risen.items() if number}
     snapshot = await shop.pit.store.snapshot()
     assert tallied == {name: number for name, number in snapshot.tallies.items() if number}
-    assert isinstance(span.first_day, date)
+    waiting_cents = sum(one.cents for one in span.waiting.values())
+    assert span.pot(CLAIMS).closing_micros == waiting_cents * CENT
