@@ -6,7 +6,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import cast
 
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
@@ -115,9 +114,9 @@ async def survey(
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)
     try:
-        async with open_redis(floor) as redis:
+        async with open_redis(floor, only_reads=True) as redis:
             stores = [LinkStore(redis, link) for link in links]
-            open_days = [await _open_day(redis, store, today) for store in stores]
+            open_days = [await _open_day(store, today) for store in stores]
             span = choose(max(open_days), today)
             found = [
                 await _look(floor, store, open_day, span, advance)
@@ -136,9 +135,9 @@ async def survey(
     return Survey(span, found, today, now)
 
 
-async def _open_day(redis: Redis, store: LinkStore, today: date) -> date:
+async def _open_day(store: LinkStore, today: date) -> date:
     """The day that a link's books say is open, or else today."""
-    told = cast("bytes | None", await redis.hget(store.keys.meters, "day"))
+    told = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
     return date.fromisoformat(told.decode()) if told else today
 
 

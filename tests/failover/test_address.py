@@ -6,7 +6,8 @@ import pytest
 
 from bonus.errors import UserError
 from meters.keys.outlook import look_at_ways
-from meters.wire.floor import FloorError, Service, read_floor
+from meters.wire.facility import Service
+from meters.wire.floor import FloorError, read_floor
 from meters.wire.redis_address import Place, hosts_of, parse_replicated
 from tests.mqtt.floors import floor_text
 
