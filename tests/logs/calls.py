@@ -1,6 +1,7 @@
 """Every call that logs, read from the code: what it is named, its level and its fields."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,18 +29,19 @@ class Call:
     fields: frozenset[str]
 
 
-def calls() -> list[Call]:
+@functools.cache
+def calls() -> tuple[Call, ...]:
     """All of them, in the three rooms.
 
     Raises:
         AssertionError: one cannot be read: its name is put together, or its fields are.
     """
-    return [
+    return tuple(
         call
         for room in ("bonus", "meters", "controllers")
         for path in sorted((ROOT / room).rglob("*.py"))
         for call in _calls_in(path)
-    ]
+    )
 
 
 def _calls_in(path: Path) -> Iterator[Call]:
