@@ -37,6 +37,7 @@ HOLDS: Final = (
     'sum(pitlink_won_cents_total{kind="percent"}) > 0',
     'sum(pitlink_won_cents_total{kind="odds"}) > 0',
     "sum(pitlink_table_wagers_total) > 0",
+    "sum(pitlink_table_wagered_cents_total) >= 100 * sum(pitlink_table_wagers_total)",
     "sum(pitlink_contributions_cents_total) > 0",
     "pitlink_reply_seconds_count > 0",
     "pitlink_intake_lag_seconds_count > pitlink_reply_seconds_count",
@@ -141,14 +142,17 @@ def check_strangers_make_no_labels(floor: Played) -> None:
 
 
 def check_agents_and_service_agree(floor: Played) -> None:
-    """To a round in hand: the service books before the agent hears of it."""
-    behind = "sum by (link, table) (pitlink_table_wagers_total - on (link, table) {})"
+    """To some rounds in hand: the service books before the agent hears of it."""
+    behind = "sum by (link, table) (pitlink_table_{0} - on (link, table) pitlink_agent_{0})"
 
     def near() -> bool:
-        found = floor.prometheus.query(behind.format("pitlink_agent_wagers_total"))
-        return bool(found) and all(-60 <= value <= 60 for _, value in found)
+        for figure, most in (("wagers_total", 60), ("wagered_cents_total", 60 * 500)):
+            found = floor.prometheus.query(behind.format(figure))
+            assert found
+            assert all(-most <= value <= most for _, value in found), (figure, found)
+        return True
 
-    eventually(near, what="the same wagers on both sides")
+    eventually(near, within_s=30, what="the same wagers on both sides")
 
 
 def check_figures_are_those_of_a_floor_that_is_well(floor: Played) -> None:
