@@ -1,0 +1,120 @@
+"""The Kubernetes example: valid by the cluster's own schemas, whole, and shut in."""
+
+import base64
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import kubernetes_validate
+import pytest
+
+from tests.deploy.tree import DEPLOY, containers, manifests, pod
+from tests.keys.floor import write_floor
+from tests.servers import run_pitlink
+
+VERSION: Final = "1.31"
+"""The oldest that has all: numbers that begin at 1 are for good since then."""
+PREPARE: Final = DEPLOY / "kubernetes" / "prepare.py"
+RUNNING: Final = [each for each in manifests() if pod(each)]
+
+
+def prepare(*arguments: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, PREPARE, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_every_object_is_valid_and_of_our_namespace() -> None:
+    """Strictly: a field that the schema does not know is refused."""
+    found = list(manifests())
+    for each in found:
+        kubernetes_validate.validate(each, VERSION, strict=True)
+    elsewhere = [each for each in found if each["metadata"].get("namespace") != "pitlink"]
+    assert [each["kind"] for each in elsewhere] == ["Namespace"]
+    kinds = Counter(each["kind"] for each in found)
+    assert kinds["StatefulSet"] == 3
+    assert {"PodDisruptionBudget", "CronJob", "NetworkPolicy"} <= set(kinds)
+
+
+def test_an_object_with_a_mistake_is_not() -> None:
+    wrong = {**RUNNING[0], "spec": {**RUNNING[0]["spec"], "replica": 2}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("manifest", RUNNING, ids=lambda each: each["metadata"]["name"])
+def test_every_pod_is_shut_in(manifest: dict[str, Any]) -> None:
+    """As the namespace's `restricted` standard demands, and on a read-only root."""
+    spec = pod(manifest)
+    assert spec is not None
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    for container in containers(manifest):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert not container["image"].endswith(":latest")
+        assert "memory" in container["resources"]["limits"]
+
+
+def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
+    """By the floor file and the keys, or by hand as the example says; each file asked for."""
+    config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker:8883")
+    keys = tmp_path / "keys"
+    made = run_pitlink(
+        "keys", "--config", str(config), "--out", str(keys), "--services", "2",
+        "--broker-home", "/etc/mosquitto/pitlink", "--redis-home", "/etc/redis/pitlink",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    done = prepare(config, keys)
+    assert (done.returncode, done.stderr) == (0, "")
+    items = json.loads(done.stdout)["items"]
+    for item in items:
+        kubernetes_validate.validate(item, VERSION, strict=True)
+    there = {item["metadata"]["name"]: set(item["data"]) for item in items}
+    there["pitlink-front"] = {"tls.crt", "tls.key"}
+    for name, files in referred():
+        assert files <= there[name], name
+    secret = next(item for item in items if item["metadata"]["name"] == "pitlink-keys-service-2")
+    kept = base64.b64decode(secret["data"]["redis-password"])
+    assert kept == (keys / "services" / "2" / "redis-password").read_bytes()
+    told = json.dumps(items)
+    for private in ("authority/ca.key", "tables/main.A-1/table.key"):
+        assert base64.b64encode((keys / private).read_bytes()).decode() not in told
+
+
+def referred() -> list[tuple[str, set[str]]]:
+    """The ConfigMaps and Secrets that pods mount, with the files that must be in them."""
+    found = []
+    for manifest in RUNNING:
+        spec = pod(manifest)
+        assert spec is not None
+        mounts = [mount for each in containers(manifest) for mount in each["volumeMounts"]]
+        for volume in spec["volumes"]:
+            files = {
+                mount["subPath"]
+                for mount in mounts
+                if mount["name"] == volume["name"] and "subPath" in mount
+            }
+            if "configMap" in volume:
+                found.append((volume["configMap"]["name"], files))
+            elif "secret" in volume:
+                found.append((volume["secret"]["secretName"], files))
+            for source in volume.get("projected", {}).get("sources", ()):
+                asked = {item["key"] for item in source["secret"]["items"]}
+                found.append((source["secret"]["name"], asked))
+    return found
+
+
+def test_prepare_says_what_is_not_there(tmp_path: Path) -> None:
+    assert prepare().returncode == 2
+    done = prepare(tmp_path / "none.toml", tmp_path)
+    assert done.returncode == 1
+    assert "none.toml: No such file" in done.stderr
