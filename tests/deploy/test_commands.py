@@ -1,0 +1,75 @@
+"""Every command of pitlink that stands in a file of deploy/ is one that the program takes."""
+
+import functools
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Final
+
+import pytest
+from typer.testing import CliRunner
+
+from bonus.main import command_line
+from tests.deploy.tree import DEPLOY, ROOT, typed_in_containers, typed_in_text
+
+AWAITED: Final = {"archive", "report", "restore", "upgrade"}
+"""Commands that may come by other parts of the program; taken for good where they are not there."""
+PARTS: Final = ("prometheus", "grafana", "RESTORE.md", "RUNBOOK.md")
+"""The same of files, and directories of files, of deploy/."""
+TEXTS: Final = (
+    *sorted((DEPLOY / "systemd").iterdir()),
+    DEPLOY / "OPERATIONS.md",
+    DEPLOY / "container" / "make-keys",
+)
+
+
+def typed() -> Iterator[tuple[str, list[str]]]:
+    """Each command, and where it stands."""
+    for path in TEXTS:
+        for words in typed_in_text(path):
+            yield str(path.relative_to(ROOT)), words
+    for words in typed_in_containers():
+        yield "containers", words
+
+
+@functools.cache
+def known() -> frozenset[str]:
+    """The commands that there are."""
+    return frozenset(point.name for point in entry_points(group="pitlink.commands"))
+
+
+def refusal(words: list[str]) -> str:
+    """Why the program would refuse a command line; empty where it takes it.
+
+    With `--help` nothing is carried out, and what is before it is read all the same.
+    """
+    done = CliRunner().invoke(command_line(words), [*words, "--help"])
+    return "" if done.exit_code == 0 else done.output
+
+
+def test_each_command_is_taken_as_it_stands() -> None:
+    commands = [(where, words) for where, words in typed() if words[0] not in AWAITED - known()]
+    refused = {f"{where}: {words}": why for where, words in commands if (why := refusal(words))}
+    assert len(commands) > 12
+    assert not refused
+
+
+@pytest.mark.parametrize("words", [["serv"], ["serve", "--confg", "f"], ["user", "ad", "Ada"]])
+def test_a_wrong_command_would_be_found(words: list[str]) -> None:
+    assert "No such" in refusal(words)
+
+
+def test_each_file_of_the_tree_that_a_page_names_is_there() -> None:
+    lacking = []
+    for path in (DEPLOY / "OPERATIONS.md", DEPLOY / "compose.yaml", DEPLOY / "up", *TEXTS):
+        for word in path.read_text().replace("`", " ").replace('"', " ").split():
+            name = word.strip(".,;:()").removesuffix("/")
+            if name.startswith("deploy/") and not (ROOT / name).exists() and "*" not in name:
+                lacking.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not [each for each in lacking if not awaited(each)]
+
+
+def awaited(named: str) -> bool:
+    """Whether a file is of those that other parts bring, and none of them is there yet."""
+    return any(
+        named.startswith(f"deploy/{part}") and not (DEPLOY / part).exists() for part in PARTS
+    )

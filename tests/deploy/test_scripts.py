@@ -1,0 +1,104 @@
+"""The scripts for what a tired human would slip on: putting keys in their places, and copying."""
+
+import contextlib
+import os
+import stat
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+import redis
+
+from controllers.outbox import Outbox
+from tests.deploy.tree import DEPLOY
+from tests.keys.floor import write_floor
+from tests.servers import RedisServer, run_pitlink
+
+SCRIPTS: Final = ("backup", "put-keys", "up", "container/make-keys")
+
+
+def run(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [DEPLOY / name, *arguments],
+        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_can_be_run_and_stops_at_the_first_error(name: str) -> None:
+    path = DEPLOY / name
+    text = path.read_text()
+    assert "\nset -eu" in text
+    assert os.access(path, os.X_OK)
+    assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
+
+
+@pytest.mark.duty("D11")
+def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
+    """Redis starts on it, and it holds all that was written before it was made."""
+    with RedisServer() as store:
+        client = redis.Redis(unix_socket_path=str(store.socket_path))
+        for number in range(300):
+            client.xadd("ledger", {"number": number})
+        tables = tmp_path / "data" / "tables"
+        Outbox.open(tables / "TCP-01.sqlite", "one", "TCP-01").close()
+        with contextlib.closing(Outbox.open(tables / "TCP-02.sqlite", "one", "TCP-02")):
+            places = ("--redis", store.home, "--data", tables.parent)
+            done = run("backup", tmp_path / "copies", *places)
+        client.close()
+    assert done.returncode == 0, done.stderr
+    assert "not the outbox of TCP-02: its agent runs" in done.stdout
+    (copy,) = (tmp_path / "copies").iterdir()
+    assert (copy / "outboxes" / "TCP-01.sqlite").stat().st_size > 0
+    with RedisServer(options={"dir": str(copy)}) as restored:
+        client = redis.Redis(unix_socket_path=str(restored.socket_path))
+        assert client.xlen("ledger") == 300
+        client.close()
+
+
+def test_where_there_is_nothing_to_copy_it_says_so(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none")
+    done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
+    assert done.returncode == 1
+    assert "neither append-only files nor outboxes" in done.stderr
+    assert run("backup").returncode == 2
+    assert run("backup", "--redis").returncode == 2
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_keys_go_to_their_places_and_nobody_else_reads_them(tmp_path: Path) -> None:
+    """Put there once more, nothing is left of what was there before."""
+    keys, root = tmp_path / "keys", tmp_path / "root"
+    config = write_floor(tmp_path / "floor.toml")
+    made = run_pitlink("keys", "--config", str(config), "--out", str(keys))
+    assert made.returncode == 0, made.stderr
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    # The users of the packages, as far as this machine has them not: root stands in for all.
+    for name, text in (("id", "echo 0"), ("chown", "")):
+        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tools / name).chmod(0o755)
+    (tools / "install").write_text(
+        '#!/bin/sh\nfor place; do :; done\nmkdir -p "$place" && chmod 700 "$place"\n'
+    )
+    (tools / "install").chmod(0o755)
+    env = {"PITLINK_ROOT": str(root), "PATH": f"{tools}:{os.environ['PATH']}"}
+    for _ in range(2):
+        done = run("put-keys", keys, **env)
+        assert (done.returncode, done.stderr) == (0, "")
+        (root / "etc/mosquitto/pitlink/left-over").touch()
+    assert run("put-keys", keys, "broker", **env).returncode == 0
+    there = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert {
+        "etc/mosquitto/pitlink/acl", "etc/redis/pitlink/users.acl",
+        "etc/pitlink/keys/services/1/service.key", "etc/pitlink/keys/check/check.crt",
+        "etc/pitlink/keys/tables/main.A-1/table.key",
+    } <= there  # fmt: skip
+    assert not [name for name in there if "left-over" in name or name.endswith("ca.key")]
+    for name in there:
+        assert stat.S_IMODE((root / name).stat().st_mode) == 0o600
+    wrong = run("put-keys", keys, "A-9", **env)
+    assert (wrong.returncode, "nobody is called A-9" in wrong.stderr) == (1, True)
+    assert "no directory of keys" in run("put-keys", tmp_path, **env).stderr
