@@ -48,7 +48,10 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A win that waits, or waited, for a floorperson; `state` is where `by` brought it."""
+    """A win that waits, or waited, for a floorperson; `state` is where `by` brought it.
+
+    `after_cents` is what the meter held after it.
+    """
 
     meter: str
     cents: int
@@ -56,6 +59,7 @@ class Held:
     hand_pay: bool
     state: str = "pending"
     by: str = ""
+    after_cents: int = 0
 
 
 @dataclass
@@ -220,7 +224,10 @@ def result_moved(books: Books, table: str, reply: Reply) -> Draft:
                 told = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
                 draft.faults.append(told)
             hand_pay = line.paid_from == "hand_pay"
-            books.claims[claim.claim] = Held(meter, line.paid, bool(line.percent), hand_pay)
+            after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
+            books.claims[claim.claim] = Held(
+                meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
+            )
     books.tallies["rounds"] += 1
     return draft
 

@@ -13,7 +13,8 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.wire.floor import Floor, Link
+from meters.books.terms import terms_text
+from meters.wire.floor import Floor, Link, Meter
 
 _NONE: Final = "none"
 _IN_CENTS: Final = frozenset(
@@ -73,6 +74,20 @@ class Filed:
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
         )
+
+
+def filed_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The terms of each meter and the asset of each table, as a text that was approved says.
+
+    Raises:
+        msgspec.DecodeError: it is none of ours.
+    """
+    held = msgspec.json.decode(text, type=_Text)
+    meters = {
+        meter: terms_text(msgspec.convert(settings, Meter))
+        for meter, settings in held.meters.items()
+    }
+    return meters, {table: str(said.get("asset", "")) for table, said in held.tables.items()}
 
 
 def _given(of: msgspec.Struct, names: set[str]) -> _Settings:

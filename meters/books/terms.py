@@ -63,6 +63,12 @@ def read_terms(text: str | bytes) -> TermsText:
     return _TERMS.decode(text)
 
 
+def terms_digest(texts: Mapping[str, str]) -> str:
+    """A digest of the terms of all meters of a link, by the meters' ids."""
+    lines = sorted(f"{meter}={text}" for meter, text in texts.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+
+
 def adopted(filed: Link, stored: Mapping[str, str]) -> Link:
     """The link with the parameters that were changed by proposal since the floor file was read.
 
@@ -101,5 +107,4 @@ class LinkTerms:
     @cached_property
     def digest(self) -> str:
         """A digest of all terms, by which every script knows that it works under the same ones."""
-        texts = sorted(f"{meter.meter_id}={terms_text(meter)}" for meter in self.link.meter)
-        return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:32]
+        return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

@@ -1,6 +1,6 @@
 """A settled round put as work for the script: the reply, what is due, and the claims it opens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,6 +83,96 @@ class OpenedClaim:
     due: int
 
 
+class Records:
+    """Writes the records of a result's wins that wait, each in its turn.
+
+    Args:
+        event: the result.
+        wagers: the round's.
+        settled: all lines of its settlement.
+        waiting: those that wait for a floorperson.
+        link: the link's id.
+        table: the table's id.
+        asset: the number by which the facility knows it.
+        meter_of: gives the id of the meter that an item is paid from.
+    """
+
+    def __init__(
+        self,
+        event: Result,
+        wagers: Wagers,
+        settled: Sequence[Line],
+        waiting: Sequence[Line],
+        *,
+        link: str,
+        table: str,
+        asset: str,
+        meter_of: Callable[[str], str],
+    ) -> None:
+        self._link, self._table, self._asset = link, table, asset
+        self._meter_of = meter_of
+        self._event = event
+        self._settled = settled
+        self._turns = len(waiting)
+        self._claimed = {(line.position, METER_OF_ITEM[line.item]) for line in waiting}
+        self._wagers = tuple(
+            AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers.positions
+        )
+        self._hands = {dealt.position: dealt for dealt in event.positions}
+        self._patrons = {bet.position: bet.patron for bet in wagers.positions}
+        self._opened: list[int] = []
+
+    def record(self, line: Line) -> ClaimRecord:
+        """The record of the next win that waits."""
+        event = self._event
+        hand = self._hands[line.position]
+        turn = len(self._opened) + 1
+        made = ClaimRecord(
+            # The link is in it: a table that moves to another link begins its numbers anew.
+            claim=f"{self._link}.{self._table}-{event.seq}-{turn}",
+            link=self._link,
+            meter=self._meter_of(line.item),
+            table=self._table,
+            asset=self._asset,
+            position=line.position,
+            patron=self._patron(line.position),
+            item=line.item,
+            hand=line.hand or "",
+            cards=tuple(hand.cards or ()),
+            dealer=tuple(event.dealer),
+            community=tuple(event.community or ()),
+            percent=line.percent,
+            paid_from=line.paid_from or "",
+            rule=line.rule or "",
+            wagered=line.wagered,
+            round=event.round,
+            turn=turn,
+            turns=self._turns,
+            wagers=self._wagers,
+            envy=tuple(
+                OwedEnvy(owed.position, self._patron(owed.position), owed.item, owed.paid)
+                for owed in self._settled
+                if owed.envy_of == line.position and self._hangs_on(owed, line)
+            ),
+        )
+        self._opened.append(line.position)
+        return made
+
+    def _hangs_on(self, envy: Line, win: Line) -> bool:
+        """Whether a floorperson who looks at a win decides on an Envy Bonus for its hand as well.
+
+        The holder of a hand need not have wagered on its meter (reading T10): an Envy Bonus that no
+        win of the same meter brings hangs on the first win of the hand that waits.
+        """
+        kind = METER_OF_ITEM[envy.item]
+        if (win.position, kind) in self._claimed:
+            return METER_OF_ITEM[win.item] is kind
+        return win.position not in self._opened
+
+    def _patron(self, position: int) -> str | None:
+        return self._patrons.get(position) or self._hands[position].patron
+
+
 class ResultWriter:
     """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand."""
 
@@ -90,16 +180,17 @@ class ResultWriter:
         self, known: KnownTable, event: Result, opened: OpenRound, settled: Sequence[Due]
     ) -> None:
         self._known = known
-        self._settled = settled
-        waiting = [due.line for due in settled if self._pays(due) and self._waits(due)]
-        self._turns = len(waiting)
-        self._claimed = {(line.position, METER_OF_ITEM[line.item]) for line in waiting}
-        self._wagers = tuple(
-            AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in opened.wagers.positions
-        )
         self._event = event
-        self._hands = {dealt.position: dealt for dealt in event.positions}
-        self._patrons = {bet.position: bet.patron for bet in opened.wagers.positions}
+        self._records = Records(
+            event,
+            opened.wagers,
+            [due.line for due in settled],
+            [due.line for due in settled if self._pays(due) and self._waits(due)],
+            link=known.link,
+            table=known.table.id,
+            asset=known.table.asset,
+            meter_of=self._meter_id,
+        )
         self._lines: list[str | int] = []
         self._opened: list[str | int] = []
         self.dues: list[DueStep] = []
@@ -116,7 +207,7 @@ class ResultWriter:
         if not self._pays(due):
             self._lines += [",", text]
             return
-        record = self._claim_record(line) if self._waits(due) else None
+        record = self._records.record(line) if self._waits(due) else None
         self.dues.append(
             DueStep(
                 take=0 if due.take is None else due.take + 1,
@@ -164,54 +255,6 @@ class ResultWriter:
     def _meter_id(self, item: str) -> str:
         kind = METER_OF_ITEM[item]
         return self._known.meters[kind].meter_id
-
-    def _claim_record(self, line: Line) -> ClaimRecord:
-        event, table = self._event, self._known.table
-        hand = self._hands[line.position]
-        return ClaimRecord(
-            # The link is in it: a table that moves to another link begins its numbers anew.
-            claim=f"{self._known.link}.{table.id}-{event.seq}-{len(self.claims) + 1}",
-            link=self._known.link,
-            meter=self._meter_id(line.item),
-            table=table.id,
-            asset=table.asset,
-            position=line.position,
-            patron=self._patron(line.position),
-            item=line.item,
-            hand=line.hand or "",
-            cards=tuple(hand.cards or ()),
-            dealer=tuple(event.dealer),
-            community=tuple(event.community or ()),
-            percent=line.percent,
-            paid_from=line.paid_from or "",
-            rule=line.rule or "",
-            wagered=line.wagered,
-            round=event.round,
-            turn=len(self.claims) + 1,
-            turns=self._turns,
-            wagers=self._wagers,
-            envy=tuple(
-                OwedEnvy(
-                    due.line.position, self._patron(due.line.position), due.line.item, due.line.paid
-                )
-                for due in self._settled
-                if due.line.envy_of == line.position and self._hangs_on(due.line, line)
-            ),
-        )
-
-    def _hangs_on(self, envy: Line, win: Line) -> bool:
-        """Whether a floorperson who looks at a win decides on an Envy Bonus for its hand as well.
-
-        The holder of a hand need not have wagered on its meter (reading T10): an Envy Bonus that no
-        win of the same meter brings hangs on the first win of the hand that waits.
-        """
-        kind = METER_OF_ITEM[envy.item]
-        if (win.position, kind) in self._claimed:
-            return METER_OF_ITEM[win.item] is kind
-        return all(opened.record.position != win.position for opened in self.claims)
-
-    def _patron(self, position: int) -> str | None:
-        return self._patrons.get(position) or self._hands[position].patron
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
