@@ -13,6 +13,10 @@ from meters.books.totals import Totals
 _PAGE: Final = 250
 """Entries are read in pages that hold up the tables for some milliseconds at most."""
 
+RESTORING: Final = (
+    "the store is being restored, or that was interrupted: run `pitlink restore` to its end"
+)
+
 
 class Onlooker(Protocol):
     """Looks on while a ledger is replayed."""
@@ -78,6 +82,7 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         *,
         again: int = 0,
+        restoring: bool = False,
     ) -> Finding:
         """Replay up to the entry at which the balances are read, and compare.
 
@@ -85,6 +90,7 @@ class LinkAudit:
             seen: what was seen of the ledger before, kept outside the store.
             advance: told how many entries are done and how many there are.
             again: how many of the entries that were passed before are read once more.
+            restoring: whether whoever asks is restoring the store.
 
         Raises:
             RedisError: the store failed.
@@ -111,6 +117,8 @@ class LinkAudit:
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
             )
+        if not restoring and await store.redis.exists(store.keys.restoring):
+            problems.append(RESTORING)
         problems += replay.differences(snapshot.accounts)
         problems += replay.other_terms(snapshot.meters)
         problems += replay.other_standing(snapshot.meters)

@@ -74,6 +74,11 @@ class LinkKeys:
         """Sorted set: what was proposed and is not decided, by the entry that proposed it."""
         return self._key("proposals")
 
+    @cached_property
+    def restoring(self) -> str:
+        """Hash: that the store is being written anew, by whom and since when; gone at the end."""
+        return self._key("restoring")
+
     def proposal(self, proposal: str) -> str:
         """Hash: what somebody proposed, and what became of it."""
         return self._key(f"proposal:{proposal}")

@@ -62,7 +62,7 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"upgrade"})
+_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
 
 
@@ -131,6 +131,11 @@ class Replay:
             claims=dict(books.claims),
             tallies={name: count for name, count in books.tallies.items() if count},
         )
+
+    @property
+    def books(self) -> Books:
+        """The books as the entries so far have made them."""
+        return self._books
 
     def take(self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None) -> None:
         """Replay one entry, and hold it against what its event says it must be.

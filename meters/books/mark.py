@@ -102,6 +102,21 @@ class LedgerMark:
         if entries > self._seen.sealed:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
+    def begin_anew(self, entries: int, chain: str, seal: str) -> None:
+        """Have the mark begin anew with a ledger that was restored, found in order and sealed.
+
+        Only a restoring may do this, with no service running: what was seen before is forgotten.
+
+        Raises:
+            MarkError: the file cannot be written.
+        """
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise MarkError(f"the ledger mark cannot be written: {error}") from None
+        self._seen = Mark(self._link)
+        self._keep(Mark(self._link, entries, chain, entries, seal))
+
     def _keep(self, mark: Mark) -> None:
         try:
             self._replace(mark)

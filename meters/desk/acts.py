@@ -10,6 +10,7 @@ from meters.books.approvals import Approval
 from meters.books.carried import ARCHIVED, EXPIRED
 from meters.books.outages import OUTAGE
 from meters.books.readings import READING
+from meters.books.restorings import RESTORING
 from meters.books.terms import read_terms
 from meters.books.upgrades import UPGRADE
 from meters.desk.claim_rows import Decision
@@ -117,6 +118,17 @@ def _upgraded(event: str) -> Told:
     return "link", f"{words}, by pitlink {upgrade.release}"
 
 
+def _restored(event: str) -> Told:
+    restoring = RESTORING.decode(event)
+    words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries were left"]
+    words.append(f"{restoring.events} events taken again from the tables' outboxes")
+    if restoring.differing:
+        words.append(f"answered otherwise than before: {', '.join(restoring.differing)}")
+    if restoring.without:
+        words.append(f"no outbox of {', '.join(restoring.without)}")
+    return "link", "; ".join(words)
+
+
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
@@ -130,6 +142,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "adjust": _changed,
     "inoperable": _outage,
     "approve": _approved,
+    "restore": _restored,
     "reading": _read,
     "archive": _archived,
     "expire": _expired,

@@ -293,8 +293,8 @@ class ActRow(_Row, frozen=True, kw_only=True):
     """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``; `of` is the claim, the
-    meter, the proposal or the link.
+    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``, ``restore``; `of` is the
+    claim, the meter, the proposal or the link.
     """
 
     entry: int

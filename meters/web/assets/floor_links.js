@@ -11,6 +11,7 @@ const links = (() => {
     withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
     inoperable: "Link was inoperable",
     approve: "Floor file approved",
+    restore: "Store restored",
   };
   let view = null;
   let me = null;

@@ -1,0 +1,27 @@
+-- Notes in the ledger that a link's store was restored, and from what (duty D17). Every meter's
+-- version rises over all that displays may have been shown of entries that are lost: whoever shows
+-- a meter ignores a lower one.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who restored it
+--       4 the restoring as text, for the ledger   5 by how much the versions rise
+-- Output, in order of precedence
+--   { 'terms' }          the link's terms are not those of ARGV 2
+--   { 'done', entry }
+
+--include books
+--include present
+
+if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+
+for field in pairs(meters) do
+  if string.sub(field, 1, 6) == 'terms:' then
+    local version = 'version:' .. string.sub(field, 7)
+    set_meter(version, count_of(meters, version) + tonumber(ARGV[5]))
+    touch_meter(string.sub(field, 7))
+  end
+end
+touch_desk()
+local entry = note_entry('restore', ARGV[3], '', '', 0, {}, ARGV[4], '')
+write_books()
+return { 'done', exact(entry) }
