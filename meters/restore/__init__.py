@@ -1,0 +1,1 @@
+"""A link's store made again: from its ledger, and from what the tables' outboxes have beyond it."""

@@ -1,0 +1,46 @@
+"""What is known of a link's store at the opening of an archive whose first days were deleted.
+
+The books are carried over; of the rest there is what they tell. What they do not is years old by
+then: replies, slips and records of wins that were decided since.
+"""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Final
+
+import msgspec
+
+from meters.books.approvals import Approval
+from meters.books.carried import Carried
+from meters.books.keys import LinkKeys
+from meters.books.restorings import VERSIONS_RAISED
+from meters.restore.image import Image, Row
+
+_RESTORED_MOST: Final = 1_000
+"""So often a link may have been restored before, each time with its meters' versions raised."""
+
+_APPROVAL: Final = msgspec.json.Decoder(Approval)
+
+
+def opening_rows(keys: LinkKeys, carried: Carried) -> Iterator[Row]:
+    """What the store held beside the books at the close of a gaming day."""
+    image, meters = Image(keys), keys.meters
+    if not carried.entries:
+        return
+    closed = date.fromisoformat(carried.closed_day)
+    image.put(meters, {"day_closed": carried.closed_day, "reading": carried.entries})
+    image.put(meters, {"day": (closed + timedelta(days=1)).isoformat(), "desk": carried.entries})
+    image.put(meters, {"archived": carried.entries})
+    for meter in carried.terms:
+        image.put(meters, {f"version:{meter}": _RESTORED_MOST * VERSIONS_RAISED})
+        image.put(meters, {f"pending:{meter}": 0})
+    for held in carried.claims.values():
+        if held.percent and held.state == "pending":
+            image.add(meters, f"pending:{held.meter}", 1)
+    if carried.closed:
+        image.put(meters, {"closed": f"before {closed + timedelta(days=1)}", "closed_by": ""})
+    if approval := carried.approval:
+        said = _APPROVAL.decode(approval.event)
+        image.put(keys.approved, {"digest": said.digest, "text": said.text, "by": approval.by})
+        image.put(keys.approved, {"at": "", "entry": approval.entry})
+    yield from image.rows()

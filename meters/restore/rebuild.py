@@ -1,0 +1,339 @@
+"""A link's store made again from its ledger, entry after entry (duty D11).
+
+What the scripts keep follows from the entries, save for these, which are derived on the safe
+side: a meter's version and the desk's count rise with each entry here, in the store with each step,
+which may have written several, so they are as high or higher. A refused event uses up its number
+and makes no entry: a table's last number is that of its last accepted event, until its outbox tells
+more. What stands at zero in the store may not stand here at all.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from bonus.settling.lines import METER_OF_ITEM
+from meters.books.accounts import meter_account
+from meters.books.approvals import Approval
+from meters.books.carried import ARCHIVED, EMPTY, Carried
+from meters.books.chain import CHAIN
+from meters.books.expected import Held, Transfer
+from meters.books.filed import filed_terms
+from meters.books.keys import LinkKeys
+from meters.books.ledger import Replay
+from meters.books.outages import OUTAGE
+from meters.books.restorings import RESTORING
+from meters.books.terms import terms_digest
+from meters.desk.acts import Switched
+from meters.desk.claim_rows import Decision
+from meters.intake.result_work import Records
+from meters.restore.claims import ClaimImage
+from meters.restore.image import Image, Row
+from meters.restore.tables import TableImage
+from meters.schema import FIELD, SCHEMA
+from meters.wire.floor import Link
+from meters.wire.gaming_day import GamingDays
+from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
+
+_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+_REPLY: Final = msgspec.json.Decoder(Reply)
+_RESULT: Final = msgspec.json.Decoder(Result)
+_DECISION: Final = msgspec.json.Decoder(Decision)
+_SWITCHED: Final = msgspec.json.Decoder(Switched)
+_APPROVAL: Final = msgspec.json.Decoder(Approval)
+_OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
+
+
+class _Proposed(msgspec.Struct, frozen=True):
+    """Which proposal an entry is about, and what it proposes."""
+
+    proposal: str
+    kind: str = ""
+
+
+_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was there before an entry: its table's round, the meters that it fed, the wins."""
+
+    wagers: Wagers | None
+    fed: Sequence[str]
+    claims: Mapping[str, Held]
+
+
+class RebuildError(Exception):
+    """A ledger from which no store can be made; what of it does not hold, in words."""
+
+
+class Rebuild:
+    """A link's store as the entries so far make it.
+
+    Args:
+        link: the link as the floor file has it; its tables' assets stand in records of wins from
+            before any floor file was approved.
+        days: the facility's gaming days.
+        carried: the books after an entry: it goes on from there.
+        rows: what `rows` gave then.
+    """
+
+    def __init__(
+        self, link: Link, days: GamingDays, carried: Carried = EMPTY, rows: Iterable[Row] = ()
+    ) -> None:
+        self._days = days
+        self.keys: Final = LinkKeys(link.id)
+        self._assets = {table.id: table.asset for table in link.table}
+        self._image = Image(self.keys, rows)
+        self._tables = TableImage(self.keys, self._image)
+        self._claims = ClaimImage(self.keys, self._image)
+        self._filed: Mapping[str, str] = {}
+        if approved := self._image.at(self.keys.approved):
+            self._take_filed(approved["text"].decode())
+        self._replay = Replay.after(carried)
+        self._noted: dict[int, int] = {}
+
+    @property
+    def entries(self) -> int:
+        """The number of the last entry taken."""
+        return self._replay.entries
+
+    @property
+    def chain(self) -> str:
+        """The digest that it carries."""
+        return self._replay.chain
+
+    @property
+    def carried(self) -> Carried:
+        """The books after it."""
+        return self._replay.carried
+
+    @property
+    def open_day(self) -> str:
+        """The gaming day that is open then."""
+        return self._image.text(self.keys.meters, "day")
+
+    def noted_by(self, last: int) -> int | None:
+        """The entry by which the day that ends with an entry was archived, None where none says."""
+        return self._noted.get(last)
+
+    def take(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Take the next entry.
+
+        Raises:
+            RebuildError: it does not hold.
+        """
+        before = self._before(fields)
+        self._replay.take(number, fields)
+        if problems := self._replay.problems:
+            raise RebuildError("; ".join(problems[:3]))
+        try:
+            self._take(number, fields, before)
+        except (*UNREADABLE, ValueError, KeyError) as error:
+            raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
+        self._open_day(number, fields["at"], closes=fields["kind"] == b"reading")
+        if fields["kind"] not in _OF_TABLES:
+            self._image.put(self.keys.acts, {str(number): number})
+
+    def rows(self) -> Iterator[Row]:
+        """What the store held after the last entry taken, beside the books."""
+        return self._image.rows()
+
+    def image(self) -> Image:
+        """All that the store held, its ledger left out.
+
+        Raises:
+            RebuildError: a win still waits of which nobody knows any more what it was.
+        """
+        books, keys = self._replay.books, self.keys
+        if unknown := sorted(books.claims.keys() - self._image.at(keys.waiting).keys()):
+            raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
+        whole = Image(keys, self._image.rows())
+        whole.put(keys.accounts, books.balances)
+        whole.put(keys.tallies, books.tallies)
+        texts = {meter: _text(terms) for meter, terms in books.terms.items()}
+        whole.put(keys.meters, {f"terms:{meter}": text for meter, text in texts.items()})
+        whole.put(keys.meters, {f"cycle:{meter}": cycle for meter, cycle in books.cycles.items()})
+        whole.put(keys.meters, {"entries": self.entries, "rounds": len(books.rounds)})
+        whole.put(keys.meters, {CHAIN: self.chain, "terms": terms_digest(texts), FIELD: SCHEMA})
+        return whole
+
+    def _before(self, fields: Mapping[str, bytes]) -> "_Before":
+        """What an entry puts an end to."""
+        table, books = fields.get("table", b"").decode(), self._replay.books
+        fed = [added.meter for added in books.rounds.get(table, ())]
+        return _Before(self._tables.opened(table), fed, dict(books.claims))
+
+    def _take(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
+        kind, table = fields["kind"], fields["table"].decode()
+        match kind:
+            case b"wagers":
+                added = self._replay.books.rounds[table]
+                self._tables.open_round(table, fields, added)
+                self._touch(*(one.meter for one in added))
+            case b"void":
+                self._tables.end_round(table, fields, ())
+                self._touch(*before.fed)
+            case b"result":
+                self._take_result(number, table, fields, before)
+            case b"validate" | b"reject" | b"pay":
+                claim = _DECISION.decode(fields["event"]).claim
+                self._take_decision(fields, before.claims[claim])
+            case _:
+                self._take_act(kind, number, fields)
+
+    def _take_result(
+        self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
+    ) -> None:
+        reply = _REPLY.decode(fields["reply"])
+        lines, claims = reply.lines or (), reply.claims or ()
+        self._tables.end_round(table, fields, [one.claim for one in claims])
+        meters = {self._replay.books.terms[meter].kind: meter for meter in before.fed}
+        self._touch(*{meters[METER_OF_ITEM[line.item].value] for line in lines if line.percent})
+        if not claims or before.wagers is None:
+            return
+        claimed = {(one.position, one.item) for one in claims}
+        waiting = [
+            line for line in lines if (line.position, line.item) in claimed and line.paid_from
+        ]
+        records = Records(
+            _RESULT.decode(fields["event"]),
+            before.wagers,
+            lines,
+            waiting,
+            link=self.keys.link,
+            table=table,
+            asset=self._assets.get(table, ""),
+            meter_of=lambda item: meters[METER_OF_ITEM[item].value],
+        )
+        for line in waiting:
+            record = records.record(line)
+            held = self._replay.books.claims[record.claim]
+            self._claims.open(number, record, held, fields["at"])
+            self._ring()
+
+    def _take_decision(self, fields: Mapping[str, bytes], held: Held) -> None:
+        decision = _DECISION.decode(fields["event"])
+        self._claims.decide(decision, held, fields)
+        if held.percent and decision.act != "pay":
+            self._touch(held.meter)
+        self._ring()
+
+    def _take_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
+        """Take what people did with the link, or the service by itself."""
+        image, keys, event = self._image, self.keys, fields["event"]
+        match kind:
+            case b"seed":
+                meter = _seeded(fields)
+                filed = self._filed.get(meter, event.decode())
+                image.put(keys.meters, {f"file:{meter}": filed})
+                self._touch(meter)
+                return
+            case b"close" | b"open":
+                self._switch(fields)
+            case b"propose" | b"withdraw" | b"adjust" | b"parameter":
+                self._take_proposal(kind, number, fields)
+            case b"approve":
+                self._approve(number, fields)
+            case b"inoperable":
+                image.put(keys.meters, {"outage": OUTAGE.decode(event).id})
+            case b"restore":
+                raised = RESTORING.decode(event).versions_raised
+                for meter in self._replay.books.terms:
+                    image.add(keys.meters, f"version:{meter}", raised)
+                self._touch(*self._replay.books.terms)
+            case b"archive":
+                last = ARCHIVED.decode(event).last
+                self._noted[last] = number
+                image.put(keys.meters, {"archived": last})
+                return
+            case b"reading" | b"expire":
+                return
+        self._ring()
+
+    def _switch(self, fields: Mapping[str, bytes]) -> None:
+        image, meters = self._image, self.keys.meters
+        if fields["kind"] == b"close":
+            image.put(meters, {"closed": _SWITCHED.decode(fields["event"]).reason})
+            image.put(meters, {"closed_by": fields["by"], "closed_at": fields["at"]})
+        else:
+            image.drop(meters, "closed", "closed_by", "closed_at")
+        self._touch(*self._replay.books.terms)
+
+    def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
+        """Have the gaming day open that the service would have: after a reading, the one due."""
+        image, meters, closed = self._image, self.keys.meters, self._replay.closed_day
+        day = self._days.of(datetime.fromisoformat(at.decode()))
+        if closes:
+            image.put(meters, {"day_closed": closed, "reading": number})
+            day = max(day, date.fromisoformat(closed) + timedelta(days=1))
+        if closes or not closed:
+            image.put(meters, {"day": day.isoformat()})
+
+    def _take_proposal(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
+        event = fields["event"]
+        proposed = _PROPOSED.decode(event)
+        if kind != b"propose":
+            self._decide_proposal(proposed.proposal, fields)
+            return
+        key = self.keys.proposal(proposed.proposal)
+        self._image.put(key, {"record": event, "kind": proposed.kind, "state": "open"})
+        self._image.put(key, {"by": fields["by"], "at": fields["at"]})
+        self._image.put(self.keys.proposals, {proposed.proposal: number})
+
+    def _decide_proposal(self, proposal: str, fields: Mapping[str, bytes]) -> None:
+        kind = fields["kind"]
+        key = self.keys.proposal(proposal)
+        self._image.put(key, {"state": "withdrawn" if kind == b"withdraw" else "confirmed"})
+        self._image.put(key, {"decided_by": fields["by"], "decided_at": fields["at"]})
+        self._image.drop(self.keys.proposals, proposal)
+        if kind != b"withdraw":
+            self._touch(_CHANGED.decode(fields["event"]).meter)
+
+    def _approve(self, number: int, fields: Mapping[str, bytes]) -> None:
+        approval, image, keys = _APPROVAL.decode(fields["event"]), self._image, self.keys
+        image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
+        image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
+        self._take_filed(approval.text)
+        image.put(
+            keys.meters,
+            {
+                f"file:{meter}": text
+                for meter, text in self._filed.items()
+                if meter in self._replay.books.terms
+            },
+        )
+
+    def _take_filed(self, text: str) -> None:
+        """Go by what an approved floor file says of meters and tables."""
+        self._filed, assets = filed_terms(text)
+        self._assets |= assets
+
+    def _touch(self, *meters: str) -> None:
+        for meter in meters:
+            self._image.add(self.keys.meters, f"version:{meter}", 1)
+            self._image.add(self.keys.meters, f"pending:{meter}", 0)
+
+    def _ring(self) -> None:
+        self._image.add(self.keys.meters, "desk", 1)
+
+
+class _Changed(msgspec.Struct, frozen=True):
+    """Which meter an entry is about."""
+
+    meter: str
+
+
+_CHANGED: Final = msgspec.json.Decoder(_Changed)
+
+
+def _text(terms: object) -> str:
+    return msgspec.json.encode(terms).decode()
+
+
+def _seeded(fields: Mapping[str, bytes]) -> str:
+    """The meter that a seed filled."""
+    (moved,) = _TRANSFERS.decode(fields["transfers"])
+    return moved.target.removeprefix(meter_account(""))

@@ -1,0 +1,1 @@
+"""A store that was lost is made again."""

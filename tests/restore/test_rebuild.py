@@ -1,0 +1,151 @@
+"""A store that is made again from its ledger is the store that was."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
+from redis.asyncio import Redis
+
+from meters.books.outages import Outage, OutageBook
+from meters.desk.rows import Adjustment, ParameterChange
+from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.writing import StoreWriter
+from meters.wire.gaming_day import GamingDays
+from tests.model.machine import Floor
+from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.running import running
+from tests.model.tampering import play_a_while
+from tests.restore.stores import Copied, hold_alike, keys_of, read_store, rebuilt
+from tests.servers import RedisServer
+
+
+class RebuiltFloor(Floor):
+    """After each step, whatever it was, its ledger makes the store that is there."""
+
+    url: ClassVar[str]
+
+    @initialize(seed=st.integers(0, 2**32))
+    def open(self, seed: int) -> None:
+        super().open(seed)
+        self.days = GamingDays.of_facility(self.pit.floor.facility)
+        self.rebuild = Rebuild(self.pit.link, self.days)
+
+    @invariant()
+    def store_made_again_is_the_store(self) -> None:
+        # It goes on from what was kept of it, as one does that begins with an archived day.
+        kept = list(self.rebuild.rows())
+        again = Rebuild(self.pit.link, self.days, self.rebuild.carried, kept)
+        self.rebuild = self.runner.run(rebuilt(again, self.pit.store))
+        keys = self.pit.store.keys
+        there = self.runner.run(read_store(self.redis, keys))
+        hold_alike(keys_of(self.rebuild.image()), there, keys)
+
+    # What the machine's own test holds after each step.
+
+    def balances_are_those_of_the_second_books_to_the_micro(self) -> None:
+        """Held there."""
+
+    def meters_are_as_the_second_books_have_them(self) -> None:
+        """Held there."""
+
+    def each_claim_is_in_one_state(self) -> None:
+        """Held there."""
+
+    def audit_balances(self) -> None:
+        """Held there."""
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D11")
+def test_whatever_happened_the_ledger_makes_the_store_again(pit_server: RedisServer) -> None:
+    machine = type("RebuiltFloorOnThisRedis", (RebuiltFloor,), {"url": pit_server.url})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=10,
+            stateful_step_count=40,
+            derandomize=True,
+            deadline=None,
+            suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+        ),
+    )
+
+
+async def run_a_while(pit: Pit, data: Path) -> None:
+    """Something of all that a ledger holds, what people did with the link among it."""
+    async with running(pit, data) as link:
+        await link.comes_up()
+    await play_a_while(pit)
+    await pit.desk.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
+    desk, link_id = pit.links_desk, pit.link.id
+    up = Adjustment(meter=PROGRESSIVE, amount=1_234, reason="malfunction")
+    confirmed, withdrawn, _ = [(await desk.propose(link_id, "sue", up)).proposal for _ in range(3)]
+    await desk.confirm(link_id, confirmed, "tim")
+    await desk.withdraw(link_id, withdrawn, "una")
+    await pit.void(table="T-2", round_id="R3")
+    await desk.close(link_id, "sue", "new paytable")
+    change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+    await desk.confirm(link_id, (await desk.propose(link_id, "sue", change)).proposal, "tim")
+    await pit.adopt()
+    outage = Outage("0badc0de", "2026-11-20T02:14:07.250Z", ("Redis failed",))
+    await OutageBook(pit.store, "service").note(outage)
+    await desk.open(link_id, "tim")
+    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, round_id="R7")
+    await desk.close(link_id, "una", "end of the night")
+
+
+@pytest.mark.usefixtures("soon")
+async def test_store_written_anew_is_the_one_that_was_and_goes_on(
+    keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
+) -> None:
+    pit = Pit(keeping_redis)
+    await run_a_while(pit, tmp_path)
+    keys, last = pit.store.keys, (await pit.store.snapshot()).last_entry
+    rebuild = Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
+    await rebuilt(rebuild, pit.store)
+    other = Redis.from_url(f"{keeping_server.url}?db=1")
+    try:
+        writer = StoreWriter(other, keys)
+        await writer.clear()
+        copied = Copied(pit.store, last)
+        assert [number async for number in writer.write_ledger(copied.entries())][-1] == last
+        await writer.write_keys(rebuild.image())
+        hold_alike(await read_store(other, keys), await read_store(keeping_redis, keys), keys)
+        assert await other.xrange(keys.ledger) == await keeping_redis.xrange(keys.ledger)
+        again = Pit(other)
+        await again.open()
+        await again.adopt()
+        again.seq.update(pit.seq)
+        assert (await again.audit()).problems == ()
+        for each in (pit, again):
+            await each.links_desk.open(each.link.id, "tim")
+            won = await each.result({1: "As Ks Qs", 2: "3h 6s Jc"}, round_id="R7")
+            assert won.status == "accepted"
+        snapshots = [await each.store.snapshot() for each in (again, pit)]
+        assert snapshots[0].accounts == snapshots[1].accounts
+        assert snapshots[0].tallies == snapshots[1].tallies
+        assert (await again.audit()).problems == ()
+    finally:
+        await other.flushdb()
+        await other.aclose()
+
+
+async def test_ledger_that_does_not_hold_makes_no_store(pit: Pit) -> None:
+    await play_a_while(pit)
+    days = GamingDays.of_facility(pit.floor.facility)
+    entries = await pit.store.entries(0, 1_000)
+    for spoil, reason in (
+        (lambda fields: fields | {"reply": b"{}"}, "is not as it was written"),
+        (lambda fields: {"kind": fields["kind"]}, "it has no at"),
+    ):
+        rebuild = Rebuild(pit.link, days)
+        for number, fields in entries[:5]:
+            rebuild.take(number, fields)
+        with pytest.raises(RebuildError, match=reason):
+            rebuild.take(6, spoil(entries[5][1]))
+    rebuild = Rebuild(pit.link, days)
+    with pytest.raises(RebuildError, match="some are missing"):
+        rebuild.take(*entries[1])
