@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,6 +38,9 @@ log = structlog.get_logger()
 _STORED_WAGERS: Final = msgspec.json.Decoder(Wagers)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
+
+Draw = Callable[[KnownTable, Wagers], DrawMade | None]
+"""What says what is drawn for a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,16 @@ class LinkIntake:
 
     It remembers the rounds that it saw open, so that a result usually needs no look at the store;
     the script refuses to settle on a round that is not the one remembered.
+
+    Args:
+        store: the link's books.
+        metrics: what Prometheus reads.
+        draw: what is drawn for a round.
     """
 
-    def __init__(self, store: LinkStore, metrics: Metrics) -> None:
+    def __init__(self, store: LinkStore, metrics: Metrics, draw: Draw = draw_for) -> None:
         self._store = store
+        self._draw = draw
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
         self._refusals = Seldom()
@@ -190,7 +199,7 @@ class LinkIntake:
         try:
             match event:
                 case Wagers():
-                    draw = draw_for(known, event)
+                    draw = self._draw(known, event)
                     wagers_work = judge_wagers(known, event, draw)
                     fed = tuple(added.meter for added in wagers_work.contributions)
                     opened = OpenRound(seq, event, draw, fed)

@@ -263,7 +263,7 @@ class Pit:
 
 def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:
     """A table's event as it travels."""
-    return msgspec.json.encode({"seq": seq, "at": AT, "type": kind, "round": round_id, **fields})
+    return msgspec.json.encode({"seq": seq, "at": AT, "type": kind, "round": round_id} | fields)
 
 
 def paid_of(reply: Reply, item: str) -> list[tuple[int, int]]:

@@ -1,0 +1,192 @@
+"""What the tables' outboxes have: every event that was sent, and the reply, word for word.
+
+They are read from copies, so that an outbox stays the evidence that it is: opening one that was
+killed would write to it.
+"""
+
+import contextlib
+import heapq
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from meters.restore.errors import RestoreError
+from meters.wire.messages import (
+    REPLY,
+    TABLE_EVENT,
+    UNREADABLE,
+    Hello,
+    MoneyEvent,
+    Reply,
+)
+
+_VERSION: Final = 1
+"""The form in which an agent keeps its outbox."""
+_ENDING: Final = ".sqlite"
+_LOCKED: Final = "locked"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An event that a table has sent, as it travelled, and the reply that it got."""
+
+    table: str
+    seq: int
+    payload: bytes
+    event: MoneyEvent
+    told: bytes
+    reply: Reply
+
+
+class OutboxCopy:
+    """The outbox of one table.
+
+    Attributes:
+        link: whose it is.
+        table: the same.
+        path: where it was found.
+        answered: the number of the last event that it has or knows to have been answered; 0 where
+            there was none.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version != _VERSION:
+                raise RestoreError(f"{path}: it is no outbox of this version")
+            check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if check != "ok":
+                raise RestoreError(f"{path}: it is damaged: {check}")
+            place = connection.execute('SELECT link, "table", known_seq FROM place').fetchone()
+            (last,) = connection.execute(
+                "SELECT ifnull(max(seq), 0) FROM event WHERE reply IS NOT NULL"
+            ).fetchone()
+        except sqlite3.Error as error:
+            raise RestoreError(f"{path}: it is damaged: {error}") from None
+        if place is None:
+            raise RestoreError(f"{path}: it does not say whose it is")
+        self.link, self.table = str(place[0]), str(place[1])
+        # An outbox that was lost itself went on from the number that the service knew.
+        self.answered = max(int(last), int(place[2]))
+
+    def lacks(self, seq: int) -> bool:
+        """Whether it does not have all answered events that follow one."""
+        (count,) = self._connection.execute(
+            "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL", (seq,)
+        ).fetchone()
+        return int(count) < self.answered - seq
+
+    def payload(self, seq: int) -> bytes | None:
+        """An event as it travelled, or None where the outbox does not have it."""
+        row = self._connection.execute("SELECT payload FROM event WHERE seq = ?", (seq,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def after(self, seq: int) -> Iterator[Answered]:
+        """The answered events that follow one, by their numbers.
+
+        Raises:
+            RestoreError: one cannot be read.
+        """
+        rows = self._connection.execute(
+            "SELECT seq, payload, reply FROM event WHERE seq > ? AND reply IS NOT NULL"
+            " ORDER BY seq",
+            (seq,),
+        )
+        for number, payload, told in rows:
+            try:
+                event, reply = TABLE_EVENT.decode(payload), REPLY.decode(told)
+            except UNREADABLE as error:
+                raise RestoreError(f"{self.path}: event {number} cannot be read: {error}") from None
+            if isinstance(event, Hello):
+                raise RestoreError(f"{self.path}: event {number} is a hello, which has no number")
+            yield Answered(self.table, number, payload, event, told, reply)
+
+
+@contextmanager
+def read_outboxes(places: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
+    """The outboxes of a link's tables, by table.
+
+    Args:
+        places: files, or directories that have them.
+        link: those of other links are passed over.
+
+    Raises:
+        RestoreError: one is in use, or damaged; or there are two of one table.
+    """
+    found: dict[str, OutboxCopy] = {}
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(TemporaryDirectory(prefix="pitlink-restore-")))
+        for number, path in enumerate(_files(places)):
+            outbox = _copied(path, home / f"{number}{_ENDING}", stack)
+            if outbox.link != link:
+                continue
+            if other := found.get(outbox.table):
+                raise RestoreError(
+                    f"{other.path} and {path} are both of table {outbox.table}: leave the one that"
+                    " its agent used last"
+                )
+            found[outbox.table] = outbox
+        yield found
+
+
+def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
+    """The events of several tables by the times that they tell; each table's by their numbers."""
+    yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
+
+
+def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
+    """With the latest time so far: a table's clock may have been set back."""
+    latest: datetime | None = None
+    for answered in events:
+        at = answered.event.at
+        latest = at if latest is None else max(latest, at)
+        yield latest, answered.table, answered
+
+
+def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
+    return timed[:2]
+
+
+def _files(places: Sequence[Path]) -> Iterator[Path]:
+    for place in places:
+        if place.is_dir():
+            yield from sorted(place.glob(f"*{_ENDING}"))
+        elif place.is_file():
+            yield place
+        else:
+            raise RestoreError(f"{place}: there is no such file or directory")
+
+
+def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
+    if _is_used(path):
+        raise RestoreError(f"{path}: its agent runs: stop it first, and start it when all is done")
+    try:
+        for ending in ("", "-wal"):
+            beside = Path(f"{path}{ending}")
+            if beside.exists():
+                shutil.copyfile(beside, f"{copy}{ending}")
+        connection = sqlite3.connect(copy, isolation_level=None)
+    except (OSError, sqlite3.Error) as error:
+        raise RestoreError(f"{path}: it cannot be copied: {error}") from None
+    stack.callback(connection.close)
+    return OutboxCopy(path, connection)
+
+
+def _is_used(path: Path) -> bool:
+    """Whether an agent has it: it holds the file locked as long as it runs."""
+    with contextlib.closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
+    ) as connection:
+        try:
+            connection.execute("SELECT 1 FROM place").fetchone()
+        except sqlite3.Error as error:
+            return _LOCKED in str(error)
+    return False

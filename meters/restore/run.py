@@ -1,0 +1,151 @@
+"""`pitlink restore`, from the look at what there is to the audit of what was made."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import typer
+from redis.asyncio import Redis
+from rich.console import Console
+from rich.progress import TaskID
+
+from bonus.errors import UserError
+from meters.books.mark import LedgerMark
+from meters.books.redis_health import redis_problem
+from meters.books.store import LinkStore, TermsError
+from meters.progress import progress_bar
+from meters.redis_connection import open_redis
+from meters.restore.errors import RestoreError
+from meters.restore.heard import heard_services
+from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
+from meters.restore.outboxes import read_outboxes
+from meters.restore.report import (
+    plain_console,
+    tell_found,
+    tell_missing,
+    tell_plan,
+    tell_restored,
+)
+from meters.restore.restoring import Advance, LinkRestoring
+from meters.wire.floor import Floor, Link
+
+_TABLES: Final = "tables"
+"""Where the agents of a machine keep their outboxes, under the data directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOptions:
+    """How it is restored.
+
+    Attributes:
+        archive: the archive's directory; None for the floor file's.
+        outboxes: files and directories; empty for those under the data directory.
+        without: tables that are given up.
+        by: who restores it.
+        listens: whether the broker is asked if a service runs.
+        asks: whether it asks before it changes anything.
+    """
+
+    archive: Path | None
+    outboxes: tuple[Path, ...]
+    without: frozenset[str]
+    by: str
+    listens: bool
+    asks: bool
+
+
+async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
+    """Restore links, one after the other; whether all is as it should be then.
+
+    Raises:
+        UserError: nothing was done, or it could not be ended: the message says why.
+        RedisError: the store failed.
+    """
+    console = plain_console()
+    running = await heard_services(floor) if options.listens else set()
+    if running:
+        raise RestoreError(
+            f"a service runs on {', '.join(sorted(running))}: stop every service, and every agent"
+        )
+    good = True
+    async with open_redis(floor) as redis:
+        if problem := await redis_problem(redis):
+            raise RestoreError(problem)
+        for link in links:
+            good = await _restore(floor, link, redis, options, console) and good
+    return good
+
+
+async def _restore(
+    floor: Floor, link: Link, redis: Redis, options: RestoreOptions, console: Console
+) -> bool:
+    say = console.print
+    mark = LedgerMark(Path(floor.service.data), link.id)
+    places = options.outboxes or _own_outboxes(floor)
+    with read_outboxes(places, link.id) as outboxes:
+        restoring = LinkRestoring(
+            floor,
+            LinkStore(redis, link),
+            mark,
+            _copy_of(floor, options.archive, link),
+            outboxes,
+            without=options.without,
+        )
+        with _bar() as advance:
+            found = await restoring.look(advance)
+        tell_found(say, link.id, found)
+        if not restoring.is_due(found):
+            say("  Nothing is lost: nothing was done.")
+            return True
+        if tell_missing(say, found, options.without):
+            return False
+        tell_plan(say, found, options.without)
+        if options.asks and not await _agreed():
+            say("  Nothing was done.")
+            return False
+        try:
+            with _bar() as advance:
+                restored = await restoring.carry_out(found, options.by, advance)
+        except TermsError as error:
+            raise UserError(f"{link.id}: {error}") from None
+    tell_restored(say, link.id, restored)
+    return restored.finding.balanced
+
+
+def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
+    """What the archive has; the floor file's may not be there, one that is named must be."""
+    directory = archive or Path(floor.archive.directory)
+    if not directory.is_dir():
+        if archive:
+            raise RestoreError(f"{archive}: there is no such directory")
+        return None
+    return ArchivedLedger(directory, link.id)
+
+
+def _own_outboxes(floor: Floor) -> Sequence[Path]:
+    place = Path(floor.service.data) / _TABLES
+    return (place,) if place.is_dir() else ()
+
+
+async def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise RestoreError("standard input is no terminal, and nobody can be asked: give --yes")
+    return await asyncio.to_thread(typer.confirm, "Restore?", default=False)
+
+
+@contextmanager
+def _bar() -> Iterator[Advance]:
+    """A progress bar on standard error, where that is a terminal."""
+    with progress_bar() as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=None)
+            progress.update(tasks[what], completed=done, total=of)
+
+        yield advance

@@ -1,0 +1,118 @@
+"""A link whose tables keep outboxes, as their agents do, and whose store is lost and restored."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from controllers.outbox import Outbox
+from meters.books.mark import LedgerMark
+from meters.books.store import LinkStore
+from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.outboxes import OutboxCopy, read_outboxes
+from meters.restore.restoring import Found, LinkRestoring, Restored
+from meters.selfcheck.configuration import Configuration
+from meters.wire.messages import Reply, seq_of
+from tests.model.pit import FLOOR, Pit
+
+
+class KeptPit(Pit):
+    """A pit that writes each event to its table's outbox before it is taken, and the reply after.
+
+    Args:
+        redis: where its books are.
+        home: where the outboxes are, in ``tables``, and the marks.
+        floor_text: the floor file.
+
+    Attributes:
+        clock: what the tables' clocks show.
+    """
+
+    def __init__(self, redis: Redis, home: Path, floor_text: str = FLOOR) -> None:
+        super().__init__(redis, floor_text)
+        self.home = home
+        self.mark = LedgerMark(home, self.link.id)
+        self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
+
+    async def open(self) -> None:
+        """Adopt the floor file and seed the meters, as the service does."""
+        configuration = Configuration(self.floor, self.store)
+        await configuration.adopt("service")
+        await super().open()
+
+    async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:
+        """As a pit's, a second after the last."""
+        self.clock += timedelta(seconds=1)
+        return await super().event(table, kind, round_id, at=self.clock, **fields)
+
+    def outbox_path(self, table: str) -> Path:
+        """Where a table's outbox is."""
+        return self.home / "tables" / f"{table}.sqlite"
+
+    async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
+        """As a pit, with an outbox."""
+        seq = seq_of(payload)
+        assert seq is not None
+        outbox = Outbox.open(self.outbox_path(table), self.link.id, table)
+        try:
+            if outbox.pending is None:
+                outbox.write_event(seq, payload, b"", b"")
+            reply = await super().send(table, payload, worker=worker)
+            if reply is not None:
+                outbox.write_reply(seq, reply, b"", b"")
+        finally:
+            outbox.close()
+        head = (await self.store.state()).head
+        self.mark.note(head.entry, head.chain)
+        return reply
+
+    def restoring(self, copy: LedgerCopy | None = None, *without: str) -> "Attempt":
+        """A technician who begins anew: he knows what is on disk, and no more."""
+        return Attempt(self, copy, without)
+
+    async def goes_on(self) -> None:
+        """Have it work on the store as it is now."""
+        await self.open()
+        await self.adopt()
+        for worker in range(len(self.intakes)):
+            self.restart(worker)
+
+
+class Attempt:
+    """One run of a restoring."""
+
+    def __init__(self, pit: KeptPit, copy: LedgerCopy | None, without: tuple[str, ...]) -> None:
+        self._pit = pit
+        self._copy = copy
+        self._without = without
+
+    async def look(self) -> tuple[Found, bool]:
+        """What it finds, and whether anything is to be done."""
+        with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
+            restoring = self._restoring(outboxes)
+            found = await restoring.look(_untold)
+            return found, restoring.is_due(found)
+
+    async def run(self) -> Restored:
+        """The whole of it."""
+        with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
+            restoring = self._restoring(outboxes)
+            found = await restoring.look(_untold)
+            assert restoring.is_due(found)
+            return await restoring.carry_out(found, "tess", _untold)
+
+    def _restoring(self, outboxes: Mapping[str, OutboxCopy]) -> LinkRestoring:
+        pit = self._pit
+        return LinkRestoring(
+            pit.floor,
+            LinkStore(pit.redis, pit.link),
+            LedgerMark(pit.home, pit.link.id),
+            self._copy,
+            outboxes,
+            without=self._without,
+        )
+
+
+def _untold(what: str, done: int, of: int) -> None:
+    assert 0 <= done <= of, what

@@ -1,0 +1,375 @@
+"""A store that was lost is restored from a copy of its ledger and from its tables' outboxes."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from controllers.outbox import Outbox
+from meters.archive.archiver import Archiver
+from meters.archive.audit import audit_link
+from meters.archive.days import Archive
+from meters.books.audit import RESTORING, LinkAudit
+from meters.books.carried import EMPTY
+from meters.books.mark import LedgerMark
+from meters.restore.errors import RestoreError
+from meters.restore.finding import Standing
+from meters.restore.ledger_copy import ArchivedLedger
+from meters.restore.outboxes import read_outboxes
+from meters.restore.replay import OutboxReplay
+from tests.model.days import Days
+from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
+from tests.model.running import running
+from tests.restore.pit import KeptPit
+from tests.restore.stores import Copied, Kept, hold_restored, read_store
+
+ROYAL: Final = "As Ks Qs"
+STRAIGHT: Final = "9c 8s 7h"
+EVERYTHING: Final = f"{PROGRESSIVE} {FIVE_CARD} five_of_six_progressive {BONUS}"
+DRAWN: Final = FLOOR.replace(
+    'kind = "five_card_hand_bonus"\nwager = 100',
+    'kind = "five_card_hand_bonus"\nwager = 100\nmagic_card_every = 1\nlucky_every = 1',
+)
+"""Something is drawn for every round: drawn anew it would be another card."""
+
+
+class Copy:
+    """Entries of a ledger that were copied in time; its disk may fail when it is read again."""
+
+    def __init__(self, entries: Sequence[tuple[int, Mapping[str, bytes]]]) -> None:
+        self._entries = entries
+        self.last = entries[-1][0]
+        self.days = ()
+        self.opening = EMPTY
+        self.fails_at = 0
+        self._readings = 0
+
+    @classmethod
+    async def of(cls, pit: KeptPit) -> "Copy":
+        """The ledger as it is now."""
+        last = (await pit.store.snapshot()).last_entry
+        return cls([row async for row in Copied(pit.store, last).entries()])
+
+    async def entries(self, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, bytes]]]:
+        """The entries after one."""
+        self._readings += 1
+        for number, fields in self._entries:
+            if self._readings == 2 and number == self.fails_at:
+                raise OSError("the disk failed")
+            if number > after:
+                yield number, fields
+
+
+@pytest.fixture
+async def pit(pit_redis: Redis, tmp_path: Path) -> KeptPit:
+    """A link whose meters have just been seeded."""
+    pit = KeptPit(pit_redis, tmp_path, DRAWN)
+    await pit.open()
+    return pit
+
+
+async def play(pit: KeptPit, *rounds: int) -> None:
+    """Rounds at both tables in turn: wins, voids, refusals, and one whose wagers are in."""
+    for number in rounds:
+        table, name = f"T-{number % 2 + 1}", f"R{number}"
+        await pit.wagers({1: EVERYTHING, 4: PROGRESSIVE}, table=table, round_id=name)
+        again = await pit.wagers({1: EVERYTHING}, table=table, round_id=f"{name}-again")
+        assert again.error is not None
+        assert again.error.code == "round_open"
+        if number % 5 == 4:
+            assert (await pit.void(table=table, round_id=name)).status == "accepted"
+        else:
+            hand = ROYAL if number % 3 == 2 else STRAIGHT
+            won = await pit.result({1: hand, 4: RAGS}, table=table, round_id=name)
+            assert won.status == "accepted"
+    wrong = await pit.event("T-1", "wagers", "R-x", positions=[{"position": 9, "wagers": {"x": 1}}])
+    assert wrong.status == "refused"
+    await pit.wagers({2: EVERYTHING}, table="T-2", round_id=f"open-{rounds[-1]}")
+    assert (await pit.audit()).balanced
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("deleted", [0, 2])
+async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, deleted: int) -> None:
+    """What had left Redis stays in the archive alone, whose first days may be gone."""
+    pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 1\n")
+    days, archive = Days(pit), Archive(pit.home / "archive", pit.link.id)
+    archiver = Archiver(pit.store, archive, live_days=pit.floor.archive.live_days)
+    await days.open()
+    for day in range(1, 5):
+        await play(pit, 2 * day)
+        await pit.void(table="T-2", round_id=f"open-{2 * day}")
+        await days.keep(timedelta(days=1))
+    for row in await pit.desk.waiting():
+        await pit.decide(row.claim, "reject")
+    await archiver.run(lambda *_: None)
+    await play(pit, 9)
+    await days.keep(timedelta(days=1))
+    await archiver.run(lambda *_: None)
+    await play(pit, 10)
+    keys = pit.store.keys
+    was, first = await read_store(pit.redis, keys), (await pit.store.entries(0, 1))[0][0]
+    assert first > 1
+    head = (await pit.store.state()).head
+    pit.mark.note(head.entry, head.chain)
+    await pit.redis.flushall()
+    for file in archive.files()[:deleted]:
+        file.path.unlink()
+    copy = ArchivedLedger(pit.home / "archive", pit.link.id)
+    restored = await pit.restoring(copy).run()
+    assert restored.finding.problems == ()
+    assert restored.replayed.differing == []
+    # The note that the last day was archived stood in no archived day.
+    assert restored.found.seen - restored.entries == 1
+    made = await read_store(pit.redis, keys)
+    assert made[keys.accounts] == was[keys.accounts]
+    assert made[keys.tallies] == was[keys.tallies]
+    assert int(made[keys.carried]["entries"]) < first
+    assert all(int(act) > int(made[keys.carried]["entries"]) for act in made[keys.acts])
+    assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.carried]["entries"]) + 1
+    assert (await archiver.run(lambda *_: None)).written == [], "the file is there: it is noted"
+    assert (await pit.store.entries(0, 1))[0][0] == first
+    mark = LedgerMark(pit.home, pit.link.id).seen
+    found = await audit_link(pit.store, archive, mark, lambda *_: None)
+    assert [one.partition(",")[0] for one in found.problems] == (
+        ["the archive begins with 2026-11-22"] if deleted else []
+    )
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("copied", ["nothing", "some", "all"])
+async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: str) -> None:
+    await play(pit, 1, 2, 3)
+    copy = await Copy.of(pit) if copied == "some" else None
+    await pit.void(table="T-2", round_id="open-3")
+    await play(pit, 4, 5, 6)
+    copy = await Copy.of(pit) if copied == "all" else copy
+    was, seen = await read_store(pit.redis, pit.store.keys), pit.mark.seen
+    await pit.redis.flushall()
+    found, due = await pit.restoring(copy).look()
+    assert (found.held.standing, found.seen, due) == (Standing.EMPTY, seen.entries, True)
+    restored = await pit.restoring(copy).run()
+    assert restored.finding.problems == ()
+    assert (restored.entries, restored.replayed.differing) == (seen.entries, [])
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+    assert LedgerMark(pit.home, pit.link.id).seen.entries == seen.entries + 1
+    assert not (await pit.restoring(copy).look())[1], "nothing is left to be done"
+
+
+async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) -> None:
+    await play(pit, 1, 2)
+    older, known = await Kept.of(pit.redis), sum(pit.seq.values())
+    await pit.void(table="T-2", round_id="open-2")
+    await play(pit, 3, 4)
+    was = await read_store(pit.redis, pit.store.keys)
+    await older.put_back(pit.redis)
+    restored = await pit.restoring().run()
+    again = sum(pit.seq.values()) - known
+    assert (restored.found.writes, restored.replayed.events) == (False, again)
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+
+
+async def test_an_older_file_than_the_archive_is_written_anew(pit: KeptPit) -> None:
+    await play(pit, 1, 2)
+    older = await Kept.of(pit.redis)
+    await pit.void(table="T-2", round_id="open-2")
+    await play(pit, 3)
+    copy = await Copy.of(pit)
+    await pit.void(table="T-2", round_id="open-3")
+    await play(pit, 4)
+    was = await read_store(pit.redis, pit.store.keys)
+    await older.put_back(pit.redis)
+    assert (await pit.restoring(copy).run()).found.writes
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+
+
+async def test_an_archive_of_other_books_is_refused(pit: KeptPit) -> None:
+    await play(pit, 1)
+    copy = await Copy.of(pit)
+    await pit.redis.flushall()
+    await pit.open()
+    with pytest.raises(RestoreError, match="is not that of the archive"):
+        await pit.restoring(copy).look()
+
+
+async def test_a_store_that_is_ahead_of_the_archive_is_left_as_it_is(pit: KeptPit) -> None:
+    await play(pit, 1)
+    copy = await Copy.of(pit)
+    await pit.void(table="T-2", round_id="open-1")
+    found, due = await pit.restoring(copy).look()
+    assert (found.writes, due) == (False, False)
+
+
+async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit) -> None:
+    await play(pit, 2)
+    copy = await Copy.of(pit)
+    waiting = [row.claim for row in await pit.desk.waiting()]
+    await pit.decide(waiting[0], "validate")
+    head = (await pit.store.state()).head
+    pit.mark.note(head.entry, head.chain)
+    await pit.redis.flushall()
+    restored = await pit.restoring(copy).run()
+    assert restored.found.seen - restored.entries == 1
+    assert [fields["state"] for fields in restored.waiting] == ["pending"] * len(waiting)
+    assert restored.finding.balanced
+    await pit.goes_on()
+    assert (await pit.decide(waiting[0], "validate")).state == "validated"
+
+
+async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> None:
+    await pit.links_desk.close(pit.link.id, "sue", "shift change")
+    copy = await Copy.of(pit)
+    await pit.links_desk.open(pit.link.id, "tim")
+    await play(pit, 1)
+    accounts = await pit.accounts()
+    await pit.redis.flushall()
+    restored = await pit.restoring(copy).run()
+    assert restored.replayed.differing == []
+    assert await pit.accounts() == accounts
+    acts = await pit.links_desk.acts(pit.link.id, None, 2)
+    assert [(act.what, act.by) for act in acts] == [("restore", "tess"), ("open", "tess")]
+    assert "wagers were accepted after it had been closed" in acts[1].told
+
+
+@pytest.mark.duty("D7")
+async def test_what_comes_out_otherwise_is_told_and_not_smoothed_over(pit: KeptPit) -> None:
+    """Two tables win the meter, and their clocks have it the other way round."""
+    copy = await Copy.of(pit)
+    for table in ("T-1", "T-2"):
+        await pit.wagers({3: PROGRESSIVE}, table=table)
+    pit.clock += timedelta(seconds=10)
+    first = await pit.result({3: ROYAL}, table="T-2")
+    pit.clock -= timedelta(seconds=2)
+    second = await pit.result({3: ROYAL}, table="T-1")
+    told = [(reply.claims or ())[0].amount for reply in (first, second)]
+    assert told[0] > told[1]
+    await pit.redis.flushall()
+    restored = await pit.restoring(copy).run()
+    assert [(one.table, one.seq) for one in restored.replayed.differing] == [("T-1", 2), ("T-2", 2)]
+    assert b'"amount":%d' % told[1] in restored.replayed.differing[0].told
+    assert b'"amount":%d' % told[0] in restored.replayed.differing[0].now
+    assert restored.finding.balanced
+    (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+    assert "answered otherwise than before: T-1 2, T-2 2" in act.told
+
+
+@pytest.mark.parametrize("missing", ["lost", "begun anew", "torn"])
+async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
+    pit: KeptPit, missing: str
+) -> None:
+    copy = await Copy.of(pit)
+    await play(pit, 1, 2)
+    path = pit.outbox_path("T-2")
+    if missing == "torn":
+        with sqlite3.connect(path) as outbox:
+            outbox.execute("DELETE FROM event WHERE seq = 2")
+    else:
+        path.unlink()
+    if missing == "begun anew":
+        begun = Outbox.open(path, pit.link.id, "T-2")
+        begun.go_on_from(4)
+        begun.close()
+    await pit.redis.flushall()
+    with pytest.raises(RestoreError, match=r"T-2: .* is in no outbox that was found"):
+        await pit.restoring(copy).run()
+    assert await read_store(pit.redis, pit.store.keys) == {}, "nothing was done"
+    restored = await pit.restoring(copy, "T-2").run()
+    assert restored.finding.balanced
+    assert restored.found.seen > restored.entries
+    (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+    assert act.told.endswith("no outbox of T-2")
+    states = await pit.store.table_states(["T-1", "T-2"])
+    assert [state.last_seq for state in states] == [pit.seq["T-1"], 0]
+
+
+async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
+    pit: KeptPit, pit_redis: Redis
+) -> None:
+    await play(pit, 1, 2)
+    path = pit.outbox_path("T-1")
+    agent = Outbox.open(path, pit.link.id, "T-1")
+    with pytest.raises(RestoreError, match="its agent runs: stop it first"):
+        await pit.restoring().look()
+    agent.close()
+    kept = path.read_bytes()
+    last = pit.seq["T-1"]
+    with sqlite3.connect(path) as outbox:
+        outbox.execute("UPDATE event SET payload = ? WHERE seq = ?", (b"{}", last))
+    with pytest.raises(RestoreError, match=f"its event {last} is not the one that the books"):
+        await pit.restoring().look()
+    path.write_bytes(b"no outbox")
+    with pytest.raises(RestoreError, match="it is damaged: file is not a database"):
+        await pit.restoring().look()
+    path.write_bytes(kept)
+    path.with_name("copy.sqlite").write_bytes(kept)
+    with pytest.raises(RestoreError, match="are both of table T-1"):
+        await pit.restoring().look()
+
+
+async def test_an_outbox_is_read_with_what_its_killed_agent_left_beside_it(
+    pit: KeptPit, tmp_path: Path
+) -> None:
+    """And both are left as they are."""
+    await play(pit, 1)
+    agent = Outbox.open(pit.outbox_path("T-1"), pit.link.id, "T-1")
+    agent.write_event(pit.seq["T-1"] + 1, b'{"seq":2}', b"", b"")
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for path in pit.outbox_path("T-1").parent.glob("T-1.sqlite*"):
+        (killed / path.name).write_bytes(path.read_bytes())
+    agent.close()
+    before = {path.name: path.read_bytes() for path in killed.iterdir()}
+    assert before["T-1.sqlite-wal"]
+    with read_outboxes([killed], pit.link.id) as outboxes:
+        assert outboxes["T-1"].answered == pit.seq["T-1"], "the last is unanswered"
+        assert len(list(outboxes["T-1"].after(0))) == pit.seq["T-1"]
+        assert outboxes["T-1"].payload(pit.seq["T-1"] + 1) == b'{"seq":2}'
+    assert {name: (killed / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.usefixtures("soon")
+async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
+    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pit = KeptPit(keeping_redis, tmp_path, DRAWN)
+    await pit.open()
+    await play(pit, 1, 2)
+    copy = await Copy.of(pit)
+    await pit.void(table="T-2", round_id="open-2")
+    await play(pit, 3)
+    was = await read_store(pit.redis, pit.store.keys)
+    await pit.redis.flushall()
+    copy.fails_at = copy.last
+    with pytest.raises(OSError, match="the disk failed"):
+        await pit.restoring(copy).run()
+    assert (await pit.restoring(copy).look())[0].held.standing is Standing.HALF
+    with pytest.raises(RestoreError, match="give the same archive again"):
+        await pit.restoring().look()
+    # Without its mark, a service would take a store for what it is.
+    async with running(pit, tmp_path / "other", adopts=True) as link:
+        assert RESTORING in await link.goes_down("pitlink restore")
+
+    async def fails(*_: object) -> None:
+        raise OSError("the cable was pulled")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OutboxReplay, "_refuse", fails)
+        with pytest.raises(OSError, match="the cable was pulled"):
+            await pit.restoring(copy).run()
+    assert RESTORING in (await LinkAudit(pit.store).run()).problems
+    restored = await pit.restoring(copy).run()
+    assert not restored.found.writes, "what was written stands"
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+
+
+async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None:
+    await play(pit, 1)
+    await pit.redis.delete(pit.store.keys.meters)
+    with pytest.raises(RestoreError, match="damage and no loss"):
+        await pit.restoring().look()
