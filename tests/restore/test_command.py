@@ -1,0 +1,139 @@
+"""`pitlink restore` on a real floor whose Redis was killed and lost what it had."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.chaos.driven import DrivenTable
+from tests.chaos.recording import TABLES as EVERY
+from tests.chaos.recording import lines_of, write_floor
+from tests.chaos.test_torn_store import incr
+from tests.mqtt.stand import Service
+from tests.processes import run_pitlink
+from tests.servers import Mosquitto, RedisServer, eventually, free_port
+
+LINK: Final = "tcp-five"
+TABLES: Final = ("TCP-05", "TCP-06")
+OTHERS: Final = tuple(table for table in EVERY if table not in TABLES)
+ROUNDS: Final = (3, 8, 10)
+"""How far the tables have played when Redis's file is copied, when it is lost, and in the end."""
+
+
+class Pit:
+    """Two tables that play the recorded shift, one after the other, and who restores their link."""
+
+    def __init__(self, config: Path, service: Service) -> None:
+        self.config = config
+        self.service = service
+        self._played = dict.fromkeys(TABLES, 0)
+
+    def play(self, rounds: int) -> None:
+        """Play on to a round's end; the first table has then begun the next one."""
+        for table in TABLES:
+            end = len(lines_of(table, rounds))
+            if table == TABLES[0]:
+                onward = lines_of(table, rounds + 5)[end:]
+                end += 1 + next(
+                    n for n, line in enumerate(onward) if json.loads(line)["event"] == "lockout"
+                )
+            lines = lines_of(table, rounds + 5)[self._played[table] : end]
+            driven = DrivenTable(self.config, table, lines)
+            driven.start()
+            try:
+                eventually(lambda driven=driven: driven.done, within_s=120, what=f"{table} played")  # type: ignore[misc]
+            finally:
+                driven.stop()
+            self._played[table] = end
+
+    def lose(self, server: RedisServer, copy: Path | None = None) -> None:
+        """Have Redis killed and its directory lost; of a copy of it, the last step is torn."""
+        assert self.service.process.stop() == 0
+        server.kill()
+        shutil.rmtree(server.home / "appendonlydir")
+        if copy:
+            shutil.copytree(copy, server.home / "appendonlydir")
+            data = incr(server).read_bytes()
+            incr(server).write_bytes(data[: data.rfind(b"HINCRBY") + 20])
+        server.start()
+
+    def restore(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """Run the command."""
+        return run_pitlink("restore", "--config", str(self.config), "--by", "tess", *options)
+
+    def meters(self) -> object:
+        """What every meter holds, once nothing waits; the audit balances."""
+        eventually(lambda: self.service.claims() == [], within_s=30, what="no claim waiting")
+        found = self.service.audit()
+        assert found["balanced"], found["problems"]
+        return found["links"][LINK], found["totals"]
+
+
+@pytest.fixture
+def pit(tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto) -> Iterator[Pit]:
+    port = free_port()
+    config = write_floor(tmp_path, broker=mosquitto.url, redis=redis_server.url, port=port)
+    service = Service(config, port, "--auto-floor")
+    try:
+        service.start()
+        yield Pit(config, service)
+    finally:
+        service.close()
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D11")
+def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
+    pit: Pit, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """First an older copy is left, torn at its end; then nothing but the outboxes."""
+    pit.play(ROUNDS[0])
+    shutil.copytree(redis_server.home / "appendonlydir", tmp_path / "copy")
+    pit.play(ROUNDS[1])
+    was = pit.meters()
+    refused = pit.restore("--yes")
+    assert refused.returncode == 1
+    assert "a service runs on" in refused.stderr
+    given_up = [part for table in OTHERS for part in ("--without", table)]
+
+    pit.lose(redis_server, tmp_path / "copy")
+    missing = pit.restore("--yes", "--services-stopped")
+    assert missing.returncode == 1
+    assert "MISSING TCP-07: what it sent after event 0 is in no outbox" in missing.stdout
+    assert "--without TCP-07 --without TCP-08" in missing.stdout
+    done = pit.restore("--yes", *given_up)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert "balances to the micro; the mark begins anew" in done.stdout
+    assert "OTHERWISE" not in done.stdout
+    assert "PENDING" in done.stdout, "what the simulated floorperson decided waits again"
+    pit.service.start()
+    assert pit.meters() == was
+
+    pit.lose(redis_server)
+    done = pit.restore("--yes", "--services-stopped", *given_up)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    pit.service.start()
+    assert pit.meters() == was
+    pit.play(ROUNDS[2])
+    assert "events_lost" not in pit.service.process.errors
+    assert pit.meters() != was
+
+
+def test_mistakes_are_told_in_words(tmp_path: Path) -> None:
+    config = write_floor(
+        tmp_path, broker=f"mqtt://127.0.0.1:{free_port()}", redis="redis://127.0.0.1:1", port=1
+    )
+    for options, told in (
+        (["--link", "tcp-fivr"], "there is no link tcp-fivr: is tcp-five meant?"),
+        (["--without", "TCP-99"], "--without TCP-99: there is no such table"),
+        ([], "the broker cannot be asked whether a service runs"),
+        (["--services-stopped"], "Redis does not answer"),
+    ):
+        done = run_pitlink("restore", "--config", str(config), "--yes", *options)
+        assert done.returncode == 1
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
