@@ -1,7 +1,7 @@
 """A store that was lost is restored from a copy of its ledger and from its tables' outboxes."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from meters.archive.days import Archive
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.carried import EMPTY
 from meters.books.mark import LedgerMark
+from meters.restore import writing
 from meters.restore.errors import RestoreError
 from meters.restore.finding import Standing
 from meters.restore.ledger_copy import ArchivedLedger
@@ -35,6 +36,9 @@ DRAWN: Final = FLOOR.replace(
     'kind = "five_card_hand_bonus"\nwager = 100\nmagic_card_every = 1\nlucky_every = 1',
 )
 """Something is drawn for every round: drawn anew it would be another card."""
+
+Field = tuple[str, bytes]
+Parts = Iterator[list[Field]]
 
 
 class Copy:
@@ -373,3 +377,30 @@ async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None
     await pit.redis.delete(pit.store.keys.meters)
     with pytest.raises(RestoreError, match="damage and no loss"):
         await pit.restoring().look()
+
+
+async def test_a_store_that_is_written_half_is_never_taken_for_one(
+    pit: KeptPit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meters come last: whichever key the writing ends at, it is begun anew."""
+    await play(pit, 1, 2)
+    copy = await Copy.of(pit)
+    was = await read_store(pit.redis, pit.store.keys)
+    monkeypatch.setattr(writing, "_COMMANDS_AT_ONCE", 1)
+    parts = writing._parts
+    for fails_at in range(1, len(was) - 1):
+        await pit.redis.flushall()
+        left = iter(range(fails_at))
+
+        def failing(fields: Iterable[Field], size: int, left: Iterator[int] = left) -> Parts:
+            if next(left, None) is None:
+                raise OSError("the cable was pulled")
+            return parts(fields, size)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(writing, "_parts", failing)
+            with pytest.raises(OSError, match="the cable was pulled"):
+                await pit.restoring(copy).run()
+        assert (await pit.restoring(copy).look())[0].held.standing is Standing.HALF
+    await pit.restoring(copy).run()
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
