@@ -178,11 +178,6 @@ class Replay:
             self._problem(f"the entries up to {self.entries} are not those that were sealed")
 
     @property
-    def books(self) -> Books:
-        """The books so far, to be read and not to be changed."""
-        return self._books
-
-    @property
     def totals(self) -> Totals:
         """What the ledger counts."""
         return Totals.of(self._books.tallies, self._contributed_micros)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 import typer
-from redis.asyncio import Redis
 from rich.console import Console
 from rich.progress import TaskID
 
@@ -17,6 +16,7 @@ from bonus.errors import UserError
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore, TermsError
+from meters.failover.shards import AnyRedis, every_redis
 from meters.progress import progress_bar
 from meters.redis_connection import open_redis
 from meters.restore.errors import RestoreError
@@ -73,15 +73,16 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
         )
     good = True
     async with open_redis(floor) as redis:
-        if problem := await redis_problem(redis):
-            raise RestoreError(problem)
+        for each in every_redis(redis, [link.id for link in links]):
+            if problem := await redis_problem(each):
+                raise RestoreError(problem)
         for link in links:
             good = await _restore(floor, link, redis, options, console) and good
     return good
 
 
 async def _restore(
-    floor: Floor, link: Link, redis: Redis, options: RestoreOptions, console: Console
+    floor: Floor, link: Link, redis: AnyRedis, options: RestoreOptions, console: Console
 ) -> bool:
     say = console.print
     mark = LedgerMark(Path(floor.service.data), link.id)
