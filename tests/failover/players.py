@@ -51,9 +51,7 @@ class Players:
                 yield
                 assert not any(task.done() for task in tasks), [*map(repr, tasks)]
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await _end(tasks)
 
     async def _hear(self, broker: aiomqtt.Client) -> None:
         async for message in broker.messages:
@@ -102,3 +100,12 @@ class Players:
         assert {each: kept[each] for each in given} == given
         assert all(len(replies) == 1 for replies in kept.values())
         return set(kept)
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """End tasks; a cancellation that the client library loses is given again until it is heeded."""
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=1)
