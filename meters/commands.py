@@ -121,6 +121,10 @@ def bench(
         bool,
         typer.Option("--rules", help="Measure `settle` and `odds` instead; needs no server."),
     ] = False,
+    sizing: Annotated[
+        bool,
+        typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
+    ] = False,
 ) -> None:
     """Measure the meter service on parts of its own, and print the figures as one JSON object.
 
@@ -130,11 +134,23 @@ def bench(
 
     With --rules it measures how many rounds a second `pitlink settle` settles on one core, every
     position taken and every wager placed, and what time and memory `pitlink odds` takes for all.
+
+    With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
+    wagers, the append-only file, the archive, what comes back when a day is archived, and how long
+    audit, archive and the service's start take. Some minutes.
     """
+    if rules and sizing:
+        raise typer.BadParameter("--rules and --sizing are two measurements: give one")
     if rules:
         from meters.bench.rules import measure_rules
 
         measure_rules(seconds=0.1 if quick else seconds, passes=1 if quick else passes)
+        return
+    if sizing:
+        from meters.bench.sizing import course
+
+        sizes = course.QUICK if quick else course.WHOLE
+        course.write_sizing(asyncio.run(course.measure_sizing(sizes)))
         return
     from meters.bench.run import QUICK, Plan, run_bench, write_report
 

@@ -1,7 +1,8 @@
 """The events that the load sends, made of parts that were encoded once.
 
 What changes from one to the next is the seq, the round and the cards; all else stands ready as
-bytes. They are what a table agent sends: seven positions, each with its patron.
+bytes. They are what a table agent sends: seven positions unless told otherwise, each with its
+patron.
 """
 
 import random
@@ -12,6 +13,7 @@ import msgspec
 
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands import three_card_strength
+from bonus.wagers import MeterKind
 from meters.bench.floor import METERS, POSITIONS, WAGER_CENTS
 from meters.wire.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
@@ -27,24 +29,29 @@ class EventWriter:
 
     Args:
         seed: decides the cards; the rounds of a run are dealt from shuffled decks.
+        positions: so many are taken, from the first on.
+        meters: each of them wagers on these.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self, seed: int, positions: int = POSITIONS, meters: Sequence[MeterKind] = METERS
+    ) -> None:
         at = now_text().encode()
         self._wagers = b'{"type":"wagers","at":"%b","positions":%b,"seq":%%d,"round":"R%%d"}' % (
             at,
-            msgspec.json.encode(_wagered()),
+            msgspec.json.encode(_wagered(positions, meters)),
         )
         self._void = b'{"type":"void","at":"%b","reason":"benchmark","seq":%%d,"round":"R%%d"}' % at
         rng = random.Random(seed)  # noqa: S311  (simulated cards)
         self._results = [
-            b'{"type":"result","at":"%b",%b,"seq":%%d,"round":"R%%d"}' % (at, _deal(rng))
+            b'{"type":"result","at":"%b",%b,"seq":%%d,"round":"R%%d"}'
+            % (at, _deal(rng, positions, meters))
             for _ in range(_DEALS)
         ]
         self._dealt = 0
 
     def wagers(self, seq: int, round_number: int) -> bytes:
-        """Two progressive wagers at each of seven positions."""
+        """A wager on each meter at each position."""
         return self._wagers % (seq, round_number)
 
     def void(self, seq: int, round_number: int) -> bytes:
@@ -57,28 +64,30 @@ class EventWriter:
         return self._results[self._dealt] % (seq, round_number)
 
 
-def _wagered() -> list[WageredPosition]:
-    wagers = {meter.value: WAGER_CENTS for meter in METERS}
+def _wagered(positions: int, meters: Sequence[MeterKind]) -> list[WageredPosition]:
+    wagers = {meter.value: WAGER_CENTS for meter in meters}
     return [
         WageredPosition(position=position, patron=f"p{position}", wagers=wagers)
-        for position in range(1, POSITIONS + 1)
+        for position in range(1, positions + 1)
     ]
 
 
-def _deal(rng: random.Random) -> bytes:
+def _deal(rng: random.Random, count: int, meters: Sequence[MeterKind]) -> bytes:
     """One round from a shuffled deck; who holds less than queen-six-four folds."""
     deck = rng.sample(DECK, len(DECK))
     positions = [
         _dealt_position(position, deck[(position - 1) * _CARDS : position * _CARDS])
-        for position in range(1, POSITIONS + 1)
+        for position in range(1, count + 1)
     ]
-    rest = deck[POSITIONS * _CARDS :]
+    rest = deck[count * _CARDS :]
     dealer, community = rest[:_CARDS], rest[_CARDS : _CARDS + _COMMUNITY]
-    return b'"positions":%b,"dealer":%b,"community":%b' % (
+    dealt = b'"positions":%b,"dealer":%b' % (
         msgspec.json.encode(positions),
         msgspec.json.encode(_names(dealer)),
-        msgspec.json.encode(_names(community)),
     )
+    if MeterKind.FIVE_CARD_PROGRESSIVE not in meters:
+        return dealt
+    return b'%b,"community":%b' % (dealt, msgspec.json.encode(_names(community)))
 
 
 def _dealt_position(position: int, cards: Sequence[Card]) -> DealtPosition:

@@ -54,6 +54,21 @@ def floor_text(parts: FloorParts, tables: int) -> str:
     return head + "".join(links)
 
 
+def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
+    """The floor file for so many links with so many meters each, and no tables."""
+    head = _HEAD.format(broker=parts.broker, redis=parts.redis, http=parts.http, data=parts.data)
+    opened = (
+        _LINK_HEAD.format(link=f"bench-{link:03d}")
+        + "".join(
+            _METER.format(wager=WAGER_CENTS, paytable=PAYTABLE)
+            + f'id = "progressive-{meter:03d}"\n'
+            for meter in range(meters)
+        )
+        for link in range(links)
+    )
+    return head + "".join(opened)
+
+
 _HEAD: Final = """\
 [facility]
 name = "The benchmark"
@@ -66,20 +81,26 @@ http = "{http}"
 data = '{data}'
 """
 
-_LINK: Final = """
+_LINK_HEAD: Final = """
 [[link]]
 id = "{link}"
 name = "Link {link}"
+"""
 
+_METER: Final = """
 [[link.meter]]
 kind = "progressive"
 wager = {wager}
 paytable = "{paytable}"
+"""
 
+_FIVE_CARD_METER: Final = """
 [[link.meter]]
 kind = "five_card_progressive"
 wager = {wager}
 """
+
+_LINK: Final = _LINK_HEAD + _METER + _FIVE_CARD_METER
 
 _TABLE: Final = """
 [[link.table]]

@@ -23,7 +23,7 @@ from meters.wire.topics import EVERY_TABLE_OUT
 
 _PORT_TRIES: Final = 3
 _READY_WITHIN_S: Final = 240.0
-_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
 
 
 class AuditResult(msgspec.Struct, frozen=True):
@@ -105,7 +105,7 @@ class Stand:
         Raises:
             UserError: it could not.
         """
-        command = [*_PITLINK, "audit", "--json", "--config", str(self.home / "floor.toml")]
+        command = [*PITLINK, "audit", "--json", "--config", str(self.home / "floor.toml")]
         async with part("the audit", command, self.home / "audit", piped=True) as audit:
             try:
                 async with asyncio.timeout(within_s):
@@ -133,9 +133,9 @@ async def stand(tables: int, bare_window: int, seed: int) -> AsyncIterator[Stand
     async with AsyncExitStack() as stack:
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)
-        broker, port = await _start_broker(home / "broker", stack)
-        bare_broker, bare_port = await _start_broker(home / "bare-broker", stack)
-        redis, redis_url = await _start_redis(home / "redis", stack)
+        broker, port = await start_broker(home / "broker", stack)
+        bare_broker, bare_port = await start_broker(home / "bare-broker", stack)
+        redis, redis_url = await start_redis(home / "redis", stack)
         floor = FloorParts(
             broker=f"mqtt://{LOOPBACK}:{port}",
             redis=redis_url,
@@ -143,7 +143,7 @@ async def stand(tables: int, bare_window: int, seed: int) -> AsyncIterator[Stand
             data=str(home / "data"),
         )
         (home / "floor.toml").write_text(floor_text(floor, tables), encoding="utf-8")
-        serve = [*_PITLINK, "serve", "--config", str(home / "floor.toml")]
+        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml")]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
         listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
         bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))
@@ -178,8 +178,12 @@ def _made(home: Path) -> Path:
     return home
 
 
-async def _start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
-    """Start a mosquitto on a free port; another program may take the port first, so try again."""
+async def start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
+    """Start a mosquitto on a free port; another program may take the port first, so try again.
+
+    Raises:
+        UserError: it does not start.
+    """
     for tries_left in reversed(range(_PORT_TRIES)):
         port = free_port()
         attempt = AsyncExitStack()
@@ -198,11 +202,14 @@ async def _start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
     raise UserError("no port for mosquitto")
 
 
-async def _start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
+async def start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
     """Start a Redis that syncs every write before it answers.
 
     It does not rewrite its append-only file meanwhile: when that begins would be chance, and it
     would take its time from whatever is being measured.
+
+    Raises:
+        UserError: it does not start.
     """
     path = socket_path(_made(home))
     command = [*redis_command(home), "--auto-aof-rewrite-percentage", "0"]

@@ -35,7 +35,7 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
         for claim in waiting:
             if _waited_s(claim) >= after_s:
                 try:
-                    await _settle(desk, claim)
+                    await settle(desk, claim)
                 except DeskError as error:
                     log.info(
                         "claim not settled",
@@ -46,7 +46,12 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def _settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
+async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
+    """Validate a win, and have another pay it where it is paid by hand.
+
+    Raises:
+        DeskError: it cannot be, or somebody was quicker.
+    """
     if claim.state == "pending":
         claim = await desk.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":

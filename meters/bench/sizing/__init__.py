@@ -1,0 +1,1 @@
+"""How large a floor becomes, measured: `pitlink bench --sizing`."""

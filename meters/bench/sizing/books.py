@@ -1,0 +1,160 @@
+"""What the books of a floor take: by tables, links and meters, and as wagers come and are archived.
+
+Everything is measured on a Redis of its own.
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from meters.archive.archiver import Archiver
+from meters.archive.days import Archive
+from meters.bench.floor import bare_floor_text, floor_text
+from meters.bench.sizing.figures import Archived, Sizes, Step
+from meters.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
+from meters.bench.sizing.parts import rss_bytes, running_service, timed
+from meters.bench.sizing.place import Place, a_place
+from meters.bench.sizing.play import Mix, PlayedFloor
+from meters.books.store import LinkStore
+
+SEED: Final = 649
+
+_KEPT_ALL: Final = 400
+_KEPT_LEAST: Final = 1
+
+Tell = Callable[[str], None]
+
+
+async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held], ...]:
+    """What floors of several sizes hold once all that they played is in the archive."""
+    found = []
+    for tables in sizes.tables:
+        tell(f"{mix.name}: what {tables} tables leave in Redis")
+        async with a_place(partial(floor_text, tables=tables)) as place:
+            played = PlayedFloor(place.floor, place.redis, mix, SEED)
+            await played.open()
+            await played.play(sizes.rounds_a_table)
+            await played.close_day()
+            for store in played.stores:
+                archive = Archive(place.home / "pitlink-archive", store.link.id)
+                await Archiver(store, archive, live_days=0).run(_untold)
+            found.append((tables, await held_by(place.redis, played.stores)))
+    return tuple(found)
+
+
+async def opened_bytes(links: int, meters: int) -> int:
+    """What Redis uses for so many links with so many meters each, just opened."""
+    async with a_place(partial(bare_floor_text, links=links, meters=meters)) as place:
+        for link in place.floor.link:
+            await LinkStore(place.redis, link).open("benchmark")
+        return await all_of(place.redis)
+
+
+class GrowingFloor:
+    """A floor that plays on, measured step by step, and whose days are archived at the end.
+
+    Args:
+        place: with a broker, since the service is started on it too.
+        mix: what is wagered.
+        tell: told how far it is.
+    """
+
+    def __init__(self, place: Place, mix: Mix, tell: Tell) -> None:
+        self._place = place
+        self._mix = mix
+        self._tell = tell
+        self._played = PlayedFloor(place.floor, place.redis, mix, SEED)
+        self._written_bytes = 0
+        self._days: list[int] = []
+
+    async def open(self) -> None:
+        """Open it, and have each table's replies be as many as are kept."""
+        self._place.keep_live(_KEPT_ALL)
+        await self._played.open()
+
+    async def step(self, rounds: int) -> Step:
+        """Have each table play so many rounds in one gaming day, and measure.
+
+        Raises:
+            UserError: something failed.
+        """
+        place, played = self._place, self._played
+        self._tell(f"{self._mix.name}: {rounds} rounds at each table")
+        before_bytes, before_wagers = place.written_bytes, played.wagers
+        await played.play(rounds)
+        self._written_bytes += place.written_bytes - before_bytes
+        fork_ms = await rewrite(place.redis)
+        await played.close_day()
+        self._days.append(played.wagers - before_wagers)
+        held = await held_by(place.redis, played.stores)
+        self._tell(f"{self._mix.name}: audit and start")
+        audit = await timed(place.home / "audit", "audit", "--config", str(place.config))
+        serving = running_service(place.config, place.parts.http, place.home / "service")
+        async with serving as (service, start):
+            service_rss_bytes = rss_bytes(service.pid)
+        return Step(
+            rounds=played.rounds,
+            wagers=played.wagers,
+            entries=await played.entries(),
+            claims=played.claims,
+            held=held,
+            written_bytes=self._written_bytes,
+            rewritten_bytes=place.written_bytes,
+            fork_ms=fork_ms,
+            audit=audit,
+            start=start,
+            service_rss_bytes=service_rss_bytes,
+        )
+
+    async def archive(self, settle_s: float) -> Archived:
+        """Archive all its days, and see what Redis gives back.
+
+        Raises:
+            UserError: something failed.
+        """
+        place = self._place
+        config = str(place.config)
+        archive = partial(timed, place.home / "archive", "archive", "--config", config)
+        self._tell(f"{self._mix.name}: archive")
+        before = await memory_of(place.redis)
+        entries = await self._played.entries()
+        writing, nothing = await archive(), await archive()
+        # The day that wins were last decided on is given up when another has been closed after it.
+        place.keep_live(_KEPT_LEAST)
+        await self._played.close_day()
+        await archive()
+        after = await memory_of(place.redis)
+        audit = await timed(place.home / "audit", "audit", "--config", config)
+        await rewrite(place.redis)
+        await asyncio.sleep(settle_s)
+        sizes = [*place.archived_bytes.values()]
+        # The first day was over before a table played; the last is the one that made them old.
+        return Archived(
+            entries=entries,
+            days=tuple(zip((0, *self._days), sizes, strict=False)),
+            writing=writing,
+            nothing=nothing,
+            audit=audit,
+            before=before,
+            after=after,
+            settled=await memory_of(place.redis),
+            rewritten_bytes=place.written_bytes,
+        )
+
+
+async def grow(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[Step, ...], Archived]:
+    """Measure a floor as it plays on, and as its days are archived.
+
+    Raises:
+        UserError: something failed.
+    """
+    async with a_place(partial(floor_text, tables=sizes.play_tables), broker=True) as place:
+        floor = GrowingFloor(place, mix, tell)
+        await floor.open()
+        steps = tuple([await floor.step(rounds) for rounds in sizes.play_rounds])
+        return steps, await floor.archive(sizes.settle_s)
+
+
+def _untold(_done: int, _of: int) -> None:
+    """How far it is matters to nobody here."""

@@ -1,0 +1,91 @@
+"""The course of it: everything measured in turn, and one report."""
+
+import asyncio
+import signal
+import sys
+import time
+from typing import Final
+
+import msgspec
+from rich.console import Console
+
+from meters.bench.machine import this_machine
+from meters.bench.sizing.books import by_tables, grow, opened_bytes
+from meters.bench.sizing.ever import bytes_for_ever
+from meters.bench.sizing.figures import Played, Sizes, SizingReport, mix_figures, slope
+from meters.bench.sizing.play import MIXES
+from meters.bench.sizing.running import measure_running
+from meters.wire.log_options import LogLevel
+from meters.wire.logs import log_to
+
+WHOLE: Final = Sizes(
+    mixes=tuple(mix.name for mix in MIXES),
+    tables=(30, 60, 90),
+    rounds_a_table=80,
+    play_tables=100,
+    play_rounds=(40, 80, 120),
+    links=(20, 40, 60),
+    service_tables=(100, 400, 700),
+    service_seconds=8.0,
+    outbox_rounds=(100, 200, 400),
+    settle_s=15.0,
+)
+QUICK: Final = Sizes(
+    mixes=(MIXES[0].name,),
+    tables=(2, 4),
+    rounds_a_table=20,
+    play_tables=8,
+    play_rounds=(4, 8),
+    links=(2, 4),
+    service_tables=(4, 8),
+    service_seconds=0.3,
+    outbox_rounds=(2, 40),
+    settle_s=0.0,
+)
+"""Shows that it works, and measures little."""
+
+
+async def measure_sizing(sizes: Sizes) -> SizingReport:
+    """Measure everything, telling on standard error how far it is.
+
+    Raises:
+        UserError: a part is missing, or failed.
+    """
+    # SIGTERM is taken as Ctrl-C is: everything that was started is ended.
+    asyncio.get_running_loop().add_signal_handler(
+        signal.SIGTERM, signal.raise_signal, signal.SIGINT
+    )
+    log_to(sys.stderr, level=LogLevel.WARNING)
+    began, machine, console = time.monotonic(), this_machine(), Console(stderr=True)
+
+    def tell(what: str) -> None:
+        console.print(f"{time.monotonic() - began:5.0f} s  {what}", highlight=False)
+
+    mixes = {}
+    for mix in (mix for mix in MIXES if mix.name in sizes.mixes):
+        tables = await by_tables(mix, sizes, tell)
+        steps, archived = await grow(mix, sizes, tell)
+        played = Played(steps=steps, archived=archived, tables=tables)
+        mixes[mix.name] = mix_figures(mix, played)
+    tell("links, meters, and what stays for ever")
+    links = [(count, await opened_bytes(links=count, meters=1)) for count in sizes.links]
+    meters = [(count, await opened_bytes(links=1, meters=count)) for count in sizes.links]
+    ever = await bytes_for_ever()
+    service, outbox = await measure_running(sizes, tell)
+    return SizingReport(
+        machine=machine,
+        sizes=sizes,
+        redis_bytes_per_link=round(slope(links)),
+        redis_bytes_per_meter=round(slope(meters)),
+        redis_bytes_for_ever=ever,
+        mixes=mixes,
+        service=service,
+        outbox=outbox,
+        duration_s=round(time.monotonic() - began, 1),
+    )
+
+
+def write_sizing(report: SizingReport) -> None:
+    """Print the figures as one JSON object."""
+    text = msgspec.json.format(msgspec.json.encode(report), indent=2)
+    sys.stdout.write(text.decode() + "\n")

@@ -1,0 +1,62 @@
+"""What stays in Redis for ever: no archive gives it up."""
+
+from typing import Final
+
+import msgspec
+
+from meters.bench.floor import FloorParts, floor_text
+from meters.bench.sizing.memory import bytes_of
+from meters.bench.sizing.place import a_place
+from meters.books.changes import ChangeBook
+from meters.books.store import LinkStore
+from meters.desk.proposals import adjustment
+from meters.desk.rows import Adjustment
+from meters.people.log import OperatorsLog
+from meters.people.store import PeopleStore
+
+_UNITS: Final = 1_000
+_PROPOSALS: Final = 20
+
+
+async def bytes_for_ever() -> dict[str, int]:
+    """Bytes of Redis by the unit: an entry of the operators' log, a slip, a proposal decided.
+
+    Raises:
+        UserError: something failed.
+    """
+    async with a_place(_two_tables) as place:
+        store = LinkStore(place.redis, place.floor.link[0])
+        await store.open("benchmark")
+        people = PeopleStore(place.redis)
+        for claim in range(_UNITS):
+            await OperatorsLog(people).note(
+                "slip_printed", by="Ada Lane", about=_claim(claim), client="10.20.30.40"
+            )
+        slips = [text for slip in range(_UNITS) for text in (f"hp-{slip:07d}", _claim(slip))]
+        await place.redis.hset(store.keys.slips, items=slips)
+        for number in range(_PROPOSALS):
+            await _propose(store, f"proposal-{number:016d}")
+        proposals = [store.keys.proposal(f"proposal-{n:016d}") for n in range(_PROPOSALS)]
+        return {
+            "operators_log_entry": await bytes_of(place.redis, [people.keys.log]) // _UNITS,
+            "slip": await bytes_of(place.redis, [store.keys.slips]) // _UNITS,
+            "proposal": await bytes_of(place.redis, proposals) // _PROPOSALS,
+        }
+
+
+def _two_tables(parts: FloorParts) -> str:
+    return floor_text(parts, 2)
+
+
+def _claim(number: int) -> str:
+    return f"bench-a.B-000001-{number:08d}-1"
+
+
+async def _propose(store: LinkStore, proposal: str) -> None:
+    """Propose that a meter be corrected, and take it back."""
+    asked = Adjustment(meter="progressive", amount=100, reason="miscount")
+    change = adjustment(proposal, "Ada Lane", store.link.meter[0], (10**9, 1), asked)
+    book = ChangeBook(store)
+    await book.propose(proposal, change.kind, change.by, msgspec.json.encode(change))
+    withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
+    await book.decide(proposal, "withdraw", change.by, withdrawn, meter=change.meter)

@@ -1,0 +1,113 @@
+"""What a Redis holds, in memory and on its disk, and of what."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Final, cast
+
+import msgspec
+from redis.asyncio import Redis
+
+from bonus.errors import UserError
+from meters.books.store import LinkStore
+
+_LOOK_EVERY_S: Final = 0.05
+_REWRITTEN_WITHIN_S: Final = 300.0
+_US_PER_MS: Final = 1000
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What some books take of Redis's memory, in bytes.
+
+    Attributes:
+        all: everything, without what serves connections and the append-only file.
+        ledger: the streams of the ledgers.
+        claims: the hashes of the wins.
+        wins: the indexes of the wins.
+        slips: the numbers of the payout slips.
+        acts: the indexes of the acts.
+        tables: the hashes of the tables.
+    """
+
+    all: int
+    ledger: int
+    claims: int
+    wins: int
+    slips: int
+    acts: int
+    tables: int
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Redis's memory in bytes: what it uses, what it has of the machine's, and their ratio."""
+
+    used_bytes: int
+    rss_bytes: int
+    rss_to_used_ratio: float
+
+
+async def all_of(redis: Redis) -> int:
+    """Bytes of memory that the data take, and what keeps it."""
+    told = cast("dict[str, int]", await redis.info("memory"))
+    return told["used_memory"] - told["mem_clients_normal"] - told["mem_aof_buffer"]
+
+
+async def memory_of(redis: Redis) -> Memory:
+    """Its memory as a whole."""
+    told = cast("dict[str, int]", await redis.info("memory"))
+    used, rss = told["used_memory"], told["used_memory_rss"]
+    return Memory(used_bytes=used, rss_bytes=rss, rss_to_used_ratio=round(rss / used, 2))
+
+
+async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
+    """What the books of some links take."""
+    keys = [store.keys for store in stores]
+    return Held(
+        all=await all_of(redis),
+        ledger=await bytes_of(redis, [key.ledger for key in keys]),
+        claims=await _bytes_matching(redis, [key.claim("*") for key in keys]),
+        wins=await bytes_of(redis, [key.wins for key in keys]),
+        slips=await bytes_of(redis, [key.slips for key in keys]),
+        acts=await bytes_of(redis, [key.acts for key in keys]),
+        tables=await _bytes_matching(redis, [key.table("*") for key in keys]),
+    )
+
+
+async def bytes_of(redis: Redis, keys: Sequence[str]) -> int:
+    """Bytes of memory that some keys take, each counted whole."""
+    async with redis.pipeline(transaction=False) as pipe:
+        for key in keys:
+            pipe.memory_usage(key, samples=0)
+        return sum(size or 0 for size in await pipe.execute())
+
+
+async def _bytes_matching(redis: Redis, patterns: Sequence[str]) -> int:
+    total, some = 0, list[str]()
+    for pattern in patterns:
+        async for key in redis.scan_iter(match=pattern, count=1_000):
+            some.append(key.decode())
+            if len(some) == 1_000:
+                total += await bytes_of(redis, some)
+                some.clear()
+    return total + await bytes_of(redis, some)
+
+
+async def rewrite(redis: Redis) -> float:
+    """Have the append-only file written anew; for how many milliseconds Redis stood still for it.
+
+    Raises:
+        UserError: it was not.
+    """
+    await redis.bgrewriteaof()
+    end = time.monotonic() + _REWRITTEN_WITHIN_S
+    while True:
+        told = await redis.info("persistence")
+        if not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"]):
+            break
+        if time.monotonic() > end:
+            raise UserError("Redis does not end writing its append-only file anew")
+        await asyncio.sleep(_LOOK_EVERY_S)
+    if told["aof_last_bgrewrite_status"] != "ok":
+        raise UserError("Redis could not write its append-only file anew")
+    stats = cast("dict[str, int]", await redis.info("stats"))
+    return round(stats["latest_fork_usec"] / _US_PER_MS, 1)

@@ -1,0 +1,93 @@
+"""A floor on a Redis of its own, whose size is measured."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from meters.bench.floor import FloorParts
+from meters.bench.parts import free_port
+from meters.bench.stand import start_broker, start_redis
+from meters.embedded.broker import LOOPBACK
+from meters.redis_connection import open_redis
+from meters.wire.floor import Floor, read_floor
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The floor and its books.
+
+    Attributes:
+        home: the directory of it all.
+        redis: where the books are kept.
+        parts: where the parts are, as the floor file names them.
+        text: makes the floor file's text.
+    """
+
+    home: Path
+    redis: Redis
+    parts: FloorParts
+    text: Callable[[FloorParts], str]
+
+    @property
+    def config(self) -> Path:
+        """The floor file."""
+        return self.home / "floor.toml"
+
+    @property
+    def floor(self) -> Floor:
+        """What the floor file says."""
+        return read_floor(self.config)
+
+    @property
+    def written_bytes(self) -> int:
+        """Bytes of Redis's append-only file."""
+        redis = self.home / "redis"
+        files = [*(redis / "appendonlydir").glob("*"), *redis.glob("appendonly.aof")]
+        return sum(file.stat().st_size for file in files)
+
+    @property
+    def archived_bytes(self) -> dict[str, int]:
+        """Bytes of the archive's files by the gaming day, the earliest first."""
+        found: dict[str, int] = {}
+        for file in sorted(self.home.glob("pitlink-archive/*/*.sqlite"), key=lambda at: at.stem):
+            found[file.stem] = found.get(file.stem, 0) + file.stat().st_size
+        return found
+
+    def keep_live(self, days: int) -> None:
+        """Write the floor file: so many closed days stay in Redis."""
+        archive = f"\n[archive]\nlive_days = {days}\n"
+        self.config.write_text(self.text(self.parts) + archive, encoding="utf-8")
+
+
+@asynccontextmanager
+async def a_place(
+    text: Callable[[FloorParts], str], *, broker: bool = False
+) -> AsyncIterator[Place]:
+    """A floor with a Redis of its own; on exit it is ended and its files are gone.
+
+    Args:
+        text: makes the floor file's text.
+        broker: start a mosquitto for it as well.
+
+    Raises:
+        UserError: a part is missing or does not start; the message has its last words.
+    """
+    async with AsyncExitStack() as stack:
+        home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        _, redis_url = await start_redis(home / "redis", stack)
+        port = (await start_broker(home / "broker", stack))[1] if broker else free_port()
+        parts = FloorParts(
+            broker=f"mqtt://{LOOPBACK}:{port}",
+            redis=redis_url,
+            http=f"{LOOPBACK}:{free_port()}",
+            data=str(home / "data"),
+        )
+        (home / "floor.toml").write_text(text(parts), encoding="utf-8")
+        redis = await stack.enter_async_context(open_redis(read_floor(home / "floor.toml")))
+        yield Place(home, redis, parts, text)

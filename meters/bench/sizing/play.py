@@ -1,0 +1,154 @@
+"""A floor that plays in this process, for the sizes: the real intake, desk and gaming days.
+
+No broker is between: what is measured is what the books keep, not how fast events arrive.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from redis.asyncio import Redis
+
+from bonus.errors import UserError
+from bonus.wagers import MeterKind
+from meters.bench.events import EventWriter
+from meters.bench.floor import METERS, POSITIONS
+from meters.books.readings import ReadingBook
+from meters.books.store import LinkStore
+from meters.desk.claims import ClaimsDesk
+from meters.desk.simulated import settle
+from meters.intake.batches import Arrival, LinkIntake
+from meters.known import KnownTable, known_tables
+from meters.metrics import Metrics
+from meters.wire.clock import now
+from meters.wire.floor import Floor
+from meters.wire.gaming_day import GamingDays
+
+_ACTOR: Final = "benchmark"
+_ACCEPTED: Final = b'"status":"accepted"'
+_AT_ONCE: Final = 16
+_AHEAD: Final = timedelta(days=30)
+"""The floor's clock is so far ahead, so that a service that is started on it closes no day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What is wagered in a round: so many positions, each on every one of the meters."""
+
+    name: str
+    positions: int
+    meters: tuple[MeterKind, ...]
+
+    @property
+    def wagers_a_round(self) -> int:
+        """Progressive wagers in each round."""
+        return self.positions * len(self.meters)
+
+
+MIXES: Final = (
+    Mix("full_table", POSITIONS, METERS),
+    Mix("usual_table", 4, METERS[:1]),
+)
+
+
+class PlayedFloor:
+    """Plays round after round at every table of a floor, and decides what is won.
+
+    Args:
+        floor: as its file says.
+        redis: where its books are kept.
+        mix: what is wagered.
+        seed: of the cards.
+
+    Attributes:
+        stores: the books of its links.
+        rounds: how many rounds were played, at all tables together.
+        claims: how many wins they brought.
+    """
+
+    def __init__(self, floor: Floor, redis: Redis, mix: Mix, seed: int) -> None:
+        self.stores = [LinkStore(redis, link) for link in floor.link]
+        self.rounds = self.claims = 0
+        self._mix = mix
+        self._writer = EventWriter(seed, mix.positions, mix.meters)
+        metrics = Metrics(floor)
+        self._links: list[tuple[LinkIntake, list[KnownTable]]] = [
+            (LinkIntake(store, metrics), list(known_tables(floor, store.link).values()))
+            for store in self.stores
+        ]
+        self._played = 0
+        self._now = now() + _AHEAD
+        self._days = [
+            ReadingBook(store, GamingDays.of_facility(floor.facility), _ACTOR, self._clock)
+            for store in self.stores
+        ]
+        self._desk = ClaimsDesk(
+            floor,
+            {store.link.id: store for store in self.stores},
+            problem=lambda _link: None,
+            tell=lambda _record, _message: None,
+            keep_mark=_no_mark,
+        )
+
+    @property
+    def wagers(self) -> int:
+        """How many wagers were accepted."""
+        return self.rounds * self._mix.wagers_a_round
+
+    async def open(self) -> None:
+        """Seed the meters, and begin a gaming day."""
+        for store in self.stores:
+            await store.open(_ACTOR)
+        await self._keep_days()
+        await self.close_day()
+
+    async def play(self, rounds: int) -> None:
+        """Play so many rounds at each table, and decide all that they bring.
+
+        Raises:
+            UserError: an event was not accepted.
+        """
+        for _ in range(rounds):
+            self._played += 1
+            for write in (self._writer.wagers, self._writer.result):
+                seq = 2 * self._played - (write == self._writer.wagers)
+                await asyncio.gather(
+                    *(self._send(at, write, seq) for at in range(len(self._links)))
+                )
+            self.rounds += sum(len(tables) for _, tables in self._links)
+        await self._decide()
+
+    async def _send(self, link: int, write: Callable[[int, int], bytes], seq: int) -> None:
+        intake, tables = self._links[link]
+        outcome = await intake.take([Arrival(table, write(seq, self._played)) for table in tables])
+        if [reply for _, reply in outcome.replies if _ACCEPTED not in reply]:
+            raise UserError(f"the benchmark's event {seq} was not accepted")
+        self.claims += len(outcome.hits)
+
+    async def _decide(self) -> None:
+        while waiting := await self._desk.waiting():
+            for begin in range(0, len(waiting), _AT_ONCE):
+                some = waiting[begin : begin + _AT_ONCE]
+                await asyncio.gather(*(settle(self._desk, claim) for claim in some))
+
+    async def close_day(self) -> None:
+        """Have the gaming day be over."""
+        self._now += timedelta(days=1)
+        await self._keep_days()
+
+    async def _keep_days(self) -> None:
+        for store, book in zip(self.stores, self._days, strict=True):
+            await book.keep((await store.state()).day)
+
+    def _clock(self) -> datetime:
+        return self._now
+
+    async def entries(self) -> int:
+        """How many entries the ledgers have had."""
+        return sum([(await store.snapshot()).last_entry for store in self.stores])
+
+
+async def _no_mark(_link: str) -> None:
+    """The mark is the service's, which does not run here."""

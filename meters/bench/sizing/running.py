@@ -1,0 +1,79 @@
+"""What the running parts take: the service, an agent, and its outbox."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from bonus.errors import UserError
+from meters.bench.floor import WAGERS_AN_EVENT, floor_text, table_address
+from meters.bench.orders import Measured, MeasureRounds
+from meters.bench.sizing.books import SEED
+from meters.bench.sizing.figures import OutboxFigures, ServiceFigures, Sizes, slope
+from meters.bench.sizing.parts import play_agent, rss_bytes, running_service
+from meters.bench.sizing.place import a_place
+from meters.bench.stand import Stand, stand
+
+_TIMES: Final = 3
+_PHASE_MAX_S: Final = 600.0
+
+Tell = Callable[[str], None]
+
+
+async def measure_running(sizes: Sizes, tell: Tell) -> tuple[ServiceFigures, OutboxFigures]:
+    """Measure service and agent.
+
+    Raises:
+        UserError: a part is missing, or failed.
+    """
+    by_tables = []
+    for tables in sizes.service_tables:
+        tell(f"the service of {tables} tables")
+        by_tables.append((tables, await _service_rss_bytes(tables)))
+    tables = sizes.play_tables
+    async with stand(tables, bare_window=1, seed=SEED) as parts:
+        by_wagers = await _by_wagers(parts, tables - 1, sizes.service_seconds, tell)
+        tell("the outbox of a table")
+        outbox = await _outbox(parts, tables - 1, sizes.outbox_rounds)
+    per_table = slope(by_tables)
+    fewest, rss = by_tables[0]
+    service = ServiceFigures(
+        rss_bytes_without_tables=round(rss - fewest * per_table),
+        rss_bytes_per_table=round(per_table),
+        rss_bytes_by_wagers=by_wagers,
+    )
+    return service, outbox
+
+
+async def _service_rss_bytes(tables: int) -> int:
+    async with a_place(partial(floor_text, tables=tables), broker=True) as place:
+        serving = running_service(place.config, place.parts.http, place.home / "service")
+        async with serving as (service, _):
+            return rss_bytes(service.pid)
+
+
+async def _by_wagers(
+    parts: Stand, tables: int, seconds: float, tell: Tell
+) -> list[tuple[int, int]]:
+    """The service's memory after so many wagers have come to it, as fast as it takes them."""
+    service, wagers, found = parts.measured[0], 0, list[tuple[int, int]]()
+    for _ in range(_TIMES):
+        tell("the service as wagers come")
+        order = MeasureRounds(tables=tables, seconds=seconds)
+        measured = await parts.ask(order, within_s=_PHASE_MAX_S)
+        if not isinstance(measured, Measured):
+            raise UserError(f"the load answered {type(measured).__name__}")
+        wagers += measured.events * WAGERS_AN_EVENT
+        found.append((wagers, rss_bytes(service.pid)))
+    return found
+
+
+async def _outbox(parts: Stand, number: int, rounds: tuple[int, ...]) -> OutboxFigures:
+    """Outboxes of one table that the load does not play at, each with more rounds than the last."""
+    table, played, found, agent_rss = table_address(number).table, 0, [], 0
+    outbox = parts.home / "agent" / "outbox.sqlite"
+    for count in rounds:
+        config = parts.home / "floor.toml"
+        agent_rss = await play_agent(table, config, outbox, count)
+        played += count
+        found.append((2 * played, outbox.stat().st_size))
+    return OutboxFigures(bytes_per_event=round(slope(found)), agent_rss_bytes=agent_rss)
