@@ -81,7 +81,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool) -> No
     from meters.redis_connection import open_redis  # noqa: PLC0415
 
     failed: list[str] = []
-    async with open_redis(floor) as redis:
+    async with open_redis(floor, archives=True) as redis:
         with progress_bar() as progress:
             for link in floor.link:
                 task = progress.add_task(link.id, total=None)

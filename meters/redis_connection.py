@@ -22,12 +22,15 @@ _CONNECTIONS: Final = 16
 
 
 @asynccontextmanager
-async def open_redis(floor: Floor, *, only_reads: bool = False) -> AsyncIterator[AnyRedis]:
+async def open_redis(
+    floor: Floor, *, only_reads: bool = False, archives: bool = False
+) -> AsyncIterator[AnyRedis]:
     """The Redis that the floor file names, or the embedded one.
 
     Args:
         floor: what the floor file says.
         only_reads: whether nothing is written: then it can be read though its replicas are gone.
+        archives: whether it is opened to archive, for which Redis has a user of its own.
 
     Raises:
         UserError: the keys or the password for it cannot be used.
@@ -35,7 +38,9 @@ async def open_redis(floor: Floor, *, only_reads: bool = False) -> AsyncIterator
     async with AsyncExitStack() as stack:
         url = floor.service.redis
         if is_replicated(url):
-            ways = Access(redis_access(floor.service), sentinel_access(floor.service))
+            ways = Access(
+                redis_access(floor.service, archives=archives), sentinel_access(floor.service)
+            )
             yield await stack.enter_async_context(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)
             )
@@ -44,7 +49,7 @@ async def open_redis(floor: Floor, *, only_reads: bool = False) -> AsyncIterator
             url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
             access: dict[str, object] = {}
         else:
-            access = redis_access(floor.service)
+            access = redis_access(floor.service, archives=archives)
         # No retries of the client's own: whether to repeat is the table's to say, by its seq.
         pool = BlockingConnectionPool.from_url(
             url,

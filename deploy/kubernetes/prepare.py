@@ -32,7 +32,7 @@ def objects(floor: Path, keys: Path) -> Iterator[Mapping[str, object]]:
     yield _config_map("pitlink-floor", {"floor.toml": floor})
     servers = ("redis.conf", "mosquitto.conf", "Caddyfile")
     yield _config_map("pitlink-servers", {name: DEPLOY / name for name in servers})
-    for part in ("broker", "redis", "check"):
+    for part in ("broker", "redis", "check", "archive"):
         yield _secret(f"pitlink-keys-{part}", _files(keys / part))
     for worker in _WORKERS:
         yield _secret(f"pitlink-keys-service-{worker}", _files(keys / "services" / worker))

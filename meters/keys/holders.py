@@ -6,6 +6,7 @@ from typing import Final
 
 from meters.wire.floor import Floor
 from meters.wire.parties import (
+    ARCHIVE,
     CHECK,
     DISPLAY,
     PASSWORD_FILE,
@@ -47,6 +48,7 @@ def holders(
             Holder(service_party(number), (), (PASSWORD_FILE, REDIS_PASSWORD_FILE))
             for number in range(1, services + 1)
         ),
+        Holder(ARCHIVE, (), (REDIS_PASSWORD_FILE,)),
         Holder(CHECK),
         Holder(DISPLAY),
         *(Holder(table_party(link.id, table.id)) for link in floor.link for table in link.table),

@@ -17,7 +17,13 @@ from meters.keys.holders import BROKER, REDIS, Holder
 from meters.keys.redis_files import tls, users
 from meters.wire.bundle import read_secret
 from meters.wire.floor import Floor
-from meters.wire.parties import AUTHORITY_FILE, PASSWORD_FILE, REDIS_PASSWORD_FILE
+from meters.wire.parties import (
+    ARCHIVE,
+    AUTHORITY_FILE,
+    PASSWORD_FILE,
+    REDIS_PASSWORD_FILE,
+    SERVICES,
+)
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
@@ -154,7 +160,7 @@ class Keyring:
 
     def _write_broker_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / BROKER.place
-        services = sum(REDIS_PASSWORD_FILE in one.passwords for one in held)
+        services = sum(one.party.place.startswith(f"{SERVICES}/") for one in held)
         write_private(home / "acl", access_list(self._floor, services))
         write_private(home / "passwords", password_lines(self._passwords(held, PASSWORD_FILE)))
         if not (home / "revoked.crl").exists():
@@ -165,8 +171,9 @@ class Keyring:
     def _write_redis_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / REDIS.place
         before = (read_bytes(home / "users.acl") or b"").decode(errors="replace")
-        passwords = list(self._passwords(held, REDIS_PASSWORD_FILE).values())
-        write_private(home / "users.acl", users(passwords, before))
+        passwords = self._passwords(held, REDIS_PASSWORD_FILE)
+        archives = passwords.pop(ARCHIVE.username)
+        write_private(home / "users.acl", users([*passwords.values()], archives, before))
         if self._homes.redis or not (home / "tls.conf").exists():
             write_private(home / "tls.conf", tls(self._homes.redis or home))
 

@@ -14,18 +14,23 @@ from meters.wire.credentials import (
     secret_of,
 )
 from meters.wire.facility import Service
-from meters.wire.parties import service_party
+from meters.wire.parties import ARCHIVE, service_party
 from meters.wire.redis_address import with_one_host
 
 REDIS_USER: Final = "pitlink"
+ARCHIVE_USER: Final = "pitlink-archive"
 
 
-def redis_access(service: Service) -> dict[str, object]:
+def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """What the Redis client is to be told beside the floor file's address.
 
     A user in the address goes before ours, and a password in the environment or the address before
     the bundle's. A bundle is used with TLS and with ``unix://`` alone; with TLS its authority
     is believed and its certificate shown. The host's name is checked in any case.
+
+    Args:
+        service: what the floor file says.
+        archives: as who archives, which is another user than the service.
 
     Raises:
         UserError: the keys are not there or cannot be used, or the password is given twice.
@@ -34,11 +39,14 @@ def redis_access(service: Service) -> dict[str, object]:
     in_address = unquote(parts.password) if parts.password else None
     password = only_one(REDIS_PASSWORD, in_address, "redis")
     keys = keys_directory(service)
-    bundle = _bundle(keys) if keys and (_has_tls(service) or parts.scheme == "unix") else None
+    usual = ARCHIVE_USER if archives else REDIS_USER
+    bundle = None
+    if keys and (_has_tls(service) or parts.scheme == "unix"):
+        bundle = Bundle.of(keys, ARCHIVE) if archives else _bundle(keys)
     username = unquote(parts.username) if parts.username else None
     if bundle is not None and username is None and in_address is None:
-        username = REDIS_USER
-    if bundle is not None and username == REDIS_USER:
+        username = usual
+    if bundle is not None and username == usual:
         password = password or bundle.redis_password()
     found: dict[str, object] = {}
     if password is not None:

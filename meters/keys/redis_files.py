@@ -1,11 +1,11 @@
-"""What Redis is told: the one user that there is, what he may do, and TLS."""
+"""What Redis is told: its users, what each may do, and TLS."""
 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from meters.keys.redis_access import REDIS_USER
+from meters.keys.redis_access import ARCHIVE_USER, REDIS_USER
 
 COMMANDS: Final = (
     # The connection, and the look at Redis's health.
@@ -18,11 +18,14 @@ COMMANDS: Final = (
     "del", "exists", "set", "pexpire", "pttl", "time",
     "hdel", "hexists", "hget", "hgetall", "hincrby", "hmget", "hset",
     "sadd", "scard", "srem",
-    "xadd", "xlen", "xrange", "xrevrange", "xtrim",
+    "xadd", "xlen", "xrange", "xrevrange",
     "zadd", "zcard", "zrange", "zrem", "zremrangebyscore", "zrevrangebylex", "zrevrangebyscore",
     "zscore",
 )  # fmt: skip
 """All that the service does with Redis. It can empty no database and change no setting."""
+
+ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
+"""What `pitlink archive` does beside: it cuts off what is in the archive."""
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
 """The user of who has not said who he is: off and without a password, so nobody can be him.
@@ -31,24 +34,30 @@ He may do all, since Redis reads its append-only file in his name. What he may n
 as it starts, up to the whole of the books.
 """
 
-_OURS: Final = frozenset({"default", REDIS_USER})
+_OURS: Final = frozenset({"default", REDIS_USER, ARCHIVE_USER})
 
 
-def users(passwords: Sequence[str], before: str = "") -> str:
+def users(passwords: Sequence[str], archives: str, before: str = "") -> str:
     """Redis's file of users: ours, with the hashes of its passwords, and nobody else (duty D20).
 
     Args:
         passwords: each worker's.
+        archives: the one of `pitlink archive`.
         before: the file as it was: the lines of users whom the house added are kept.
     """
-    hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
-    allowed = (f"+{command}" for command in COMMANDS)
     lines = [
         _NOBODY,
-        f"user {REDIS_USER} on ~pitlink:* resetchannels -@all {' '.join([*allowed, *hashed])}",
+        _user(REDIS_USER, COMMANDS, passwords),
+        _user(ARCHIVE_USER, ARCHIVE_COMMANDS, [archives]),
         *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _user(name: str, commands: Sequence[str], passwords: Sequence[str]) -> str:
+    hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
+    may = " ".join([*(f"+{command}" for command in commands), *hashed])
+    return f"user {name} on ~pitlink:* resetchannels -@all {may}"
 
 
 def _user_of(line: str) -> str | None:

@@ -29,6 +29,10 @@ class Party:
 CHECK: Final = Party("check", "check", "check")
 """`pitlink check`, which may connect and nothing more."""
 
+ARCHIVE: Final = Party("archive", "archive", "archive")
+"""`pitlink archive`, which alone may cut off the beginning of a ledger; it has nothing to do with
+the broker."""
+
 DISPLAY: Final = Party("display", "display", "display")
 """A display or a dashboard, which reads what is for all."""
 

@@ -63,7 +63,7 @@ def test_every_table_has_its_bundle_and_no_more(keys: Path) -> None:
     )
     assert certificate.subject.rfc4514_string() == "CN=table.A-1"
     passwords = [path.read_text() for path in keys.rglob("*password")]
-    assert len(passwords) == len(set(passwords)) == 7
+    assert len(passwords) == len(set(passwords)) == 8
 
 
 def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_expiry_is_told_in_time(
     found = look_at_keys(tmp_path / "keys")
     assert {(one.holds, one.warns) for one in found} == {(holds, warns)}
     assert all(said in one.seen for one in found)
-    assert len(found) == (1 if holds else 8)
+    assert len(found) == (1 if holds else 9)
 
 
 def test_an_open_secret_is_told(mine: Path) -> None:

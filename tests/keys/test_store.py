@@ -15,7 +15,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from meters.keys.authority import Authority
-from meters.keys.redis_files import COMMANDS, users
+from meters.keys.redis_files import ARCHIVE_COMMANDS, COMMANDS, users
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
@@ -75,6 +75,28 @@ def test_what_the_service_need_not_do_it_may_not(service: redis.Redis, command: 
     """Emptying, configuring, listing and rewriting are none of its business."""
     with pytest.raises(NoPermissionError):
         service.execute_command(*command.split())  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.duty("D20")
+def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(
+    keys: Path, store: SecuredRedis
+) -> None:
+    home = keys / "archive"
+    with client(
+        keys,
+        store,
+        username="pitlink-archive",
+        password=(home / "redis-password").read_text().strip(),
+        ssl_certfile=str(home / "archive.crt"),
+        ssl_keyfile=str(home / "archive.key"),
+    ) as archive:
+        archive.xadd("pitlink:cut", {"a": "1"}, id="1-0")
+        archive.xadd("pitlink:cut", {"a": "2"}, id="2-0")
+        assert archive.xtrim("pitlink:cut", minid="2-0", approximate=False) == 1
+        archive.delete("pitlink:cut")
+        for command in ("FLUSHALL", "XDEL pitlink:cut 1-1", "CONFIG SET appendonly no", "KEYS *"):
+            with pytest.raises(NoPermissionError):
+                archive.execute_command(*command.split())
 
 
 @pytest.mark.duty("D20")
@@ -157,9 +179,9 @@ def test_the_house_s_own_users_stay(keys: Path) -> None:
     """What it added to the file of users is there when the file is written anew."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
-    lines = users(["one", "two"], before).splitlines()
-    assert [line.split()[1] for line in lines] == ["default", USER, "backup"]
-    assert lines[2] == house
+    lines = users(["one", "two"], "three", before).splitlines()
+    assert [line.split()[1] for line in lines] == ["default", USER, "pitlink-archive", "backup"]
+    assert lines[3] == house
     assert lines[1].count("#") == 2
 
 
@@ -179,4 +201,5 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
             continue
         found = _ASKED.findall(source.read_text())
         used |= {name.replace("config_get", "config|get") for name in found}
-    assert set(COMMANDS) == used
+    assert set(ARCHIVE_COMMANDS) == used
+    assert used - set(COMMANDS) == {"xtrim"}, "which only the archive may"

@@ -13,6 +13,8 @@ from meters.bench.floor import FloorParts
 from meters.bench.parts import free_port
 from meters.bench.stand import start_broker, start_redis
 from meters.embedded.broker import LOOPBACK
+from meters.failover.shards import redis_of
+from meters.people.keys import PEOPLE_TAG
 from meters.redis_connection import open_redis
 from meters.wire.floor import Floor, read_floor
 
@@ -90,4 +92,4 @@ async def a_place(
         )
         (home / "floor.toml").write_text(text(parts), encoding="utf-8")
         redis = await stack.enter_async_context(open_redis(read_floor(home / "floor.toml")))
-        yield Place(home, redis, parts, text)
+        yield Place(home, redis_of(redis, PEOPLE_TAG), parts, text)

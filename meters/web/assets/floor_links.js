@@ -11,7 +11,8 @@ const links = (() => {
     withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
     inoperable: "Link was inoperable",
     approve: "Floor file approved",
-    restore: "Store restored",
+    restore: "Store restored", reading: "Meters read", archive: "Day archived",
+    expire: "Archived days deleted", upgrade: "Store upgraded",
   };
   let view = null;
   let me = null;
