@@ -58,18 +58,14 @@ def table(
     from controllers.places import Place
     from controllers.station import run_station
     from meters.wire.logs import log_to_stderr
-    from meters.wire.parts import is_listening_address
 
     if not (events or panel):
         raise typer.BadParameter(
             "give --panel for the dealer's page, --events for device events on standard input, or "
             "both"
         )
-    for option, text in (("--at", at), ("--metrics", metrics)):
-        if text is not None and not is_listening_address(text):
-            raise typer.BadParameter(
-                f'{option} {text}: it is an address and a port, such as "127.0.0.1:8090"'
-            )
+    _check_place("--at", at)
+    _check_place("--metrics", metrics)
     panel_at = Place.of(at) if panel else None
     metrics_at = Place.of(metrics) if metrics else None
     log_to_stderr(log, log_level)
@@ -99,6 +95,10 @@ def bots(
         bool,
         typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve all tables' /metrics for Prometheus there."),
+    ] = None,
 ) -> None:
     """Let bots play at the tables of a floor file, at a broker and a service that run already.
 
@@ -109,9 +109,12 @@ def bots(
     # So that other commands start without it.
     from controllers.bots import STACK_EVERY, STACK_OFTEN
     from controllers.demo.tables import BotOptions, run_bot_tables
+    from controllers.places import Place
 
+    _check_place("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
-    run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every))
+    at = Place.of(metrics) if metrics else None
+    run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every, at))
 
 
 def demo(
@@ -173,3 +176,12 @@ def demo(
     )
     if not run_demo(options):
         raise typer.Exit(1)
+
+
+def _check_place(option: str, text: str | None) -> None:
+    from meters.wire.parts import is_listening_address
+
+    if text is not None and not is_listening_address(text):
+        raise typer.BadParameter(
+            f'{option} {text}: it is an address and a port, such as "127.0.0.1:8090"'
+        )

@@ -14,10 +14,13 @@ import uvloop
 from bonus.errors import UserError, nearest
 from controllers.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
 from controllers.demo.books import BookedAgent, Books
+from controllers.metrics import AgentMetrics, serve_metrics
+from controllers.places import Place
 from controllers.station import broker_of, outbox_path, user_error_in
 from meters.wire.floor import Floor, Link, Table, read_floor
 from meters.wire.log_options import LogLevel
 from meters.wire.logs import log_to_stderr
+from meters.wire.pages.front import Front
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class BotOptions:
         speed: how many times as fast as at a real table.
         for_s: after how many seconds it ends by itself; None for not.
         stack_every: one deck in so many is stacked.
+        metrics: where the agents' metrics are served; None for nowhere.
     """
 
     tables: tuple[str, ...] = ()
     speed: float = 1.0
     for_s: float | None = None
     stack_every: int = STACK_EVERY
+    metrics: Place | None = None
 
 
 def run_bot_tables(config: Path, options: BotOptions) -> None:
@@ -95,19 +100,34 @@ async def _play(
         ]
         bots = [asyncio.create_task(_deal(agent, options, stopping)) for agent in agents]
         stopped = asyncio.create_task(stopping.wait())
+        serving = asyncio.create_task(_serve_metrics(floor, agents, options.metrics))
         try:
             await asyncio.wait(
-                {*bots, stopped}, timeout=options.for_s, return_when=asyncio.FIRST_COMPLETED
+                {*bots, stopped, serving},
+                timeout=options.for_s,
+                return_when=asyncio.FIRST_COMPLETED,
             )
             stopping.set()
             await end_rounds(agents, bots)
-            for bot in bots:
-                if bot.done():
-                    bot.result()
+            for ended in (serving, *bots):
+                if ended.done():
+                    ended.result()
         finally:
-            for task in (*bots, stopped):
+            for task in (*bots, serving, stopped):
                 task.cancel()
-            await asyncio.gather(*bots, stopped, return_exceptions=True)
+            await asyncio.gather(*bots, serving, stopped, return_exceptions=True)
+
+
+async def _serve_metrics(floor: Floor, agents: Sequence[BookedAgent], at: Place | None) -> None:
+    """Serve the metrics of all agents until cancelled, where they are asked for."""
+    metrics = AgentMetrics()
+    for agent in agents:
+        metrics.add(agent)
+    ready = asyncio.Event()
+    if at is None:
+        await ready.wait()
+    else:
+        await serve_metrics(metrics, at.host, at.port, ready, front=Front.of(floor.service))
 
 
 async def _deal(agent: BookedAgent, options: BotOptions, stopping: asyncio.Event) -> None:

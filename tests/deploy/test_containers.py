@@ -92,7 +92,7 @@ def test_the_floor_of_the_containers_names_them() -> None:
     assert floor.service.broker == "mqtts://broker:8883"
     assert "nc -z 127.0.0.1 8883" in services["broker"]["healthcheck"]["test"]
     assert floor.service.redis == "rediss://redis:6379/0"
-    assert floor.service.hosts == ("front",)
+    assert floor.service.hosts == ("front", "tables")
     assert (
         'targets: ["front:8081", "front:8082"]'
         in (DEPLOY / "container" / "services.yml").read_text()

@@ -21,7 +21,7 @@ UP: Final = Path(__file__).parents[2] / "deploy" / "up"
 PITLINK: Final = Path(sys.executable).with_name("pitlink")
 _STARTED_WITHIN_S: Final = 90.0
 _ENDED_WITHIN_S: Final = 90.0
-_PORTS: Final = 7
+_PORTS: Final = 8
 
 
 class Up:
@@ -66,6 +66,14 @@ class Up:
         answer = httpx.get(f"http://127.0.0.1:{self.base + service}/api/v1/meters")
         return {(each["link"], each["meter"]): each["version"] for each in answer.json()}
 
+    def scraped(self) -> int:
+        """How many services and agents Prometheus reads."""
+        answer = httpx.get(
+            f"http://127.0.0.1:{self.base + 6}/api/v1/query", params={"query": "sum(up)"}
+        )
+        found = answer.json()["data"]["result"]
+        return int(found[0]["value"][1]) if found else 0
+
     def end(self) -> int:
         """End it as Ctrl-C does, and give its exit status."""
         self.process.send_signal(signal.SIGINT)
@@ -99,7 +107,7 @@ def free_ports() -> int:
 @pytest.fixture
 def servers() -> None:
     """The system's own servers, which it starts."""
-    for program in ("redis-server", "mosquitto"):
+    for program in ("redis-server", "mosquitto", "prometheus"):
         require(program)
 
 
@@ -120,6 +128,7 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
             within_s=60, what="rounds of the bots",
         )  # fmt: skip
         eventually(lambda: floor.meters(1) == floor.meters(2), what="both services alike")
+        eventually(lambda: floor.scraped() == 3, what="services and tables scraped")
         Colleague(f"http://127.0.0.1:{base + 2}", "Ada", "135790")
         again = subprocess.run(
             [UP, "--data", data, "--port", str(base)], env={**os.environ, "PITLINK": str(PITLINK)},
@@ -153,8 +162,8 @@ def test_a_part_that_ends_ends_all_and_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        (["--port", "0"], 1, "the first of seven ports"),
-        (["--port", "http"], 1, "the first of seven ports"),
+        (["--port", "0"], 1, "the first of eight ports"),
+        (["--port", "http"], 1, "the first of eight ports"),
         (["--floor", "none.toml"], 1, "none.toml cannot be read"),
         (["--data"], 1, "--data needs a value"),
         (["--help"], 2, "deploy/up [--floor FLOOR.toml]"),
