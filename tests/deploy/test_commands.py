@@ -1,8 +1,6 @@
 """Every command of pitlink that stands in a file of deploy/ is one that the program takes."""
 
-import functools
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from typing import Final
 
 import pytest
@@ -11,10 +9,6 @@ from typer.testing import CliRunner
 from bonus.main import command_line
 from tests.deploy.tree import DEPLOY, ROOT, typed_in_containers, typed_in_text
 
-AWAITED: Final = {"archive", "report", "restore", "upgrade"}
-"""Commands that may come by other parts of the program; taken for good where they are not there."""
-PARTS: Final = ("prometheus", "grafana", "RESTORE.md", "RUNBOOK.md")
-"""The same of files, and directories of files, of deploy/."""
 TEXTS: Final = (
     *sorted((DEPLOY / "systemd").iterdir()),
     DEPLOY / "OPERATIONS.md",
@@ -31,12 +25,6 @@ def typed() -> Iterator[tuple[str, list[str]]]:
         yield "containers", words
 
 
-@functools.cache
-def known() -> frozenset[str]:
-    """The commands that there are."""
-    return frozenset(point.name for point in entry_points(group="pitlink.commands"))
-
-
 def refusal(words: list[str]) -> str:
     """Why the program would refuse a command line; empty where it takes it.
 
@@ -47,7 +35,7 @@ def refusal(words: list[str]) -> str:
 
 
 def test_each_command_is_taken_as_it_stands() -> None:
-    commands = [(where, words) for where, words in typed() if words[0] not in AWAITED - known()]
+    commands = list(typed())
     refused = {f"{where}: {words}": why for where, words in commands if (why := refusal(words))}
     assert len(commands) > 12
     assert not refused
@@ -65,11 +53,4 @@ def test_each_file_of_the_tree_that_a_page_names_is_there() -> None:
             name = word.strip(".,;:()").removesuffix("/")
             if name.startswith("deploy/") and not (ROOT / name).exists() and "*" not in name:
                 lacking.append(f"{path.relative_to(ROOT)}: {name}")
-    assert not [each for each in lacking if not awaited(each)]
-
-
-def awaited(named: str) -> bool:
-    """Whether a file is of those that other parts bring, and none of them is there yet."""
-    return any(
-        named.startswith(f"deploy/{part}") and not (DEPLOY / part).exists() for part in PARTS
-    )
+    assert not lacking
