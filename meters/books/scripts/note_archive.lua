@@ -11,6 +11,7 @@
 --   { 'done', entry }
 
 --include books
+--include present
 
 local archived, last = meters['archived'] or '0', ARGV[4]
 if archived ~= ARGV[3] then return { 'other', archived } end

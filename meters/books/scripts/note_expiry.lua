@@ -10,6 +10,7 @@
 --   { 'done', entry }
 
 --include books
+--include present
 
 local carried = redis.call('HGET', KEYS[8], 'entries') or '0'
 if tonumber(carried) < tonumber(ARGV[3]) then return { 'live', carried } end

@@ -12,6 +12,7 @@
 --   { 'done', entry }
 
 --include books
+--include present
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local open, due = meters['day'] or '', ARGV[5]
