@@ -117,13 +117,16 @@ class Stand:
 
 
 @asynccontextmanager
-async def stand(tables: int, bare_window: int, seed: int) -> AsyncIterator[Stand]:
+async def stand(
+    tables: int, bare_window: int, seed: int, *, serve_options: Sequence[str] = ()
+) -> AsyncIterator[Stand]:
     """Start everything; on exit all of it is ended and its files are gone.
 
     Args:
         tables: how many tables the floor has.
         bare_window: how many messages the bare subscriber takes before it says so.
         seed: of the cards.
+        serve_options: of `pitlink serve` beside the floor file.
 
     Raises:
         UserError: a part is missing or does not start; the message has its last words.
@@ -143,7 +146,7 @@ async def stand(tables: int, bare_window: int, seed: int) -> AsyncIterator[Stand
             data=str(home / "data"),
         )
         (home / "floor.toml").write_text(floor_text(floor, tables), encoding="utf-8")
-        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml")]
+        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml"), *serve_options]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
         listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
         bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))

@@ -39,7 +39,6 @@ def seconds(elapsed_s: float) -> Seconds:
 def held(rounds: int, tables: int) -> Held:
     return Held(
         all=AT_ONCE_BYTES + 6_000 * rounds + 70_000 * tables,
-        ledger=4_000 * rounds,
         claims=900 * rounds,
         wins=40 * rounds,
         slips=0,
@@ -75,6 +74,7 @@ def played() -> Played:
             days=((0, 40_000), (14_000, 40_000 + 14_000 * 300), (28_000, 40_000 + 28_000 * 300)),
             writing=seconds(4 + last.entries * 90e-6),
             nothing=seconds(4),
+            trimming=seconds(4 + last.entries * 20e-6),
             audit=seconds(2 + last.entries * 110e-6),
             before=MEMORY,
             after=MEMORY,
@@ -90,7 +90,9 @@ def test_figures_are_slopes() -> None:
     found = mix_figures(FULL, played())
     assert found.claims_per_thousand_rounds == 333.3
     assert found.redis_bytes_per_thousand_rounds == 6_000_000
-    assert found.redis_bytes_per_million_wagers["ledger"] == round(4_000 / 14 * 10**6)
+    live = found.redis_bytes_per_million_wagers
+    assert live["claims"] == round(900 / 14 * 10**6)
+    assert live["ledger"] == pytest.approx((6_000 - 900 - 40 - 8) / 14 * 10**6, abs=3)
     assert found.append_only_file_bytes_per_thousand_rounds == {
         "as_written": 8_000_000,
         "written_anew": 2_000_000,
@@ -106,6 +108,7 @@ def test_figures_are_slopes() -> None:
         "audit_archived": pytest.approx(110.0, abs=13),
         "start": 60.0,
         "archive": 90.0,
+        "trim": 20.0,
     }
 
 

@@ -123,7 +123,7 @@ class GrowingFloor:
         # The day that wins were last decided on is given up when another has been closed after it.
         place.keep_live(_KEPT_LEAST)
         await self._played.close_day()
-        await archive()
+        trimming = await archive()
         after = await memory_of(place.redis)
         audit = await timed(place.home / "audit", "audit", "--config", config)
         await rewrite(place.redis)
@@ -135,6 +135,7 @@ class GrowingFloor:
             days=tuple(zip((0, *self._days), sizes, strict=False)),
             writing=writing,
             nothing=nothing,
+            trimming=trimming,
             audit=audit,
             before=before,
             after=after,

@@ -13,7 +13,7 @@ from meters.bench.machine import this_machine
 from meters.bench.sizing.books import by_tables, grow, opened_bytes
 from meters.bench.sizing.ever import bytes_for_ever
 from meters.bench.sizing.figures import Played, Sizes, SizingReport, mix_figures, slope
-from meters.bench.sizing.play import MIXES
+from meters.bench.sizing.play import MIXES, end_if_asked
 from meters.bench.sizing.running import measure_running
 from meters.wire.log_options import LogLevel
 from meters.wire.logs import log_to
@@ -26,7 +26,7 @@ WHOLE: Final = Sizes(
     play_rounds=(40, 80, 120),
     links=(20, 40, 60),
     service_tables=(100, 400, 700),
-    service_seconds=8.0,
+    service_seconds=15.0,
     outbox_rounds=(100, 200, 400),
     settle_s=15.0,
 )
@@ -59,6 +59,7 @@ async def measure_sizing(sizes: Sizes) -> SizingReport:
     began, machine, console = time.monotonic(), this_machine(), Console(stderr=True)
 
     def tell(what: str) -> None:
+        end_if_asked()
         console.print(f"{time.monotonic() - began:5.0f} s  {what}", highlight=False)
 
     mixes = {}

@@ -42,7 +42,7 @@ class Sizes(_Figures, frozen=True, kw_only=True):
         play_rounds: rounds each of them plays, step by step.
         links: links, and meters of one link, that are compared.
         service_tables: of the floors whose services are compared.
-        service_seconds: how long a service's tables play, three times.
+        service_seconds: how long a service's tables play, six times.
         outbox_rounds: of the outboxes that are compared.
         settle_s: how long Redis is left alone before what it has given back is looked at.
     """
@@ -88,6 +88,7 @@ class Archived(_Figures, frozen=True, kw_only=True):
         days: wagers of each day, and bytes of its files.
         writing: of `pitlink archive` for all of them.
         nothing: the same with nothing to do.
+        trimming: the same when all of it is given up in Redis.
         audit: of `pitlink audit` across the archive.
         before: Redis's memory before anything was given up.
         after: when it was.
@@ -98,6 +99,7 @@ class Archived(_Figures, frozen=True, kw_only=True):
     days: tuple[tuple[int, int], ...]
     writing: Seconds
     nothing: Seconds
+    trimming: Seconds
     audit: Seconds
     before: Memory
     after: Memory
@@ -205,6 +207,7 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
         "written_anew": [(one.wagers, one.rewritten_bytes) for one in steps],
     }
     live, on_disk = a_million(held), a_million(files)
+    live["ledger"] = 2 * live["all"] - sum(live.values())
     in_archive = round(slope(archived.days) * MILLION)
     by_round = mix.wagers_a_round * 1_000 / MILLION
     return MixFigures(
@@ -238,6 +241,7 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
             ),
             "start": _times([(one.entries, one.start) for one in steps]),
             "archive": _times([(0, archived.nothing), (archived.entries, archived.writing)]),
+            "trim": _times([(0, archived.nothing), (archived.entries, archived.trimming)]),
         },
         service_rss_bytes_per_million_entries_live=round(
             slope([(one.entries, one.service_rss_bytes) for one in steps]) * MILLION
@@ -249,7 +253,7 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
     )
 
 
-_PARTS: Final = ("all", "ledger", "claims", "wins", "slips", "acts")
+_PARTS: Final = ("all", "claims", "wins", "slips", "acts")
 
 
 def _part(held: Held, name: str) -> int:

@@ -19,9 +19,10 @@ _US_PER_MS: Final = 1000
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """What some books take of Redis's memory, in bytes.
 
+    The ledgers are what is left of it all: Redis's own word for a stream is a guess, and too high.
+
     Attributes:
         all: everything, without what serves connections and the append-only file.
-        ledger: the streams of the ledgers.
         claims: the hashes of the wins.
         wins: the indexes of the wins.
         slips: the numbers of the payout slips.
@@ -30,7 +31,6 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     all: int
-    ledger: int
     claims: int
     wins: int
     slips: int
@@ -64,7 +64,6 @@ async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
     keys = [store.keys for store in stores]
     return Held(
         all=await all_of(redis),
-        ledger=await bytes_of(redis, [key.ledger for key in keys]),
         claims=await _bytes_matching(redis, [key.claim("*") for key in keys]),
         wins=await bytes_of(redis, [key.wins for key in keys]),
         slips=await bytes_of(redis, [key.slips for key in keys]),

@@ -112,7 +112,7 @@ async def play_agent(table: str, config: Path, outbox: Path, rounds: int) -> int
                     await _play_round(agent)
             found = rss_bytes(agent.pid)
             async with asyncio.timeout(_ROUND_WITHIN_S):
-                await agent.process.communicate()
+                await agent.process.communicate(b"")
         except TimeoutError:
             raise UserError(f"the agent does not answer{agent.last_words()}") from None
         if agent.process.returncode:

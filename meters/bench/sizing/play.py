@@ -111,6 +111,7 @@ class PlayedFloor:
             UserError: an event was not accepted.
         """
         for _ in range(rounds):
+            end_if_asked()
             self._played += 1
             for write in (self._writer.wagers, self._writer.result):
                 seq = 2 * self._played - (write == self._writer.wagers)
@@ -129,6 +130,7 @@ class PlayedFloor:
 
     async def _decide(self) -> None:
         while waiting := await self._desk.waiting():
+            end_if_asked()
             for begin in range(0, len(waiting), _AT_ONCE):
                 some = waiting[begin : begin + _AT_ONCE]
                 await asyncio.gather(*(settle(self._desk, claim) for claim in some))
@@ -148,6 +150,17 @@ class PlayedFloor:
     async def entries(self) -> int:
         """How many entries the ledgers have had."""
         return sum([(await store.snapshot()).last_entry for store in self.stores])
+
+
+def end_if_asked() -> None:
+    """End where this task was cancelled.
+
+    A cancellation that meets an answer inside the Redis client can be lost there; it is looked for
+    by name.
+    """
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def _no_mark(_link: str) -> None:
