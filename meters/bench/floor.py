@@ -40,9 +40,9 @@ def table_address(number: int) -> TableAddress:
     return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
 
 
-def floor_text(parts: FloorParts, tables: int) -> str:
-    """The floor file for so many tables."""
-    head = _HEAD.format(broker=parts.broker, redis=parts.redis, http=parts.http, data=parts.data)
+def floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 0) -> str:
+    """The floor file for so many tables; smaller odds payouts wait for no floorperson."""
+    head = _head(parts, validate_from_cents)
     links = (
         _LINK.format(link=link, wager=WAGER_CENTS, paytable=PAYTABLE)
         + "".join(
@@ -56,7 +56,7 @@ def floor_text(parts: FloorParts, tables: int) -> str:
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
     """The floor file for so many links with so many meters each, and no tables."""
-    head = _HEAD.format(broker=parts.broker, redis=parts.redis, http=parts.http, data=parts.data)
+    head = _head(parts)
     opened = (
         _LINK_HEAD.format(link=f"bench-{link:03d}")
         + "".join(
@@ -69,10 +69,21 @@ def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
     return head + "".join(opened)
 
 
+def _head(parts: FloorParts, validate_from_cents: int = 0) -> str:
+    return _HEAD.format(
+        broker=parts.broker,
+        redis=parts.redis,
+        http=parts.http,
+        data=parts.data,
+        validate_from=validate_from_cents,
+    )
+
+
 _HEAD: Final = """\
 [facility]
 name = "The benchmark"
 timezone = "America/New_York"
+validate_from = {validate_from}
 
 [service]
 broker = "{broker}"

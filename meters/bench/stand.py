@@ -118,7 +118,7 @@ class Stand:
 
 @asynccontextmanager
 async def stand(
-    tables: int, bare_window: int, seed: int, *, serve_options: Sequence[str] = ()
+    tables: int, bare_window: int, seed: int, *, validate_from_cents: int = 0
 ) -> AsyncIterator[Stand]:
     """Start everything; on exit all of it is ended and its files are gone.
 
@@ -126,7 +126,7 @@ async def stand(
         tables: how many tables the floor has.
         bare_window: how many messages the bare subscriber takes before it says so.
         seed: of the cards.
-        serve_options: of `pitlink serve` beside the floor file.
+        validate_from_cents: smaller odds payouts wait for no floorperson.
 
     Raises:
         UserError: a part is missing or does not start; the message has its last words.
@@ -145,8 +145,9 @@ async def stand(
             http=f"{LOOPBACK}:{free_port()}",
             data=str(home / "data"),
         )
-        (home / "floor.toml").write_text(floor_text(floor, tables), encoding="utf-8")
-        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml"), *serve_options]
+        text = floor_text(floor, tables, validate_from_cents)
+        (home / "floor.toml").write_text(text, encoding="utf-8")
+        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml")]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
         listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
         bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))
