@@ -58,8 +58,6 @@ def archive(
         raise UserError(f"the store cannot be reached: {error}") from None
     except OSError as error:
         raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
-    except ValueError as error:
-        raise UserError(f"the store is damaged: {error}") from None
 
 
 @contextmanager
@@ -92,14 +90,15 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool) -> No
                             task, completed=done, total=of
                         )
                     )
-                except ArchiveError as error:
-                    failed.append(f"{link.id}: {error}")
-                else:
                     _tell(link.id, outcome)
                     old = expired(files, await _open_day(store), floor.archive.keep_years)
                     if delete_expired:
                         await delete(store, old)
                     _tell_expired(link.id, old, deleted=delete_expired)
+                except ArchiveError as error:
+                    failed.append(f"{link.id}: {error}")
+                except ValueError as error:
+                    failed.append(f"{link.id}: the store is damaged: {error}")
     if failed:
         raise UserError("\n".join(failed))
 

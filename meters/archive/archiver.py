@@ -67,9 +67,12 @@ class Archiver:
             advance: told how many entries are done and how many there are.
 
         Raises:
-            ArchiveError: the ledger does not hold, or a file cannot be written or is not as it was.
+            ArchiveError: the ledger does not hold, a file cannot be written or is not as it was, or
+                the books are of another release's layout.
             RedisError: the store failed.
         """
+        if other := await self._store.schema_problem():
+            raise ArchiveError(other)
         files = list(self._archive.files())
         written = await self._write(files, advance)
         before = (await self._store.carried()).entries
@@ -184,10 +187,11 @@ class Archiver:
         """Give up in Redis what is older than its days; up to which entry that is."""
         store = self._store
         held = await store.carried()
-        open_day = (await store.state()).day.open
-        if not open_day:
+        # Not what the link opens with: its parameters may be others than the floor file's by now.
+        open_day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
+        if open_day is None:
             return held.entries
-        newest = date.fromisoformat(open_day) - timedelta(days=1 + self._live_days)
+        newest = date.fromisoformat(open_day.decode()) - timedelta(days=1 + self._live_days)
         due = [f for f in files if f.day.day <= newest and f.day.last > held.entries]
         if due:
             for file in due:
