@@ -200,7 +200,7 @@ class Replay:
 
         Args:
             meters: what the store holds of the link: the last entry's digest, whether it is
-                closed, the rounds in hand, each meter's cycle.
+                closed, the last gaming day that was, the rounds in hand, each meter's cycle.
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
@@ -208,6 +208,9 @@ class Replay:
         if ("closed" in meters) != self._closed:
             said = "closed" if self._closed else "open"
             found.append(f"the ledger says that the link is {said}, the store that it is not")
+        if (day := meters.get("day_closed", "")) != self.closed_day:
+            last = self.closed_day or "none"
+            found.append(f"the last gaming day closed is {last}, the store says {day or 'none'}")
         rounds = int(meters.get("rounds", "0"))
         if rounds != len(self._books.rounds):
             held = len(self._books.rounds)

@@ -77,6 +77,23 @@ async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> N
     assert closed == ["2026-11-20", "2026-11-21"]
 
 
+@pytest.mark.duty("D19", "D20")
+async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes(
+    days: Days,
+) -> None:
+    """It could never be archived: the file of that day is there."""
+    keys = days.pit.store.keys
+    await days.keep(timedelta(hours=11), timedelta(days=1))
+    await days.pit.redis.hset(keys.meters, "day", "2026-11-20")
+    await days.keep(timedelta(seconds=1), timedelta(days=1))
+    assert [str(reading.day) for _, reading in await days.readings()] == [
+        "2026-11-20", "2026-11-21", "2026-11-22",
+    ]  # fmt: skip
+    await days.pit.redis.hset(keys.meters, "day_closed", "2026-11-10")
+    (problem,) = (await days.pit.audit()).problems
+    assert problem == "the last gaming day closed is 2026-11-22, the store says 2026-11-10"
+
+
 @pytest.mark.duty("D19")
 async def test_a_variance_at_the_close_is_told_ever_after(days: Days, pit_redis: Redis) -> None:
     """Though the balance is put right again, as the ledger has it."""

@@ -8,7 +8,8 @@
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'other', day }     another day is open: somebody was quicker
---   { 'begun' }          none was open, or no later one was due: nothing was read
+--   { 'begun' }          none was open, or no later one was due, or what is said to be open was
+--                        closed before: nothing was read
 --   { 'done', entry }
 
 --include books
@@ -17,7 +18,7 @@
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local open, due = meters['day'] or '', ARGV[5]
 if open ~= ARGV[4] then return { 'other', open } end
-if open == '' or due < open then
+if open == '' or due < open or open <= (meters['day_closed'] or '') then
   redis.call('HSET', METERS, 'day', due)
   return { 'begun' }
 end
