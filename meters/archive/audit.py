@@ -48,7 +48,7 @@ async def audit_link(
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
-    for problem in _not_as_noted(files, replay):
+    for problem in _not_as_noted(archive, files, replay):
         finding = finding.also(problem)
     return finding
 
@@ -79,14 +79,23 @@ def _replayed(
     return replay
 
 
-def _not_as_noted(files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
-    """Files that are not those of which the ledger says that they were archived, or deleted."""
+def _not_as_noted(archive: Archive, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
+    """Files that are missing, or are not those of which the ledger says that they were archived."""
     if files and files[0].day.first - 1 > replay.expired_to:
         begins = f"{files[0].day.day}, entry {files[0].day.first}"
         told = "what was before is missing, and the ledger does not say that it was deleted"
         return [f"the archive begins with {begins}: {told}"]
     noted = {archived.last: archived.digest for archived in replay.archived}
-    return [
+    read = {file.day.last for file in files}
+    lost = [
+        f"{path} is missing: the ledger says that {one.day} was archived"
+        for one in replay.archived
+        if one.last > replay.expired_to
+        and one.last not in read
+        # One that was written since the files were listed is there.
+        and not (path := archive.path(one.day.isoformat())).exists()
+    ]
+    return lost + [
         f"{file.path} is not the file that was archived: the ledger says {noted[file.day.last]}"
         for file in files
         if noted.get(file.day.last, file.digest) != file.digest

@@ -22,6 +22,9 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.chain import link_entry
 from meters.books.ledger import Replay
 from meters.books.mark import Mark
+from meters.books.store import LinkStore
+from meters.desk.rows import ParameterChange
+from meters.schema import SCHEMA
 from meters.selfcheck.configuration import Configuration
 from tests.lua.books import keyspace
 from tests.model.days import Days
@@ -176,6 +179,30 @@ async def test_what_was_approved_is_proven_though_its_entry_has_left(kept: Kept)
     assert "is not what ledger entry" in (await forged.problem() or "")
 
 
+@pytest.mark.duty("D12")
+async def test_a_link_whose_parameters_two_people_have_changed_is_archived(kept: Kept) -> None:
+    """The floor file then says otherwise than the store what the terms are, for years."""
+    await kept.week()
+    pit = kept.pit
+    await pit.links_desk.close(pit.link.id, "Sue", "a limit")
+    limit = ParameterChange(meter=PROGRESSIVE, parameter="limit", value=50_000_000)
+    proposed = await pit.links_desk.propose(pit.link.id, "Sue", limit)
+    await pit.links_desk.confirm(pit.link.id, proposed.proposal, "Sam")
+    as_filed = LinkStore(pit.redis, pit.floor.link[0])
+    outcome = await Archiver(as_filed, kept.archive, 1).run(lambda _, __: None)
+    assert (len(outcome.written), outcome.trimmed > 0) == (3, True)
+    assert (await kept.audit()).balanced
+
+
+async def test_books_of_a_later_release_are_left_alone(kept: Kept) -> None:
+    await kept.week()
+    before = await kept.live()
+    await kept.pit.redis.hset(kept.pit.store.keys.meters, "schema", str(SCHEMA + 1))
+    with pytest.raises(ArchiveError, match="a later release wrote it"):
+        await kept.run()
+    assert (await kept.live(), kept.archive.files()) == (before, [])
+
+
 @pytest.mark.parametrize("killed_at", ["before the note", "before the trim", "in the cut"])
 async def test_ended_anywhere_it_is_done_again(
     kept: Kept, monkeypatch: pytest.MonkeyPatch, killed_at: str
@@ -264,6 +291,22 @@ async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
     assert await kept.live() == before
     finding = await kept.audit()
     assert any("2026-11-2" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("lost", [slice(0, 3), slice(1, 3), slice(2, 3)])
+async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
+    kept: Kept, lost: slice
+) -> None:
+    """The ledger says that it was archived; nothing follows in the archive that would show it."""
+    await kept.week()
+    files = (await kept.run(live_days=100)).written
+    for file in files[lost]:
+        file.path.unlink()
+    finding = await kept.audit()
+    assert [problem.partition(" is missing")[0] for problem in finding.problems] == [
+        str(file.path) for file in reversed(files[lost])
+    ]
 
 
 @pytest.mark.duty("D17")
