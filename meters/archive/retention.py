@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import takewhile
 
 import msgspec
 
@@ -17,6 +18,9 @@ from meters.wire.clock import now_text
 def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]:
     """The files that may be deleted, oldest first; never the last that there is.
 
+    From the day of a win that still waits on, all are kept: of it there is nothing else to restore
+    a store from.
+
     Args:
         archive: the files of a link.
         today: the gaming day that is open.
@@ -28,7 +32,11 @@ def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]
     year = today.year - keep_years
     # The 29th of February has its anniversary on the 28th.
     until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
-    return [file for file in archive.files()[:-1] if file.day.day < until]
+    files = archive.files()
+    waiting = files[-1].day.closing.claims.keys() if files else set[str]()
+    return [
+        *takewhile(lambda file: file.day.day < until and not waiting & _opened_on(file), files[:-1])
+    ]
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
@@ -56,6 +64,11 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
             file.path.unlink(missing_ok=True)
         except OSError as error:
             raise ArchiveError(f"{file.path} cannot be deleted: {error.strerror}") from None
+
+
+def _opened_on(file: DayFile) -> set[str]:
+    """The wins of a day that waited for somebody at its close."""
+    return file.day.closing.claims.keys() - file.day.opening.claims.keys()
 
 
 def _leaps(day: date) -> bool:

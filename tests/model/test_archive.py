@@ -415,3 +415,23 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
     kept.archive.files()[0].path.unlink()
     finding = await kept.audit()
     assert any("what was before is missing" in problem for problem in finding.problems)
+
+
+async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
+    """Whoever won has not come back: without that day no store could be made again."""
+    await kept.week(1)
+    waits = await kept.play(decide=False)
+    await kept.week(2)
+    await kept.run()
+    later = date(2036, 1, 1)
+    assert [str(file.day.day) for file in expired(kept.archive, later, 7)] == ["2026-11-20"]
+    await kept.pit.decide(waits, "validate")
+    await kept.pit.decide(waits, "pay")
+    await kept.week(1)
+    await kept.run()
+    assert len(expired(kept.archive, later, 7)) < 3, "the other wins of that round wait still"
+    for row in await kept.pit.desk.waiting():
+        await kept.pit.decide(row.claim, "reject")
+    await kept.week(1)
+    await kept.run()
+    assert len(expired(kept.archive, later, 7)) == 4
