@@ -35,6 +35,13 @@ def archive(
             help="Delete the files of days older than `keep_years` as well; the ledger says so.",
         ),
     ] = False,
+    lost: Annotated[
+        bool,
+        typer.Option(
+            "--lost",
+            help="The last files are lost: write again, as they were, those that Redis still has.",
+        ),
+    ] = False,
 ) -> None:
     """Write closed gaming days to files, and give up in Redis what has been kept long enough.
 
@@ -53,7 +60,7 @@ def archive(
     directory = Path(floor.archive.directory)
     try:
         with _alone(directory):
-            asyncio.run(_archive(floor, directory, delete_expired=delete_expired))
+            asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))
     except RedisError as error:
         raise UserError(f"the store cannot be reached: {error}") from None
     except OSError as error:
@@ -74,7 +81,7 @@ def _alone(directory: Path) -> Iterator[None]:
         os.close(lock)
 
 
-async def _archive(floor: Floor, directory: Path, *, delete_expired: bool) -> None:
+async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost: bool) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
     from meters.redis_connection import open_redis  # noqa: PLC0415
 
@@ -88,7 +95,8 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool) -> No
                     outcome = await Archiver(store, files, floor.archive.live_days).run(
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
-                        )
+                        ),
+                        lost=lost,
                     )
                     _tell(link.id, outcome)
                     old = expired(files, await _open_day(store), floor.archive.keep_years)

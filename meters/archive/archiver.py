@@ -1,6 +1,6 @@
 """Writing the closed gaming days of a link to files, and giving up in Redis what is kept there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, cast
@@ -57,7 +57,7 @@ class Archiver:
         self._forget = store.redis.register_script(load_script("forget_wins"))
         self._trim = store.redis.register_script(load_script("trim_ledger"))
 
-    async def run(self, advance: Advance) -> Outcome:
+    async def run(self, advance: Advance, *, lost: bool = False) -> Outcome:
         """Write every closed day that is not archived, then trim what has been kept long enough.
 
         It can be ended at any moment, and done again: a day is noted in the ledger when its file is
@@ -65,6 +65,8 @@ class Archiver:
 
         Args:
             advance: told how many entries are done and how many there are.
+            lost: whether the last files are lost, and are to be written again from what is still in
+                Redis, each as it was.
 
         Raises:
             ArchiveError: the ledger does not hold, a file cannot be written or is not as it was, or
@@ -74,30 +76,59 @@ class Archiver:
         if other := await self._store.schema_problem():
             raise ArchiveError(other)
         files = list(self._archive.files())
-        written = await self._write(files, advance)
+        written = await self._write(files, advance, lost=lost)
         before = (await self._store.carried()).entries
         trimmed_to = await self._give_up(files)
         return Outcome(written, trimmed_to, trimmed_to - before)
 
-    async def _write(self, files: list[DayFile], advance: Advance) -> list[DayFile]:
+    async def _write(
+        self, files: list[DayFile], advance: Advance, *, lost: bool
+    ) -> list[DayFile]:  # fmt: skip
         archived, last = await self._span()
         known = [file for file in files if file.day.last <= archived]
-        if archived and (not known or known[-1].day.last != archived):
+        if archived and not lost and (not known or known[-1].day.last != archived):
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, the"
-                f" files in {self._archive.directory} do not go so far: say where they are"
+                f" files in {self._archive.directory} do not go so far: say where they are, or have"
+                " what is still in Redis written again with --lost"
             )
-        replay = Replay.after(known[-1].day.closing if known else await self._store.carried())
+        replay = Replay.after(await self._begins_after(known))
         begun, written = replay.entries, []
         while replay.entries < last:
             file, is_new = await self._write_next(
                 replay, files, lambda at: advance(at - begun, last - begun)
             )
-            await self._note_day(file, archived)
-            archived = file.day.last
+            if file.day.last > archived:
+                await self._note_day(file, archived)
+                archived = file.day.last
+            else:
+                await self._hold_against_note(file)
             if is_new:
                 written.append(file)
         return written
+
+    async def _begins_after(self, known: Sequence[DayFile]) -> Carried:
+        """The books from which what is to be written goes on."""
+        carried = await self._store.carried()
+        if not known:
+            return carried
+        if known[-1].day.last < carried.entries:
+            raise ArchiveError(
+                f"entries {known[-1].day.last + 1} to {carried.entries} are neither in Redis nor in"
+                f" {self._archive.directory}: keep its files elsewhere, and have the archive go on"
+                " from what is in Redis"
+            )
+        return known[-1].day.closing
+
+    async def _hold_against_note(self, file: DayFile) -> None:
+        """Hold a file that was written again against what the ledger says of the one before."""
+        try:
+            await self._noted_by(file)
+        except ArchiveError:
+            file.path.unlink()
+            raise ArchiveError(
+                f"{file.day.day} is not in Redis as it was archived: it was not written again"
+            ) from None
 
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
@@ -120,7 +151,7 @@ class Archiver:
                         f" archived or trimmed: {replay.problems[0]}"
                     )
             closing = replay.carried
-            previous = next((f.digest for f in files if f.day.last == opening.entries), "")
+            previous = await self._digest_at(opening.entries, files)
             day = Day(
                 self._store.link.id, date.fromisoformat(closing.closed_day),
                 opening.entries + 1, closing.entries, previous, opening, closing,
@@ -205,16 +236,30 @@ class Archiver:
 
     async def _noted_by(self, file: DayFile) -> int:
         """The ledger entry that says that a day was archived as its file has it."""
+        async for number, noted in self._notes():
+            told = (noted.last, noted.digest, noted.books)
+            if told == (file.day.last, file.digest, file.day.closing.digest):
+                return number
+        raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
+
+    async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
+        """The digest of the day that ends with an entry, empty before the first."""
+        for file in files:
+            if file.day.last == last:
+                return file.digest
+        async for _, noted in self._notes():
+            if noted.last == last:
+                return noted.digest
+        return ""
+
+    async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
+        """What the ledger in Redis says of days that were archived, latest first."""
         before: int | None = None
         while page := await ActIndex(self._store).page(before, _PAGE):
             for number, fields in page:
                 if fields["kind"] == "archive":
-                    noted = ARCHIVED.decode(fields["event"])
-                    told = (noted.last, noted.digest, noted.books)
-                    if told == (file.day.last, file.digest, file.day.closing.digest):
-                        return number
+                    yield number, ARCHIVED.decode(fields["event"])
             before = page[-1][0]
-        raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _carry_over(self, carried: Carried, by: int) -> None:
         store = self._store

@@ -68,8 +68,9 @@ class Kept:
                 await self.play()
             await self.days.keep(A_DAY)
 
-    async def run(self, live_days: int = 1) -> Outcome:
-        return await Archiver(self.pit.store, self.archive, live_days).run(lambda _, __: None)
+    async def run(self, live_days: int = 1, *, lost: bool = False) -> Outcome:
+        archiver = Archiver(self.pit.store, self.archive, live_days)
+        return await archiver.run(lambda _, __: None, lost=lost)
 
     async def live(self) -> list[int]:
         return [number for number, _ in await self.pit.store.entries(0, 10_000)]
@@ -381,6 +382,57 @@ async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_pa
     with pytest.raises(ArchiveError, match="say where they are"):
         await kept.run()
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(("live_days", "left"), [(100, 0), (100, 1), (2, 0), (2, 2)])
+async def test_files_that_are_lost_are_written_again_as_they_were(
+    kept: Kept, live_days: int, left: int
+) -> None:
+    """As far as Redis has them: the digest of each is the one that the ledger kept."""
+    await kept.week()
+    files = (await kept.run(live_days)).written
+    await kept.week(1)
+    for file in files[left:]:
+        file.path.unlink()
+    with pytest.raises(ArchiveError, match="written again with --lost"):
+        await kept.run(live_days)
+    again = await kept.run(live_days, lost=True)
+    since = left if live_days == 100 else max(left, 1)
+    assert [file.digest for file in kept.archive.files()[:-1]] == [
+        file.digest for file in (*files[:left], *files[since:])
+    ]
+    assert len(again.written) == len(files) - since + 1
+    finding = await kept.audit()
+    gone = ["the archive begins with 2026-11-21"] if since > left else []
+    assert [problem.partition(",")[0] for problem in finding.problems] == gone
+    assert (await kept.run(live_days, lost=True)).written == [], "and nothing twice"
+
+
+async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_them(
+    kept: Kept, tmp_path: Path
+) -> None:
+    await kept.week(4)
+    files = (await kept.run()).written
+    for file in files[1:]:
+        file.path.unlink()
+    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: keep its files elsewhere"):
+        await kept.run(lost=True)
+    files[0].path.rename(tmp_path / files[0].path.name)
+    assert [file.digest for file in (await kept.run(lost=True)).written] == [files[3].digest]
+    await kept.week(1)
+    assert len((await kept.run()).written) == 1
+
+
+@pytest.mark.duty("D17")
+async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(kept: Kept) -> None:
+    await kept.week()
+    files = (await kept.run(live_days=100)).written
+    claim = next(iter(files[2].claims()))
+    await kept.pit.redis.hset(kept.pit.store.keys.claim(claim), "by", "somebody")
+    files[2].path.unlink()
+    with pytest.raises(ArchiveError, match="2026-11-22 is not in Redis as it was archived"):
+        await kept.run(live_days=100, lost=True)
+    assert len(kept.archive.files()) == 2
 
 
 async def test_a_full_disk_leaves_all_as_it_was(kept: Kept, tmp_path: Path) -> None:
