@@ -240,10 +240,18 @@ class LinkRestoring:
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)
         newest = date.fromisoformat(rebuild.open_day) - live
-        for day, closing in reversed(copy.days):
+        kept = [closing for day, closing in reversed(copy.days) if day <= newest]
+        # An archive that does not begin with the first entry has nothing to put before its own.
+        later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
+        for closing in (*kept, copy.opening, *later):
             by = rebuild.noted_by(closing.entries)
-            if day <= newest and by is not None:
+            if by is not None:
                 return closing, by
+        if copy.opening.entries:
+            raise RestoreError(
+                f"{self._store.link.id}: the archive begins with entry {copy.opening.entries + 1},"
+                " and no entry in it says that a day was archived: nothing can follow it"
+            )
         return None
 
     async def _open(self, found: Found, by: str) -> None:

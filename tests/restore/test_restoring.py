@@ -145,6 +145,36 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
 
 
 @pytest.mark.duty("D11")
+@pytest.mark.parametrize("left", [4, 2])
+async def test_an_archive_of_days_that_would_all_be_live_begins_a_store(
+    pit: KeptPit, left: int
+) -> None:
+    """Of the days before its first there is nothing but the books at their close."""
+    pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 300\n")
+    days, archive = Days(pit), Archive(pit.home / "archive", pit.link.id)
+    archiver = Archiver(pit.store, archive, live_days=300)
+    await days.open()
+    for day in range(1, 6):
+        await play(pit, 2 * day)
+        await pit.void(table="T-2", round_id=f"open-{2 * day}")
+        for row in await pit.desk.waiting():
+            await pit.decide(row.claim, "reject")
+        await days.keep(timedelta(days=1))
+        await archiver.run(lambda *_: None)
+    await play(pit, 12)
+    accounts = (await read_store(pit.redis, pit.store.keys))[pit.store.keys.accounts]
+    await pit.redis.flushall()
+    for file in archive.files()[:-left]:
+        file.path.unlink()
+    begins = archive.files()[0].day.first
+    restored = await pit.restoring(ArchivedLedger(pit.home / "archive", pit.link.id)).run()
+    assert restored.finding.problems == ()
+    made = await read_store(pit.redis, pit.store.keys)
+    assert made[pit.store.keys.accounts] == accounts
+    assert (await pit.store.entries(0, 1))[0][0] == begins
+
+
+@pytest.mark.duty("D11")
 @pytest.mark.parametrize("copied", ["nothing", "some", "all"])
 async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: str) -> None:
     await play(pit, 1, 2, 3)
