@@ -134,7 +134,7 @@ def _tell(link: str, outcome: Outcome) -> None:
 def _tell_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
     if old:
         done = "deleted" if deleted else "may be deleted: --delete-expired"
-        span = f"{old[0].day.day} to {old[-1].day.day}"
+        span = f"{old[0].head.day} to {old[-1].head.day}"
         Console(highlight=False, soft_wrap=True).print(
             f"{link}: {len(old)} files of {span} were kept long enough, and {done}", markup=False
         )

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from meters.wire.floor import Floor
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
-async def run_audit(floor: Floor, *, as_json: bool) -> bool:
+async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
     """Audit every link and the operators' log, and print what was found; whether all holds.
 
     Raises:
@@ -50,6 +51,7 @@ async def run_audit(floor: Floor, *, as_json: bool) -> bool:
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
                         ),
+                        since=since,
                     )
                     findings.append(finding.also(mark.problem(finding.entries, seen.entries)))
             operators = await check_log(redis)
@@ -76,6 +78,7 @@ def _json(findings: Sequence[Finding], operators: LogFinding) -> str:
             "balanced": _holds(findings, operators),
             "entries": sum(finding.entries for finding in findings),
             "links": {finding.link: {"meters": finding.meters} for finding in findings},
+            "since_entries": {finding.link: finding.first for finding in findings},
             "seals": {finding.link: finding.seal for finding in findings},
             "totals": totals,
             "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
@@ -98,7 +101,8 @@ def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
         for column in table.columns:
             column.overflow = "fold"
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
-        console.print(f"{finding.link}: {finding.entries} ledger entries, {verdict}")
+        since = f", audited from {finding.first} on" if finding.first > 1 else ""
+        console.print(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
         console.print(f"  sealed {finding.seal}", markup=False)
         for problem in finding.problems:
             console.print(f"  {problem}", markup=False)

@@ -85,8 +85,8 @@ class Archiver:
         self, files: list[DayFile], advance: Advance, *, lost: bool
     ) -> list[DayFile]:  # fmt: skip
         archived, last = await self._span()
-        known = [file for file in files if file.day.last <= archived]
-        if archived and not lost and (not known or known[-1].day.last != archived):
+        known = [file for file in files if file.head.last <= archived]
+        if archived and not lost and (not known or known[-1].head.last != archived):
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, the"
                 f" files in {self._archive.directory} do not go so far: say where they are, or have"
@@ -98,9 +98,9 @@ class Archiver:
             file, is_new = await self._write_next(
                 replay, files, lambda at: advance(at - begun, last - begun)
             )
-            if file.day.last > archived:
+            if file.head.last > archived:
                 await self._note_day(file, archived)
-                archived = file.day.last
+                archived = file.head.last
             else:
                 await self._hold_against_note(file)
             if is_new:
@@ -112,10 +112,10 @@ class Archiver:
         carried = await self._store.carried()
         if not known:
             return carried
-        if known[-1].day.last < carried.entries:
+        if known[-1].head.last < carried.entries:
             raise ArchiveError(
-                f"entries {known[-1].day.last + 1} to {carried.entries} are neither in Redis nor in"
-                f" {self._archive.directory}: keep its files elsewhere, and have the archive go on"
+                f"entries {known[-1].head.last + 1} to {carried.entries} are neither in Redis nor"
+                f" in {self._archive.directory}: keep its files elsewhere, and have the archive go on"
                 " from what is in Redis"
             )
         return known[-1].day.closing
@@ -127,7 +127,7 @@ class Archiver:
         except ArchiveError:
             file.path.unlink()
             raise ArchiveError(
-                f"{file.day.day} is not in Redis as it was archived: it was not written again"
+                f"{file.head.day} is not in Redis as it was archived: it was not written again"
             ) from None
 
     async def _write_next(
@@ -223,7 +223,7 @@ class Archiver:
         if open_day is None:
             return held.entries
         newest = date.fromisoformat(open_day.decode()) - timedelta(days=1 + self._live_days)
-        due = [f for f in files if f.day.day <= newest and f.day.last > held.entries]
+        due = [f for f in files if f.head.day <= newest and f.head.last > held.entries]
         if due:
             for file in due:
                 file.verify()
@@ -238,14 +238,14 @@ class Archiver:
         """The ledger entry that says that a day was archived as its file has it."""
         async for number, noted in self._notes():
             told = (noted.last, noted.digest, noted.books)
-            if told == (file.day.last, file.digest, file.day.closing.digest):
+            if told == (file.head.last, file.digest, file.head.closing):
                 return number
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
         """The digest of the day that ends with an entry, empty before the first."""
         for file in files:
-            if file.day.last == last:
+            if file.head.last == last:
                 return file.digest
         async for _, noted in self._notes():
             if noted.last == last:

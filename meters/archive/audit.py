@@ -1,6 +1,8 @@
 """Auditing a link across its archive and what Redis holds still (duties D17, D19)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
 
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.days import Archive
@@ -18,6 +20,7 @@ async def audit_link(
     seen: Mark,
     advance: Advance,
     onlooker: Onlooker | None = None,
+    since: date | None = None,
 ) -> Finding:
     """Replay every archived day, then what follows in Redis, and compare the balances.
 
@@ -30,6 +33,8 @@ async def audit_link(
         seen: what was seen of the ledger before, kept outside the store.
         advance: told how many entries are done and how many there are.
         onlooker: is shown every entry that is replayed.
+        since: begin with the books that the file of this gaming day opens with, or the first file
+            after it: the files before are held against one another's digests, and not replayed.
 
     Raises:
         RedisError: the store failed.
@@ -37,7 +42,8 @@ async def audit_link(
     last = (await store.snapshot()).last_entry
     try:
         files = archive.files()
-        replay = _replayed(files, seen, lambda done: advance(done, last), onlooker)
+        begun = [file for file in files if since is None or file.head.day >= since] or files[-1:]
+        replay = _replayed(begun, seen, lambda done: advance(done, last), onlooker)
     except ArchiveError as error:
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
     carried = await store.carried()
@@ -48,9 +54,9 @@ async def audit_link(
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
-    for problem in _not_as_noted(archive, files, replay):
+    for problem in _not_as_noted(archive, files, begun, replay):
         finding = finding.also(problem)
-    return finding
+    return replace(finding, first=begun[0].head.first) if begun else finding
 
 
 def _replayed(
@@ -79,14 +85,24 @@ def _replayed(
     return replay
 
 
-def _not_as_noted(archive: Archive, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
-    """Files that are missing, or are not those of which the ledger says that they were archived."""
-    if files and files[0].day.first - 1 > replay.expired_to:
-        begins = f"{files[0].day.day}, entry {files[0].day.first}"
+def _not_as_noted(
+    archive: Archive, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
+) -> Sequence[str]:
+    """Files that are missing, or are not those of which the ledger says that they were archived.
+
+    Args:
+        archive: the files of a link.
+        files: all of them.
+        begun: those of them that were replayed: what is before, the entries say nothing of.
+        replay: the replay.
+    """
+    whole = begun == files
+    if whole and files and files[0].head.first - 1 > replay.expired_to:
+        begins = f"{files[0].head.day}, entry {files[0].head.first}"
         told = "what was before is missing, and the ledger does not say that it was deleted"
         return [f"the archive begins with {begins}: {told}"]
     noted = {archived.last: archived.digest for archived in replay.archived}
-    read = {file.day.last for file in files}
+    read = {file.head.last for file in files}
     lost = [
         f"{path} is missing: the ledger says that {one.day} was archived"
         for one in replay.archived
@@ -96,7 +112,7 @@ def _not_as_noted(archive: Archive, files: Sequence[DayFile], replay: Replay) ->
         and not (path := archive.path(one.day.isoformat())).exists()
     ]
     return lost + [
-        f"{file.path} is not the file that was archived: the ledger says {noted[file.day.last]}"
+        f"{file.path} is not the file that was archived: the ledger says {noted[file.head.last]}"
         for file in files
-        if noted.get(file.day.last, file.digest) != file.digest
+        if noted.get(file.head.last, file.digest) != file.digest
     ]

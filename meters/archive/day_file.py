@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, Self, TypeVar
 import msgspec
 
 from bonus.errors import UserError
-from meters.books.carried import Carried, CarriedError, read_carried
+from meters.books.carried import Carried, CarriedError, digest_of, read_carried
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
@@ -109,12 +109,31 @@ class Day:
         return whole.hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file says of itself, its books by their digests alone: years of them fit in memory.
+
+    Attributes:
+        link, day, first, last, previous: as of a `Day`.
+        opening: the digest of the books before the first entry.
+        closing: that of the books after the last.
+    """
+
+    link: str
+    day: date
+    first: int
+    last: int
+    previous: str
+    opening: str
+    closing: str
+
+
 class DayFile:
     """A day's file that is there.
 
     Attributes:
         path: where.
-        day: what it says of itself.
+        head: what it says of itself.
         digest: the digest that it carries.
 
     Raises:
@@ -127,11 +146,23 @@ class DayFile:
             tuple[str, date, int, int, str, str, str, str],
             "SELECT link, day, first, last, previous, opening, closing, digest FROM day",
         )
+        books = digest_of(opening.encode()), digest_of(close.encode())
+        self.head = Head(link, day, first, last, previous, *books)
+
+    @property
+    def day(self) -> Day:
+        """The same with the books themselves.
+
+        Raises:
+            ArchiveError: they cannot be read.
+        """
+        opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
         try:
             books = read_carried(opening.encode()), read_carried(close.encode())
         except CarriedError as error:
-            raise ArchiveError(f"{path} is damaged: {error}") from None
-        self.day = Day(link, day, first, last, previous, *books)
+            raise ArchiveError(f"{self.path} is damaged: {error}") from None
+        head = self.head
+        return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """The entries that follow one, in order.

@@ -35,14 +35,14 @@ class Archive:
         """
         found = [DayFile(path) for path in sorted(self.directory.glob("*.sqlite"))]
         for file in found:
-            if (file.day.link, self.path(file.day.day.isoformat())) != (self._link, file.path):
+            if (file.head.link, self.path(file.head.day.isoformat())) != (self._link, file.path):
                 raise ArchiveError(
-                    f"{file.path} is the day {file.day.day} of link {file.day.link}: it does not"
+                    f"{file.path} is the day {file.head.day} of link {file.head.link}: it does not"
                     " belong here"
                 )
         for before, file in pairwise(found):
-            ends = (before.digest, before.day.last + 1, before.day.closing)
-            if ends != (file.day.previous, file.day.first, file.day.opening):
+            ends = (before.digest, before.head.last + 1, before.head.closing)
+            if ends != (file.head.previous, file.head.first, file.head.opening):
                 raise ArchiveError(f"{file.path} does not follow {before.path}: a day is missing")
         return found
 
@@ -55,7 +55,7 @@ async def every_entry(store: LinkStore, archive: Archive, after: int = 0) -> Asy
         RedisError: the store failed.
     """
     for file in archive.files():
-        if file.day.last > after:
+        if file.head.last > after:
             for number, fields in file.entries(after):
                 yield number, fields
                 after = number

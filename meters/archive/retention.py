@@ -35,7 +35,9 @@ def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]
     files = archive.files()
     waiting = files[-1].day.closing.claims.keys() if files else set[str]()
     return [
-        *takewhile(lambda file: file.day.day < until and not waiting & _opened_on(file), files[:-1])
+        *takewhile(
+            lambda file: file.head.day < until and not waiting & _opened_on(file), files[:-1]
+        )
     ]
 
 
@@ -68,7 +70,8 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
 def _opened_on(file: DayFile) -> set[str]:
     """The wins of a day that waited for somebody at its close."""
-    return file.day.closing.claims.keys() - file.day.opening.claims.keys()
+    day = file.day
+    return day.closing.claims.keys() - day.opening.claims.keys()
 
 
 def _leaps(day: date) -> bool:

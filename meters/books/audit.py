@@ -32,8 +32,9 @@ class Onlooker(Protocol):
 class Finding:
     """What an audit of one link found; micros by meter, and what does not hold, in words.
 
-    `seal` is over all entries up to the last; `variances` are what was read at the close of a
-    gaming day and was not what the ledger says, which no later act can undo.
+    `first` is the first entry that was replayed. `seal` is over all entries up to the last;
+    `variances` are what was read at the close of a gaming day and was not what the ledger says,
+    which no later act can undo.
     """
 
     link: str
@@ -43,6 +44,7 @@ class Finding:
     problems: tuple[str, ...]
     totals: Totals
     variances: tuple[str, ...] = ()
+    first: int = 1
 
     def also(self, problem: str | None) -> Self:
         """The finding with one more problem, where there is one."""

@@ -226,8 +226,12 @@ def _part(each: LinkSurvey, span: LinkDay, sections: Sequence[Section], zone: Zo
         facts.append(("Meters read", f"not yet: the gaming day {span.last_day} is open, so far"))
     else:
         facts.append(("Meters read", "no: no service ran at the close, and nothing happened"))
-    ended = f"{each.finding.entries:,} entries audited, seal {each.finding.seal}"
-    facts.append(("Whole ledger", ended))
+    finding = each.finding
+    audited = f"{finding.entries - finding.first + 1:,} entries audited"
+    if finding.first > 1:
+        audited += f", from {finding.first:,} on"
+    whole = "Whole ledger" if finding.first == 1 else "Ledger"
+    facts.append((whole, f"{audited}, seal {finding.seal}"))
     return Part(
         each.link.id, each.link.name, facts, sections, each.problems, each.variances
     )  # fmt: skip

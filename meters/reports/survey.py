@@ -1,10 +1,10 @@
-"""Reading the links' ledgers for a report: each is audited whole, and its gaming days are kept."""
+"""Reading the links' ledgers for a report: each is audited, and its gaming days are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from redis.exceptions import RedisError
 
@@ -19,6 +19,9 @@ from meters.reports.days import LinkDay, Win, joined
 from meters.reports.watch import DayWatch
 from meters.wire.floor import Floor, Link
 from meters.wire.gaming_day import GamingDays
+
+_LOOKED_BACK: Final = timedelta(days=7)
+"""So far before the days that are told their wins may have been won: they are replayed as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ async def _look(
         seen,
         lambda done, of: advance(link.id, done, of),
         watch,
+        since=span.first and span.first - _LOOKED_BACK,
     )
     open_day = watch.finish(open_day)
     return LinkSurvey(

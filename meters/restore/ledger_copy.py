@@ -55,8 +55,8 @@ class ArchivedLedger:
     def __init__(self, directory: Path, link: str) -> None:
         self._files = Archive(directory, link).files()
         self.opening = self._files[0].day.opening if self._files else EMPTY
-        self.last = self._files[-1].day.last if self._files else 0
-        self.days = [ClosedDay(file.day.day, file.day.closing) for file in self._files]
+        self.last = self._files[-1].head.last if self._files else 0
+        self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
         """The entries that follow one, in order.
@@ -65,7 +65,7 @@ class ArchivedLedger:
             ArchiveError: a file is not as it was written.
         """
         for file in self._files:
-            if file.day.last > after:
+            if file.head.last > after:
                 file.verify()
                 for entry in file.entries(after):
                     yield entry

@@ -75,10 +75,12 @@ class Kept:
     async def live(self) -> list[int]:
         return [number for number, _ in await self.pit.store.entries(0, 10_000)]
 
-    async def audit(self, seen: Mark | None = None) -> Finding:
+    async def audit(self, seen: Mark | None = None, since: date | None = None) -> Finding:
         """What an audit across archive and Redis finds."""
         link = self.pit.link.id
-        return await audit_link(self.pit.store, self.archive, seen or Mark(link), lambda *_: None)
+        return await audit_link(
+            self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since
+        )
 
 
 @pytest.fixture
@@ -98,12 +100,12 @@ async def test_closed_days_are_written_and_what_is_older_leaves_redis(kept: Kept
     before = await kept.pit.store.entries(0, 10_000)
     outcome = await kept.run()
     files = kept.archive.files()
-    assert [file.day.day.isoformat() for file in outcome.written] == [
+    assert [file.head.day.isoformat() for file in outcome.written] == [
         "2026-11-20", "2026-11-21", "2026-11-22",
     ]  # fmt: skip
     assert [file.path for file in files] == [file.path for file in outcome.written]
-    assert (outcome.trimmed_to, outcome.trimmed) == (files[1].day.last, files[1].day.last)
-    assert await kept.live() == [*range(files[1].day.last + 1, before[-1][0] + 1 + 3)], (
+    assert (outcome.trimmed_to, outcome.trimmed) == (files[1].head.last, files[1].head.last)
+    assert await kept.live() == [*range(files[1].head.last + 1, before[-1][0] + 1 + 3)], (
         "and each day's archiving is an entry"
     )
     every = [entry async for entry in every_entry(kept.pit.store, kept.archive)]
@@ -225,7 +227,7 @@ async def test_ended_anywhere_it_is_done_again(
     await kept.run()
     files = kept.archive.files()
     assert len(files) == 3
-    assert (await kept.live())[0] == files[1].day.last + 1
+    assert (await kept.live())[0] == files[1].head.last + 1
     assert (await kept.audit()).totals == whole.totals
     assert not [path for path in kept.archive.directory.iterdir() if path.suffix != ".sqlite"]
 
@@ -338,7 +340,7 @@ async def test_a_file_written_anew_with_every_digest_put_right_is_not_the_one_ar
     with DayWriter(last.path.with_suffix(".forged")) as writer:
         for number, fields in last.entries():
             forged = dict(fields)
-            if number == last.day.first + 1:
+            if number == last.head.first + 1:
                 forged["at"] = b"2026-11-20T00:00:00.000Z"
             content = [(name.encode(), value) for name, value in forged.items() if name != "chain"]
             forged["chain"] = link_entry(replay.chain, f"{number}-0", content).encode()
@@ -453,13 +455,13 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
     await kept.run()
     assert expired(kept.archive, date(2033, 11, 20), 7) == []
     old = expired(kept.archive, date(2033, 11, 22), 7)
-    assert [file.day.day.isoformat() for file in old] == ["2026-11-20", "2026-11-21"]
+    assert [file.head.day.isoformat() for file in old] == ["2026-11-20", "2026-11-21"]
     assert len(expired(kept.archive, date(2096, 2, 29), 1)) == 3, "never the last"
     with pytest.raises(ArchiveError, match="Redis holds entries of it still"):
         await delete(kept.pit.store, kept.archive.files()[:4])
     assert len(kept.archive.files()) == 4
     await delete(kept.pit.store, old)
-    assert [file.day.day.isoformat() for file in kept.archive.files()] == [
+    assert [file.head.day.isoformat() for file in kept.archive.files()] == [
         "2026-11-22", "2026-11-23",
     ]  # fmt: skip
     finding = await kept.audit()
@@ -476,7 +478,7 @@ async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
     await kept.week(2)
     await kept.run()
     later = date(2036, 1, 1)
-    assert [str(file.day.day) for file in expired(kept.archive, later, 7)] == ["2026-11-20"]
+    assert [str(file.head.day) for file in expired(kept.archive, later, 7)] == ["2026-11-20"]
     await kept.pit.decide(waits, "validate")
     await kept.pit.decide(waits, "pay")
     await kept.week(1)
@@ -487,3 +489,23 @@ async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
     await kept.week(1)
     await kept.run()
     assert len(expired(kept.archive, later, 7)) == 4
+
+
+async def test_an_audit_since_a_day_begins_with_its_opening_books(kept: Kept) -> None:
+    """What is before is held by its digests; what is in it is replayed, and held by the ledger."""
+    await kept.week(4)
+    await kept.run()
+    whole, since = await kept.audit(), await kept.audit(since=date(2026, 11, 22))
+    files = kept.archive.files()
+    assert (whole.first, since.first) == (1, files[2].head.first)
+    assert (since.problems, since.totals, since.seal) == ((), whole.totals, whole.seal)
+    late = await kept.audit(since=date(2030, 1, 1))
+    assert (late.first, late.problems) == (files[-1].head.first, ())
+    _edit("UPDATE entry SET by = 'x' WHERE number = (SELECT first FROM day)")(files[1].path)
+    assert (await kept.audit(since=date(2026, 11, 22))).balanced
+    assert not (await kept.audit()).balanced
+    _edit("UPDATE entry SET by = 'x' WHERE number = (SELECT first FROM day)")(files[2].path)
+    assert not (await kept.audit(since=date(2026, 11, 22))).balanced
+    _edit("UPDATE day SET digest = 'x'")(files[0].path)
+    problems = (await kept.audit(since=date(2026, 11, 23))).problems
+    assert any("does not follow" in problem for problem in problems)
