@@ -5,7 +5,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from meters.archive.archiver import Archiver, Outcome
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.days import Archive
 from meters.archive.retention import delete, expired
+from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.progress import progress_bar
 from meters.wire.floor import Floor, read_floor
@@ -99,7 +99,8 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                         lost=lost,
                     )
                     _tell(link.id, outcome)
-                    old = expired(files, await _open_day(store), floor.archive.keep_years)
+                    today = await day_open(store)
+                    old = expired(files, today, floor.archive.keep_years) if today else ()
                     if delete_expired:
                         await delete(store, old)
                     _tell_expired(link.id, old, deleted=delete_expired)
@@ -109,11 +110,6 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                     failed.append(f"{link.id}: the store is damaged: {error}")
     if failed:
         raise UserError("\n".join(failed))
-
-
-async def _open_day(store: LinkStore) -> date:
-    day = (await store.snapshot()).meters.get("day")
-    return date.fromisoformat(day) if day else date.min.replace(year=1000)
 
 
 def _tell(link: str, outcome: Outcome) -> None:

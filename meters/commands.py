@@ -79,8 +79,8 @@ def audit(
         typer.Option(
             formats=["%Y-%m-%d"],
             metavar="DAY",
-            help="Begin with the archived books that this gaming day opens with: for every day, where"
-            " the whole archive takes hours.",
+            help="Begin with the archived books that this gaming day opens with: for every day,"
+            " where the whole archive takes hours.",
         ),
     ] = None,
     as_json: Annotated[

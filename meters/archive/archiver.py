@@ -13,6 +13,7 @@ from meters.books.acts import ActIndex
 from meters.books.carried import ARCHIVED, Archived, Carried
 from meters.books.ledger import Replay
 from meters.books.lua import load_script
+from meters.books.open_day import day_open
 from meters.books.store import LinkStore, texts
 from meters.books.wins import WinIndex
 from meters.wire.clock import now_text
@@ -218,11 +219,11 @@ class Archiver:
         """Give up in Redis what is older than its days; up to which entry that is."""
         store = self._store
         held = await store.carried()
-        # Not what the link opens with: its parameters may be others than the floor file's by now.
-        open_day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
-        if open_day is None:
+        # Not `state`, which is for those who opened the books under the terms that are in force.
+        today = await day_open(store)
+        if today is None:
             return held.entries
-        newest = date.fromisoformat(open_day.decode()) - timedelta(days=1 + self._live_days)
+        newest = today - timedelta(days=1 + self._live_days)
         due = [f for f in files if f.head.day <= newest and f.head.last > held.entries]
         if due:
             for file in due:

@@ -20,6 +20,7 @@ async def audit_link(
     seen: Mark,
     advance: Advance,
     onlooker: Onlooker | None = None,
+    *,
     since: date | None = None,
 ) -> Finding:
     """Replay every archived day, then what follows in Redis, and compare the balances.

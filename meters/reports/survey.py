@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -13,6 +13,7 @@ from meters.archive.audit import audit_link
 from meters.archive.days import Archive
 from meters.books.audit import Finding
 from meters.books.mark import LedgerMark
+from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.redis_connection import open_redis
 from meters.reports.days import LinkDay, Win, joined
@@ -119,7 +120,7 @@ async def survey(
     try:
         async with open_redis(floor, only_reads=True) as redis:
             stores = [LinkStore(redis, link) for link in links]
-            open_days = [await _open_day(store, today) for store in stores]
+            open_days = [await day_open(store) or today for store in stores]
             span = choose(max(open_days), today)
             found = [
                 await _look(floor, store, open_day, span, advance)
@@ -136,12 +137,6 @@ async def survey(
             why = "has not begun: no service has run since"
         raise UserError(f"{span.last} {why}; the gaming day that is open is {open_day}")
     return Survey(span, found, today, now)
-
-
-async def _open_day(store: LinkStore, today: date) -> date:
-    """The day that a link's books say is open, or else today."""
-    told = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
-    return date.fromisoformat(told.decode()) if told else today
 
 
 async def _look(

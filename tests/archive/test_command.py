@@ -92,3 +92,23 @@ def test_a_link_whose_store_is_damaged_holds_up_no_other(stand: Stand) -> None:
     assert done.returncode == 1
     assert "main: the store is damaged: the books of a day's close cannot be read" in done.stderr
     assert f"other: {LONG_AGO} archived" in done.stdout
+
+
+@pytest.mark.duty("D17")
+def test_the_floor_file_s_terms_are_nothing_to_the_archive(stand: Stand) -> None:
+    """A link may have others by proposal, or none yet: its days are archived and trimmed."""
+    _play(stand.table(), range(3))
+    _close_the_day(stand)
+    filed = stand.service.config.read_text()
+    config = stand.service.config.with_name("otherwise.toml")
+    config.write_text(
+        filed.replace("wager = 100, paytable", "wager = 500, paytable")
+        + '\n[[link]]\nid = "new"\nname = "New"\n'
+        'meter = [{ kind = "progressive", wager = 100, paytable = "A" }]\n'
+    )
+    before = _ledger(stand)
+    done = run_pitlink("archive", "--config", str(config))
+    assert done.returncode == 0, done.stderr
+    assert "new: no closed gaming day" in done.stdout
+    assert _ledger(stand) < before
+    assert stand.service.audit()["balanced"]
