@@ -39,7 +39,8 @@ async def open_redis(
         url = floor.service.redis
         if is_replicated(url):
             ways = Access(
-                redis_access(floor.service, archives=archives), sentinel_access(floor.service)
+                redis_access(floor.service, archives=archives),
+                sentinel_access(floor.service, archives=archives),
             )
             yield await stack.enter_async_context(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)

@@ -42,7 +42,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     usual = ARCHIVE_USER if archives else REDIS_USER
     bundle = None
     if keys and (_has_tls(service) or parts.scheme == "unix"):
-        bundle = Bundle.of(keys, ARCHIVE) if archives else _bundle(keys)
+        bundle = _bundle(keys, archives=archives)
     username = unquote(parts.username) if parts.username else None
     if bundle is not None and username is None and in_address is None:
         username = usual
@@ -54,8 +54,12 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     return found | (_tls_access(bundle) if _has_tls(service) else {})
 
 
-def sentinel_access(service: Service) -> dict[str, object]:
+def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """What the client of a sentinel is to be told: a password of its own, certificates as at Redis.
+
+    Args:
+        service: what the floor file says.
+        archives: as who archives, on whose machine there may be no other bundle.
 
     Raises:
         UserError: as `redis_access`.
@@ -65,7 +69,7 @@ def sentinel_access(service: Service) -> dict[str, object]:
     if not _has_tls(service):
         return found
     keys = keys_directory(service)
-    return found | _tls_access(_bundle(keys) if keys else None)
+    return found | _tls_access(_bundle(keys, archives=archives) if keys else None)
 
 
 def _has_tls(service: Service) -> bool:
@@ -85,6 +89,8 @@ def _tls_access(bundle: Bundle | None) -> dict[str, object]:
     return checked
 
 
-def _bundle(keys: Path) -> Bundle:
-    """The bundle of the first worker on this machine: at Redis all workers are the same user."""
+def _bundle(keys: Path, *, archives: bool) -> Bundle:
+    """The archive's, or that of the first worker here: at Redis all workers are the same user."""
+    if archives:
+        return Bundle.of(keys, ARCHIVE)
     return Bundle.of(keys, service_party(min(service_numbers(keys), default=1)))

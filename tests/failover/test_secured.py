@@ -1,6 +1,7 @@
 """Sentinel by the files that come with us: over TLS, with the keys of `pitlink keys`."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,6 +44,15 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
 
         user("add", "Ada Lane", "--role", "administrator")
         assert "Ada Lane" in user("list")
+
+        # Where pitlink archive runs there may be no keys but its own.
+        shutil.copytree(keys / "archive", tmp_path / "archives" / "archive")
+        alone = tmp_path / "archive.toml"
+        write_floor(alone, redis=url, keys=tmp_path / "archives")
+        archived = run_pitlink("archive", "--config", str(alone), env=env)
+        assert archived.returncode == 0, archived.stderr
+        assert "main: no closed gaming day" in archived.stdout
+
         with sentinel.client() as client:
             client.execute_command("SENTINEL", "FAILOVER", "pitlink")
         with second.client() as client:
