@@ -50,6 +50,7 @@ class Announcer:
         self._told: dict[str, MeterValue] = {}
         self._last: dict[str, MeterValue] = {}
         self._beat = 0
+        self._silent = False
         self._ended = False
         self.others = OtherServices()
 
@@ -91,7 +92,7 @@ class Announcer:
         last, told = self._last.get(value.meter), self._told.get(value.meter)
         if last is not None and value.version < last.version:
             return
-        due = aloud and not _same(value, told)
+        due = aloud and not self._ended and not _same(value, told)
         if not due and _same(value, last):
             return
         value = self._no_earlier(value)
@@ -136,7 +137,7 @@ class Announcer:
             at=now_text(),
         )
         self._board.put_controller(self._link, beat)
-        if self._ended or (problem and not of_all and self.others.may_operate):
+        if self._silent or (problem and not of_all and self.others.may_operate):
             return
         payload = msgspec.json.encode(beat)
         self.others.note_own(payload)
@@ -145,12 +146,22 @@ class Announcer:
             for told in self._told.values():
                 self._post_meter(told)
 
+    def fall_silent(self) -> None:
+        """Leave the beat to another service that may operate the link, and listen for it anew.
+
+        Of two that stop at once each would else take the other for the one that goes on.
+        """
+        if self.others.may_operate:
+            self._silent = True
+            self.others.listen_anew()
+
     def tell_end(self) -> None:
-        """Say that the link is inoperable, unless another service operates it; no beat follows."""
+        """Say that the link is inoperable, unless another service operates it; nothing follows."""
         if not self.others.may_operate:
+            self._silent = False
             self.tell_beat(_STOPPED, None)
             self.tell_inoperable()
-        self._ended = True
+        self._silent = self._ended = True
 
     def tell_seal(self, entries: int, seal: str) -> None:
         """Publish the seal over the ledger, so that others can keep it too (duty D17)."""

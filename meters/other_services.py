@@ -29,6 +29,11 @@ class OtherServices:
         """Note that we begin to listen: whoever there is has not been heard yet."""
         self._listening_since_s = _now_s()
 
+    def listen_anew(self) -> None:
+        """Forget whom we heard: only who is heard from now on counts."""
+        self._heard_s = None
+        self.listen_first()
+
     def note_own(self, payload: bytes) -> None:
         """Note a beat of ours, which the broker gives back to us."""
         self._own.append(payload)
@@ -59,6 +64,11 @@ class OtherServices:
         """The same, or we have not listened for long enough to tell."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
+
+    @property
+    def are_known(self) -> bool:
+        """Whether another is heard that operates the link, or we have listened for long enough."""
+        return self.operate or not self.may_operate
 
 
 def _now_s() -> float:

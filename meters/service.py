@@ -32,6 +32,7 @@ from meters.metrics import Metrics
 from meters.mqtt.arrivals import Arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.subscriptions import EventSubscriptions
+from meters.other_services import HEARD_FOR_S
 from meters.people.demonstration import let_in
 from meters.people.people import People
 from meters.run_notes import note_start
@@ -221,12 +222,16 @@ class MeterService:
         connection, arrived = self._connection, self._arrived
         if connection is None or arrived is None:
             return
+        announcers = [link.announcer for link in self._links.values()]
+        for each in announcers:
+            each.fall_silent()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LEFT_WITHIN_S):
                 await self._events.leave()
         await quiet(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
-        for link in self._links.values():
-            link.announcer.tell_end()
+        await quiet(lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S)
+        for each in announcers:
+            each.tell_end()
         await quiet(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
 
     async def _serve_broker(

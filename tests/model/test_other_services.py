@@ -104,6 +104,36 @@ async def test_who_begins_to_listen_cannot_tell_yet() -> None:
     assert not others.operate
 
 
+async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
+    pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other's last beat is no sign that it goes on; what is said at the end stays."""
+    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        announcer = link.service.announcer
+        link.service.hear_beat(beat(1), retained=False)
+        announcer.fall_silent()
+        told = len(said(link))
+        link.service._tell_beat()
+        assert len(said(link)) == told
+        known = [announcer.others.are_known]
+        link.service.hear_beat(beat(2), retained=False)
+        known.append(announcer.others.are_known)
+        assert known == [False, True], "the other goes on"
+
+        announcer.fall_silent()
+        monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 0.0)
+        assert announcer.others.are_known, "nobody was heard for long enough"
+        link.service._tell_beat()
+        announcer.tell_end()
+        assert [each.reason for each in said(link)[told:]] == ["the service was stopped"]
+        posted = len(link.posted)
+        await link.service.look_again()
+        assert link.posted[posted:] == []
+        assert link.meter(PROGRESSIVE).state == "inoperable"
+
+
 async def test_an_operable_link_tells_its_meters_anew_where_another_says_that_it_cannot(
     pit: Pit, tmp_path: Path
 ) -> None:

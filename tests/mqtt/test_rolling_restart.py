@@ -109,6 +109,7 @@ def test_not_one_round_is_refused(
     """No answer is a refusal, no beat says inoperable, and the ledger balances.
 
     Nor where one comes back with a wrong floor file at first, and has to be restarted once more.
+    Stopped at once, they do not each take the other for the one that goes on.
     """
     begun = len(stand.ear.on(BEAT))
     more_rounds(tables, 3)
@@ -139,6 +140,17 @@ def test_not_one_round_is_refused(
     assert found["balanced"], found["problems"]
     rounds = sum(table.rounds for table in tables) - len(refused)
     assert entries(stand, "wagers") == entries(stand, "result") >= rounds
+
+    for service in services:
+        service.process.process.terminate()
+    for service in services:
+        stop(service)
+    eventually(
+        lambda: stand.ear.on(BEAT)[-1].json["reason"] == "the service was stopped",
+        what="the link said to be inoperable",
+    )
+    meter = "pitlink/v1/main/meter/progressive"
+    eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "inoperable", what="the meter too")
 
 
 def entries(stand: Stand, kind: str) -> int:
