@@ -116,8 +116,8 @@ class Archiver:
         if known[-1].head.last < carried.entries:
             raise ArchiveError(
                 f"entries {known[-1].head.last + 1} to {carried.entries} are neither in Redis nor"
-                f" in {self._archive.directory}: keep its files elsewhere, and have the archive go on"
-                " from what is in Redis"
+                f" in {self._archive.directory}: keep its files elsewhere, and have the archive go"
+                " on from what is in Redis"
             )
         return known[-1].day.closing
 

@@ -12,6 +12,7 @@ from meters.books.standing import OpenDay
 from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.wire.clock import now, now_text
 from meters.wire.gaming_day import GamingDays
+from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
 
@@ -44,13 +45,15 @@ class ReadingBook:
         self._days = days
         self._by = by
         self._clock = clock
+        self._off = Seldom()
         self._script = store.redis.register_script(load_script("read_meters"))
 
     async def keep(self, day: OpenDay) -> None:
         """Close the day that is open, where it is over.
 
         Days follow one another whatever the clock does: where it was set ahead and is set right
-        again, what was closed stays so, and the rest of that day is counted with the next.
+        again, what was closed stays so, and the rest of that day is counted with the next. A clock
+        that is more than five minutes off Redis's closes none.
 
         Args:
             day: what the store says of it.
@@ -65,11 +68,25 @@ class ReadingBook:
         match texts(
             await self._script(
                 keys=list(self._store.fixed_keys),
-                args=[now_text(), self._store.terms.digest, self._by, day.open, due],
+                args=[
+                    now_text(),
+                    self._store.terms.digest,
+                    self._by,
+                    day.open,
+                    due,
+                    int(now().timestamp()),
+                ],
             )
         ):
             case ["terms"]:
                 raise TermsError(TERMS_CHANGED)
+            case ["clock", off_s] if (more := self._off.due("")) is not None:
+                log.warning(
+                    "clock differs",
+                    link=self._store.link.id,
+                    off_s=int(off_s),
+                    kept_back=more,
+                )
             case ["done", entry]:
                 log.info(
                     "gaming day closed", link=self._store.link.id, day=day.open, entry=int(entry)

@@ -5,6 +5,8 @@ from datetime import date, time, timedelta
 import pytest
 from redis.asyncio import Redis
 
+import meters.books.readings
+from meters.wire.clock import now
 from meters.wire.gaming_day import GamingDays
 from tests.model.days import NEW_YORK, Days
 from tests.model.pit import CENT, PROGRESSIVE, Pit
@@ -65,6 +67,26 @@ async def test_days_on_which_no_service_ran_have_no_reading(days: Days) -> None:
     await days.keep(timedelta(days=4))
     assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2026-11-20"]
     assert await days.open_day() == "2026-11-24"
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize("off", [timedelta(days=10), -timedelta(days=10)])
+async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
+    pit: Pit, off: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would close each day that the other opens, until the days were where its clock is."""
+    days, wrong = Days(pit), Days(pit)
+    await days.open()
+    right = days.clock.now
+    for _ in range(3):
+        wrong.clock.now = right + off
+        with monkeypatch.context() as patch:
+            patch.setattr(meters.books.readings, "now", lambda: now() + off)
+            await wrong.keep()
+        await days.keep()
+    assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])
+    await days.keep(timedelta(days=1))
+    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2026-11-20"]
 
 
 @pytest.mark.duty("D19")

@@ -5,9 +5,11 @@
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who reads
 --       4 the day that is thought open, empty where none was ever   5 the day that is to be open
+--       6 the time again, in seconds since 1970
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'other', day }     another day is open: somebody was quicker
+--   { 'clock', seconds } the caller's clock is so far off Redis's: nothing was done
 --   { 'begun' }          none was open, or no later one was due, or what is said to be open was
 --                        closed before: nothing was read
 --   { 'done', entry }
@@ -15,9 +17,14 @@
 --include books
 --include present
 
+local OFF_AT_MOST = 300
+
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local open, due = meters['day'] or '', ARGV[5]
 if open ~= ARGV[4] then return { 'other', open } end
+-- Of two services by different clocks one would close each day, and the other set it back to the next.
+local off = tonumber(ARGV[6]) - tonumber(redis.call('TIME')[1])
+if open ~= '' and math.abs(off) > OFF_AT_MOST then return { 'clock', exact(off) } end
 if open == '' or due < open or open <= (meters['day_closed'] or '') then
   redis.call('HSET', METERS, 'day', due)
   return { 'begun' }
