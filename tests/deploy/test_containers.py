@@ -10,7 +10,7 @@ import compose_spec
 import pytest
 
 from meters.wire.floor import read_floor
-from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose
+from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
 
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
 _PINNED: Final = re.compile(r"[a-z/-]+:v?\d+\.\d+\.\d+(-[a-z]+)?")
@@ -47,6 +47,12 @@ def test_a_compose_file_with_a_mistake_is_not() -> None:
         compose_spec.PyCompose.from_json(json.dumps(found))
 
 
+def test_the_proxy_may_listen_where_it_does() -> None:
+    """At port 80 too, as a user who is not root; by every version of Docker."""
+    front = compose()["services"]["front"]
+    assert front["sysctls"] == {"net.ipv4.ip_unprivileged_port_start": 0}
+
+
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("name", sorted(compose()["services"]))
 def test_every_container_is_shut_in(name: str) -> None:
@@ -55,6 +61,8 @@ def test_every_container_is_shut_in(name: str) -> None:
     assert _PINNED.fullmatch(service["image"]), service["image"]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
+    if name != "keys":
+        assert service.get("cap_add", []) == kept_capabilities(service["image"])
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
     assert "environment" not in service or not [

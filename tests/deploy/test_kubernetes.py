@@ -11,7 +11,7 @@ from typing import Any, Final
 import kubernetes_validate
 import pytest
 
-from tests.deploy.tree import DEPLOY, containers, manifests, pod
+from tests.deploy.tree import DEPLOY, containers, kept_capabilities, manifests, pod
 from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
 
@@ -55,13 +55,25 @@ def test_every_pod_is_shut_in(manifest: dict[str, Any]) -> None:
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert spec["automountServiceAccountToken"] is False
     for container in containers(manifest):
+        kept = kept_capabilities(container["image"])
+        added = {"add": kept} if kept else {}
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
+            "capabilities": {"drop": ["ALL"], **added},
         }
         assert not container["image"].endswith(":latest")
         assert "memory" in container["resources"]["limits"]
+
+
+def test_the_proxy_may_listen_where_it_does() -> None:
+    """At port 80 too, as a user who is not root; the `restricted` standard allows it."""
+    for manifest in RUNNING:
+        if any(each["image"].startswith("caddy:") for each in containers(manifest)):
+            spec = pod(manifest)
+            assert spec is not None
+            name = "net.ipv4.ip_unprivileged_port_start"
+            assert spec["securityContext"]["sysctls"] == [{"name": name, "value": "0"}]
 
 
 def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:

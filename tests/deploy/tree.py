@@ -68,3 +68,11 @@ def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
 def containers(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     """The containers of an object."""
     return list((pod(manifest) or {}).get("containers", ()))
+
+
+def kept_capabilities(image: str) -> list[str]:
+    """What a container must keep. Caddy's image has a program with a file capability.
+
+    Where the container cannot have that, the kernel refuses to run it, whatever port it listens on.
+    """
+    return ["NET_BIND_SERVICE"] if image.startswith("caddy:") else []
