@@ -11,6 +11,7 @@ import pytest
 import redis
 
 from controllers.outbox import Outbox
+from meters.metrics.running import BACKUP_NOTE
 from tests.deploy.tree import DEPLOY
 from tests.keys.floor import write_floor
 from tests.servers import RedisServer, run_pitlink
@@ -49,6 +50,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         client.close()
     assert done.returncode == 0, done.stderr
     assert "not the outbox of TCP-02: its agent runs" in done.stdout
+    assert (tables.parent / BACKUP_NOTE).exists(), "the alert PitlinkBackupLate goes by it"
     (copy,) = (tmp_path / "copies").iterdir()
     assert (copy / "outboxes" / "TCP-01.sqlite").stat().st_size > 0
     with RedisServer(options={"dir": str(copy)}) as restored:
@@ -62,6 +64,11 @@ def test_where_there_is_nothing_to_copy_it_says_so(tmp_path: Path) -> None:
     done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
     assert done.returncode == 1
     assert "neither append-only files nor outboxes" in done.stderr
+    data = tmp_path / "data"
+    Outbox.open(data / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
+    done = run("backup", data, "--redis", nowhere, "--data", data, "--tables", nowhere)
+    assert done.returncode == 0, done.stderr
+    assert not (data / BACKUP_NOTE).exists(), "a table's machine has not copied the books"
     assert run("backup").returncode == 2
     assert run("backup", "--redis").returncode == 2
 
