@@ -160,6 +160,11 @@ class LedgerMark:
             mark = msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
             return Mark(self._link)
+        except PermissionError:
+            raise MarkError(
+                f"the ledger mark {self.path} cannot be read by this user: a command that was run"
+                " as another left it; give it back to the user of the services (chown)"
+            ) from None
         except (OSError, *UNREADABLE) as error:
             raise MarkError(
                 f"the ledger mark {self.path} cannot be read: {error}; put a copy in its place, or,"

@@ -101,6 +101,7 @@ def test_keys_go_to_their_places_and_nobody_else_reads_them(tmp_path: Path) -> N
     assert {
         "etc/mosquitto/pitlink/acl", "etc/redis/pitlink/users.acl",
         "etc/pitlink/keys/services/1/service.key", "etc/pitlink/keys/check/check.crt",
+        "etc/pitlink/keys/display/password", "etc/pitlink/keys/archive/redis-password",
         "etc/pitlink/keys/tables/main.A-1/table.key",
     } <= there  # fmt: skip
     assert not [name for name in there if "left-over" in name or name.endswith("ca.key")]

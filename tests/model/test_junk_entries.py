@@ -55,3 +55,17 @@ def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(UserError, match=r"cannot be read: .* remove it to begin anew"):
         LedgerMark(tmp_path, "pit")
+
+
+def test_a_mark_of_another_user_is_not_to_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that root ran left it: whoever removed it would give up what it proves."""
+
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UserError, match="the user of the services") as told:
+        LedgerMark(tmp_path, "pit")
+    assert "remove" not in str(told.value)
