@@ -63,9 +63,9 @@ def keys(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Replace somebody's key and passwords: a table's id, `service.1`, `display`,"
-            " `check`, `broker`, `redis`, or `all`. The old certificate is revoked. May be given"
-            " several times.",
+            help="Replace somebody's key and passwords: a table's id, `service.1`, `archive`,"
+            " `check`, `display`, `broker`, `redis`, or `all`. The old certificate is revoked. May"
+            " be given several times.",
         ),
     ] = None,
 ) -> None:
@@ -78,12 +78,13 @@ def keys(
 
     Run it again when tables are added: what is missing is made, what is there is kept, and the
     servers' lists are written anew. Then give every machine its own part of the directory and no
-    other: broker/ to the broker, redis/ to Redis, services/ and check/ to the service,
-    tables/LINK.TABLE/ to the table, display/ to whatever reads along. Keep authority/ off line:
-    who has its key can be anybody. Put `keys = "DIRECTORY"` under [service] of the floor file,
-    with "mqtts://HOST:8883" as its broker and "rediss://HOST:6379/0" as its redis. Restart
-    mosquitto and Redis when their lists have changed, each able to read its own: a mosquitto that
-    cannot read its list on SIGHUP lets everybody do everything.
+    other: broker/ to the broker, redis/ to Redis, services/, check/ and display/ to the service,
+    archive/ to where `pitlink archive` runs, tables/LINK.TABLE/ to the table, display/ to whatever
+    else reads along. Keep authority/ off line: who has its key can be anybody. Put
+    `keys = "DIRECTORY"` under [service] of the floor file, with "mqtts://HOST:8883" as its broker
+    and "rediss://HOST:6379/0" as its redis. Restart mosquitto and Redis when their lists have
+    changed, each able to read its own: a mosquitto that cannot read its list on SIGHUP lets
+    everybody do everything.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
