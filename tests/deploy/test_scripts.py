@@ -45,13 +45,17 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         tables = tmp_path / "data" / "tables"
         Outbox.open(tables / "TCP-01.sqlite", "one", "TCP-01").close()
         with contextlib.closing(Outbox.open(tables / "TCP-02.sqlite", "one", "TCP-02")):
+            (tmp_path / "files" / "one").mkdir(parents=True)
+            (tmp_path / "files" / "one" / "2026-11-20.sqlite").write_text("closed\n")
             places = ("--redis", store.home, "--data", tables.parent)
-            done = run("backup", tmp_path / "copies", *places)
+            done = run("backup", tmp_path / "copies", *places, "--archive", tmp_path / "files")
         client.close()
     assert done.returncode == 0, done.stderr
     assert "not the outbox of TCP-02: its agent runs" in done.stdout
     assert (tables.parent / BACKUP_NOTE).exists(), "the alert PitlinkBackupLate goes by it"
+    assert f"no marks in {tables.parent}" in done.stdout
     (copy,) = (tmp_path / "copies").iterdir()
+    assert (copy / "archive" / "one" / "2026-11-20.sqlite").read_text() == "closed\n"
     assert (copy / "outboxes" / "TCP-01.sqlite").stat().st_size > 0
     with RedisServer(options={"dir": str(copy)}) as restored:
         client = redis.Redis(unix_socket_path=str(restored.socket_path))
@@ -63,6 +67,7 @@ def test_where_there_is_nothing_to_copy_it_says_so(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none")
     done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
     assert done.returncode == 1
+    assert "no archive in" in done.stdout
     assert "neither append-only files nor outboxes" in done.stderr
     data = tmp_path / "data"
     Outbox.open(data / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
