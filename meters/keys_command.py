@@ -133,6 +133,9 @@ def _show(directory: Path, entries: Sequence[Entry], unused: Sequence[str], floo
         f"unused  {place:{width}}  not on the floor: it may do nothing, and may be deleted"
         for place in unused
     ]
-    if keys_directory(floor.service) != directory:
+    named = keys_directory(floor.service)
+    if named is None:
         lines.append(f'Put  keys = "{directory}"  under [service] of the floor file to use them.')
+    elif named != directory:
+        lines.append(f"The floor file looks for them in {named}: copy each machine's part there.")
     sys.stdout.write("\n".join(lines) + "\n")

@@ -87,6 +87,19 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
             assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
 
 
+def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_path: Path) -> None:
+    """They are made in one place and copied to another, as `deploy/put-keys` does."""
+    for named, told in (
+        (None, f'Put  keys = "{mine}"'),
+        (Path("/etc/keys"), "/etc/keys: copy each"),
+    ):
+        config = str(write_floor(tmp_path / "floor.toml", keys=named))
+        done = run_pitlink("keys", "--config", config, "--out", str(mine))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert told in done.stdout
+        assert ("Put  keys" in done.stdout) == (named is None)
+
+
 def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_path: Path) -> None:
     """Written anew where a place is given, since they are written once otherwise."""
     config = str(write_floor(tmp_path / "floor.toml"))
