@@ -9,6 +9,7 @@ import structlog
 from meters.desk.claims import ClaimsDesk
 from meters.desk.doors import DeskError
 from meters.desk.rows import ClaimRow
+from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
 
@@ -26,11 +27,13 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
     by name, since a group of tasks gives it to each of them only once.
     """
     task = asyncio.current_task()
+    unread = Seldom()
     while task is None or not task.cancelling():
         try:
             waiting = await desk.waiting()
         except DeskError as error:
-            log.warning("claims not read", reason=error.message)
+            if (more := unread.due("")) is not None:
+                log.warning("claims not read", reason=error.message, kept_back=more)
             waiting = ()
         for claim in waiting:
             if _waited_s(claim) >= after_s:

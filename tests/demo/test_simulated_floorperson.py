@@ -4,9 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
+from structlog.testing import capture_logs
+
 from meters.desk.claims import ClaimsDesk
+from meters.desk.doors import DeskError
 from meters.desk.rows import ClaimRow
 from meters.desk.simulated import validate_what_waits
+
+OFTEN = 12
 
 
 class Deaf:
@@ -32,3 +37,29 @@ async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> No
         await desk.asked.wait()
         task.cancel()
     assert task.done()
+
+
+class Shut:
+    """A desk whose store does not answer."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.enough = asyncio.Event()
+
+    async def waiting(self) -> Sequence[ClaimRow]:
+        """Fail, and say when it was often enough."""
+        self.asked += 1
+        if self.asked == OFTEN:
+            self.enough.set()
+        raise DeskError("inoperable", "the store does not answer")
+
+
+async def test_a_store_that_is_away_is_told_a_few_times_and_not_with_every_look() -> None:
+    desk = Shut()
+    with capture_logs() as logs:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            task = group.create_task(validate_what_waits(cast("ClaimsDesk", desk), 0.0))
+            await desk.enough.wait()
+            task.cancel()
+    told = [each for each in logs if each["event"] == "claims not read"]
+    assert 0 < len(told) < OFTEN
