@@ -148,7 +148,12 @@ class LinkRestoring:
         if self._copy and copied:
             await self._read(self._copy, held.entries, advance)
         stands = self._stands_made() if writes else await self._stands_held()
-        tables = look_at_tables(stands, self._outboxes)
+        # A table of a game without progressive wagers sends nothing, and has no outbox.
+        meterless = {table.id for table in self._store.link.table if not table.meters}
+        idle = {each for each in meterless - set(self._outboxes) if not stands[each].last}
+        tables = look_at_tables(
+            {each: stand for each, stand in stands.items() if each not in idle}, self._outboxes
+        )
         return Found(held, mark.entries, copied, writes, tuple(tables))
 
     def is_due(self, found: Found) -> bool:

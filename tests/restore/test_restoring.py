@@ -68,6 +68,16 @@ class Copy:
                 yield number, fields
 
 
+PRIME: Final = """
+[[link.table]]
+id = "P-1"
+asset = "104213"
+game = "three_card_prime"
+positions = 6
+paytables = { bad_beat = "B", pair_bonus = "A", all_six = "E" }
+"""
+
+
 @pytest.fixture
 async def pit(pit_redis: Redis, tmp_path: Path) -> KeptPit:
     """A link whose meters have just been seeded."""
@@ -318,6 +328,20 @@ async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
     assert act.told.endswith("no outbox of T-2")
     states = await pit.store.table_states(["T-1", "T-2"])
     assert [state.last_seq for state in states] == [pit.seq["T-1"], 0]
+
+
+async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
+    pit_redis: Redis, tmp_path: Path
+) -> None:
+    """It sends nothing and has no outbox, so none has to be given up for it."""
+    pit = KeptPit(pit_redis, tmp_path, DRAWN + PRIME)
+    await pit.open()
+    copy = await Copy.of(pit)
+    await play(pit, 1, 2)
+    await pit.redis.flushall()
+    restored = await pit.restoring(copy).run()
+    assert restored.finding.balanced
+    assert {one.table for one in restored.found.tables} == {"T-1", "T-2"}
 
 
 async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
