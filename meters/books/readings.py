@@ -1,5 +1,6 @@
 """Reading a link's meters at the close of each gaming day (duty D19)."""
 
+import time
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -74,7 +75,7 @@ class ReadingBook:
                     self._by,
                     day.open,
                     due,
-                    int(now().timestamp()),
+                    int(time.time()),
                 ],
             )
         ):

@@ -1,12 +1,14 @@
 """A Redis for each worker of the tests, and a link on it."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 import meters.auditing
 import meters.link
+from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.servers import RedisServer
 
@@ -68,3 +70,11 @@ async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
     for setting, value in _SETTINGS.items():
         await client.config_set(setting, value)
     await client.aclose()
+
+
+@pytest.fixture
+async def kept(pit_redis: Redis, tmp_path: Path) -> Kept:
+    kept = Kept(Pit(pit_redis), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    return kept

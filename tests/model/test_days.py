@@ -1,12 +1,11 @@
 """Gaming days: each closes with a reading of the store's own meters (duty D19)."""
 
+import time as clocks
 from datetime import date, time, timedelta
 
 import pytest
 from redis.asyncio import Redis
 
-import meters.books.readings
-from meters.wire.clock import now
 from meters.wire.gaming_day import GamingDays
 from tests.model.days import NEW_YORK, Days
 from tests.model.pit import CENT, PROGRESSIVE, Pit
@@ -75,13 +74,13 @@ async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
     pit: Pit, off: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would close each day that the other opens, until the days were where its clock is."""
-    days, wrong = Days(pit), Days(pit)
+    days, wrong, real_s = Days(pit), Days(pit), clocks.time
     await days.open()
     right = days.clock.now
     for _ in range(3):
         wrong.clock.now = right + off
         with monkeypatch.context() as patch:
-            patch.setattr(meters.books.readings, "now", lambda: now() + off)
+            patch.setattr(clocks, "time", lambda: real_s() + off.total_seconds())
             await wrong.keep()
         await days.keep()
     assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])

@@ -1,0 +1,78 @@
+"""A link whose closed gaming days are archived."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date, timedelta
+from pathlib import Path
+
+from meters.archive.archiver import Archiver, Outcome
+from meters.archive.audit import audit_link
+from meters.archive.days import Archive
+from meters.books.audit import Finding
+from meters.books.mark import Mark
+from meters.selfcheck.configuration import Configuration
+from tests.model.days import Days
+from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit
+
+A_DAY = timedelta(days=1)
+EVERYTHING = " ".join((PROGRESSIVE, FIVE_CARD, FIVE_OF_SIX, BONUS))
+
+
+class Kept:
+    """A pit whose days are archived."""
+
+    def __init__(self, pit: Pit, home: Path) -> None:
+        self.pit = pit
+        self.days = Days(pit)
+        self.archive = Archive(home, pit.link.id)
+        self.rounds = 0
+
+    async def open(self) -> None:
+        await self.days.open()
+        await Configuration(self.pit.floor, self.pit.store).adopt("service")
+
+    async def play(self, *, decide: bool = True) -> str:
+        """A round with wins, one of them a percentage; the claim of that one."""
+        self.rounds += 1
+        reply = await self.pit.round(
+            {3: EVERYTHING, 5: EVERYTHING}, {3: "As Ks Qs", 5: RAGS},
+            community="Js Ts", round_id=f"R{self.rounds}",
+        )  # fmt: skip
+        claims = [claim.claim for claim in reply.claims or ()]
+        for claim in claims if decide else ():
+            row = await self.pit.decide(claim, "validate")
+            if row.paid_from == "hand_pay":
+                await self.pit.decide(claim, "pay")
+        return claims[0]
+
+    async def week(self, days: int = 3, rounds: int = 2) -> None:
+        for _ in range(days):
+            for _ in range(rounds):
+                await self.play()
+            await self.days.keep(A_DAY)
+
+    async def run(self, live_days: int = 1, *, lost: bool = False) -> Outcome:
+        archiver = Archiver(self.pit.store, self.archive, live_days)
+        return await archiver.run(lambda _, __: None, lost=lost)
+
+    async def live(self) -> list[int]:
+        return [number for number, _ in await self.pit.store.entries(0, 10_000)]
+
+    async def audit(self, seen: Mark | None = None, since: date | None = None) -> Finding:
+        """What an audit across archive and Redis finds."""
+        link = self.pit.link.id
+        return await audit_link(
+            self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since
+        )
+
+
+def edit(statement: str) -> Callable[[Path], None]:
+    """What changes an archived day behind everybody's back."""
+
+    def change(path: Path) -> None:
+        path.chmod(0o644)
+        with closing(sqlite3.connect(path)) as file, file:
+            file.execute(statement)
+
+    return change

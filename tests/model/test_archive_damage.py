@@ -1,0 +1,221 @@
+"""Archived days that were changed, lost or exchanged are told, and nothing rests on them (D17)."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+
+from meters.archive.day_file import ArchiveError, DayWriter
+from meters.archive.days import Archive
+from meters.books.chain import link_entry
+from meters.books.ledger import Replay
+from meters.books.mark import Mark
+from tests.model.kept import Kept, edit
+
+
+def _cut_short(path: Path) -> None:
+    path.chmod(0o644)
+    os.truncate(path, path.stat().st_size - 512)
+
+
+@pytest.mark.duty("D17", "D20")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        edit("UPDATE entry SET by = 'x' WHERE number = (SELECT first FROM day)"),
+        edit("DELETE FROM entry WHERE number = (SELECT last FROM day)"),
+        edit("DELETE FROM claim"),
+        edit("UPDATE claim SET fields = replace(fields, 'paid', 'void')"),
+        edit("UPDATE day SET digest = 'x'"),
+        edit("UPDATE day SET day = '2026-11-29'"),
+        edit("UPDATE day SET link = 'other'"),
+        edit("UPDATE day SET closing = replace(closing, '\"closed\":false', '\"closed\":true')"),
+        edit("UPDATE day SET last = 'x' || last"),
+        edit("DELETE FROM day"),
+        _cut_short,
+        Path.unlink,
+    ],
+)
+async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
+    kept: Kept, damage: Callable[[Path], None]
+) -> None:
+    """It is never trimmed by, and an audit says which file it is."""
+    await kept.week()
+    files = (await kept.run(live_days=100)).written
+    before = await kept.live()
+    try:
+        damage(files[1].path)
+    except sqlite3.IntegrityError:
+        return
+    with pytest.raises(ArchiveError, match=r"2026-11-2[12]"):
+        await kept.run()
+    assert await kept.live() == before
+    finding = await kept.audit()
+    assert any("2026-11-2" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("lost", [slice(0, 3), slice(1, 3), slice(2, 3)])
+async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
+    kept: Kept, lost: slice
+) -> None:
+    """The ledger says that it was archived; nothing follows in the archive that would show it."""
+    await kept.week()
+    files = (await kept.run(live_days=100)).written
+    for file in files[lost]:
+        file.path.unlink()
+    finding = await kept.audit()
+    assert [problem.partition(" is missing")[0] for problem in finding.problems] == [
+        str(file.path) for file in reversed(files[lost])
+    ]
+
+
+@pytest.mark.duty("D17")
+async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> None:
+    """Also where whoever did it puts their digest right in the archive's entry."""
+    await kept.week()
+    await kept.run()
+    carried = kept.pit.store.keys.carried
+    text = cast("bytes", await kept.pit.redis.hget(carried, "text"))
+    changed = text.replace(b'"meter:progressive":', b'"meter:progressive":1')
+    await kept.pit.redis.hset(carried, "text", changed)
+    with pytest.raises(ValueError, match="are not those that entry"):
+        await kept.pit.audit()
+    await kept.pit.redis.delete(carried)
+    finding = await kept.pit.audit()
+    assert any("follows entry 0" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+async def test_a_file_written_anew_with_every_digest_put_right_is_not_the_one_archived(
+    kept: Kept,
+) -> None:
+    """The ledger kept the digest of the one that was."""
+    await kept.week(2)
+    await kept.run()
+    last = kept.archive.files()[-1]
+    replay = Replay.after(last.day.opening)
+    with DayWriter(last.path.with_suffix(".forged")) as writer:
+        for number, fields in last.entries():
+            forged = dict(fields)
+            if number == last.head.first + 1:
+                forged["at"] = b"2026-11-20T00:00:00.000Z"
+            content = [(name.encode(), value) for name, value in forged.items() if name != "chain"]
+            forged["chain"] = link_entry(replay.chain, f"{number}-0", content).encode()
+            writer.add((number, forged))
+            replay.take(number, forged)
+        day = replace(last.day, closing=replay.carried)
+        writer.finish(day, last.claims(), last.path).verify()
+    finding = await kept.audit()
+    assert any("is not the file that was archived" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+async def test_an_archive_rewritten_before_the_mark_is_found_by_the_mark(kept: Kept) -> None:
+    await kept.week(2)
+    finding = await kept.audit()
+    seen = Mark(kept.pit.link.id, 0, "", finding.entries, finding.seal)
+    await kept.run()
+    assert (await kept.audit(seen)).balanced
+    other = msgspec.structs.replace(seen, sealed=9)
+    assert any("up to 9" in problem for problem in (await kept.audit(other)).problems)
+
+
+async def test_an_audit_without_the_archive_says_that_it_is_not_whole(
+    kept: Kept, tmp_path: Path
+) -> None:
+    await kept.week()
+    await kept.run()
+    whole = kept.archive
+    kept.archive = Archive(tmp_path / "elsewhere", kept.pit.link.id)
+    (problem,) = (await kept.audit()).problems
+    assert "only what follows was audited" in problem
+    kept.archive = whole
+    assert (await kept.audit()).balanced
+
+
+async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_path: Path) -> None:
+    await kept.week(2)
+    await kept.run()
+    await kept.week(1)
+    kept.archive = Archive(tmp_path / "elsewhere", kept.pit.link.id)
+    with pytest.raises(ArchiveError, match="say where they are"):
+        await kept.run()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(("live_days", "left"), [(100, 0), (100, 1), (2, 0), (2, 2)])
+async def test_files_that_are_lost_are_written_again_as_they_were(
+    kept: Kept, live_days: int, left: int
+) -> None:
+    """As far as Redis has them: the digest of each is the one that the ledger kept."""
+    await kept.week()
+    files = (await kept.run(live_days)).written
+    await kept.week(1)
+    for file in files[left:]:
+        file.path.unlink()
+    with pytest.raises(ArchiveError, match="written again with --lost"):
+        await kept.run(live_days)
+    again = await kept.run(live_days, lost=True)
+    since = left if live_days == 100 else max(left, 1)
+    assert [file.digest for file in kept.archive.files()[:-1]] == [
+        file.digest for file in (*files[:left], *files[since:])
+    ]
+    assert len(again.written) == len(files) - since + 1
+    finding = await kept.audit()
+    gone = ["the archive begins with 2026-11-21"] if since > left else []
+    assert [problem.partition(",")[0] for problem in finding.problems] == gone
+    assert (await kept.run(live_days, lost=True)).written == [], "and nothing twice"
+
+
+async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_them(
+    kept: Kept, tmp_path: Path
+) -> None:
+    await kept.week(4)
+    files = (await kept.run()).written
+    for file in files[1:]:
+        file.path.unlink()
+    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: keep its files elsewhere"):
+        await kept.run(lost=True)
+    files[0].path.rename(tmp_path / files[0].path.name)
+    assert [file.digest for file in (await kept.run(lost=True)).written] == [files[3].digest]
+    await kept.week(1)
+    assert len((await kept.run()).written) == 1
+
+
+@pytest.mark.duty("D17")
+async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(kept: Kept) -> None:
+    await kept.week()
+    files = (await kept.run(live_days=100)).written
+    claim = next(iter(files[2].claims()))
+    await kept.pit.redis.hset(kept.pit.store.keys.claim(claim), "by", "somebody")
+    files[2].path.unlink()
+    with pytest.raises(ArchiveError, match="2026-11-22 is not in Redis as it was archived"):
+        await kept.run(live_days=100, lost=True)
+    assert len(kept.archive.files()) == 2
+
+
+async def test_an_audit_since_a_day_begins_with_its_opening_books(kept: Kept) -> None:
+    """What is before is held by its digests; what is in it is replayed, and held by the ledger."""
+    await kept.week(4)
+    await kept.run()
+    whole, since = await kept.audit(), await kept.audit(since=date(2026, 11, 22))
+    files = kept.archive.files()
+    assert (whole.first, since.first) == (1, files[2].head.first)
+    assert (since.problems, since.totals, since.seal) == ((), whole.totals, whole.seal)
+    late = await kept.audit(since=date(2030, 1, 1))
+    assert (late.first, late.problems) == (files[-1].head.first, ())
+    edit("UPDATE entry SET by = 'x' WHERE number = (SELECT first FROM day)")(files[1].path)
+    assert (await kept.audit(since=date(2026, 11, 22))).balanced
+    assert not (await kept.audit()).balanced
+    edit("UPDATE entry SET by = 'x' WHERE number = (SELECT first FROM day)")(files[2].path)
+    assert not (await kept.audit(since=date(2026, 11, 22))).balanced
+    edit("UPDATE day SET digest = 'x'")(files[0].path)
+    problems = (await kept.audit(since=date(2026, 11, 23))).problems
+    assert any("does not follow" in problem for problem in problems)
