@@ -238,13 +238,14 @@ class LinkService:
                         await self._open()
                         await self._hits.show_waiting()
                     state = await self.store.state()
+                    # First, so that no wager of today is counted with a day that is over.
+                    await self._readings.keep(state.day)
                     self._set_mark(state.head)
                     self._set_problem(None)
                     self._take_in(state)
                     await self._hits.look(state)
                     await self._show_figures(state)
                     await self._outages.note()
-                    await self._readings.keep(state.day)
         except TimeoutError:
             self._metrics.running.show_redis(self.store.link.id, ready=False)
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
