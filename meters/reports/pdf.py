@@ -84,7 +84,7 @@ class _Writer:
         pages.down(2)
         if section.rows:
             self._rows(section)
-        else:
+        elif not section.note:
             pages.line(NONE, 8, gray=HUSH)
         if section.note:
             pages.down(2)

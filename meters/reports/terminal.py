@@ -44,9 +44,9 @@ def _print_section(console: Console, section: Section) -> None:
     if section.title:
         console.print()
         console.print(f"  {section.title}", style="bold")
-    if not section.rows:
+    if not section.rows and not section.note:
         console.print(f"    {NONE}")
-    else:
+    elif section.rows:
         table = Table(box=SIMPLE, pad_edge=True)
         for column in section.columns:
             table.add_column(
