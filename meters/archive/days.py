@@ -1,14 +1,10 @@
 """The archive of one link: the files of its closed gaming days, in order."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
 
-from meters.archive.day_file import ArchiveError, DayFile, Entry
-from meters.books.store import LinkStore
-
-_PAGE: Final = 250
+from meters.archive.day_file import ArchiveError, DayFile
 
 
 class Archive:
@@ -45,26 +41,3 @@ class Archive:
             if ends != (file.head.previous, file.head.first, file.head.opening):
                 raise ArchiveError(f"{file.path} does not follow {before.path}: a day is missing")
         return found
-
-
-async def every_entry(store: LinkStore, archive: Archive, after: int = 0) -> AsyncIterator[Entry]:
-    """A link's ledger from an entry on: what is archived from its files, what follows from Redis.
-
-    Raises:
-        ArchiveError: a file cannot be read, or the files and the store leave a gap between them.
-        RedisError: the store failed.
-    """
-    for file in archive.files():
-        if file.head.last > after:
-            for number, fields in file.entries(after):
-                yield number, fields
-                after = number
-    while page := await store.entries(after, _PAGE):
-        if page[0][0] != after + 1:
-            raise ArchiveError(
-                f"entries {after + 1} to {page[0][0] - 1} of link {store.link.id} are neither in"
-                f" Redis nor in {archive.directory}: say where the archive is, under [archive]"
-            )
-        for number, fields in page:
-            yield number, fields
-            after = number
