@@ -15,6 +15,7 @@ from tests.mqtt.events import Event, encode, result, wagers
 
 LINK: Final = "main"
 REPEATED_AFTER_S: Final = 0.5
+ANSWERED_WITHIN_S: Final = 60.0
 
 
 class Players:
@@ -28,6 +29,7 @@ class Players:
         self._port = port
         self._tables = tables
         self._heard: dict[str, asyncio.Queue[bytes]] = {name: asyncio.Queue() for name in tables}
+        self._leaving = False
         self.answered: dict[str, dict[int, bytes]] = defaultdict(dict)
 
     @property
@@ -41,15 +43,24 @@ class Players:
 
     @contextlib.asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
-        """Play until left; what is in hand then stays unanswered."""
+        """Play until left; every table has what it has in hand then answered first.
+
+        So the ledger stands still afterwards, and has what was answered and nothing else.
+        """
+        self._leaving = False
         async with aiomqtt.Client("127.0.0.1", self._port) as broker:
             for table in self._tables:
                 await broker.subscribe(f"pitlink/v1/{LINK}/table/{table}/in", qos=1)
-            tasks = [asyncio.create_task(self._hear(broker))]
-            tasks += [asyncio.create_task(self._play(broker, table)) for table in self._tables]
+            hearing = asyncio.create_task(self._hear(broker))
+            at_play = [asyncio.create_task(self._play(broker, table)) for table in self._tables]
+            tasks = [hearing, *at_play]
             try:
                 yield
                 assert not any(task.done() for task in tasks), [*map(repr, tasks)]
+                self._leaving = True
+                async with asyncio.timeout(ANSWERED_WITHIN_S):
+                    await asyncio.gather(*at_play)
+                assert not hearing.done(), repr(hearing)
             finally:
                 await _end(tasks)
 
@@ -60,7 +71,7 @@ class Players:
 
     async def _play(self, broker: aiomqtt.Client, table: str) -> None:
         seq = len(self.answered[table])
-        while True:
+        while not self._leaving:
             seq += 1
             round_id = f"R{(seq + 1) // 2}"
             event = wagers(seq, round_id) if seq % 2 else result(seq, round_id)
