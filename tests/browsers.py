@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, CDPSession, Locator, Page, async_playwright
 
 from tests.waiting import require
 
@@ -29,3 +29,38 @@ async def chromium() -> AsyncIterator[Browser]:
         browser = await playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
         yield browser
         await browser.close()
+
+
+class Finger:
+    """A finger on a page, or a mouse's button: down at one time, and up at another."""
+
+    def __init__(self, page: Page, kind: str) -> None:
+        self._page = page
+        self._kind = kind
+        self._touching: CDPSession | None = None
+
+    async def down(self, at: Locator) -> None:
+        """Touch the middle of something."""
+        box = await at.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        if self._kind == "mouse":
+            await self._page.mouse.move(x, y)
+            await self._page.mouse.down()
+        else:
+            await self._touch("touchStart", {"x": x, "y": y})
+
+    async def up(self) -> None:
+        """Lift it."""
+        if self._kind == "mouse":
+            await self._page.mouse.up()
+        else:
+            await self._touch("touchEnd")
+
+    async def _touch(self, kind: str, *points: dict[str, float]) -> None:
+        # A session that ends lifts its fingers.
+        if self._touching is None:
+            self._touching = await self._page.context.new_cdp_session(self._page)
+        await self._touching.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)}
+        )

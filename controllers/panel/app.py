@@ -24,7 +24,7 @@ from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long"})
-_SCRIPTS: Final = ("house.js", "panel_link.js", "panel_table.js", "panel_pad.js",
+_SCRIPTS: Final = ("house.js", "fingers.js", "panel_link.js", "panel_table.js", "panel_pad.js",
                    "panel_settled.js", "panel_desk.js", "panel.js")  # fmt: skip
 
 

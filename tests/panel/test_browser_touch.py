@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browsers import Finger
 from tests.controllers.scripted import ScriptedService, say
 from tests.mqtt.stand import Stand
 from tests.panel.stand import Hand, PanelStand
 from tests.panel.test_real import opened, paneled
 from tests.servers import free_port
+from tests.waiting import eventually_async
 
 
 async def to_two_hands(hand: Hand) -> None:
@@ -49,6 +51,58 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await page.clock.run_for(700)
     await hand.wager("Position 1 Progressive")
     assert [placed.position for placed in panel.agent.table_state.wagers] == [1]
+
+
+async def stop_the_clock(page: Page) -> None:
+    """No timer of the page runs from here on."""
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+
+
+async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
+    """A wager is accepted at position 5, and the page has heard of it."""
+
+    async def heard() -> bool:
+        lit: bool = await hand.page.evaluate("panel.view().positions[4].lit.length > 0")
+        return lit
+
+    assert (await say(panel.agent, "wager 5 progressive")).ok
+    await eventually_async(heard, within_s=20)
+
+
+@pytest.mark.parametrize("kind", ["mouse", "touch"])
+async def test_a_press_during_which_a_wager_is_accepted_counts(
+    page: Page, panel: PanelStand, kind: str
+) -> None:
+    """Drawn anew under the finger, the button would be another, and neither be pressed."""
+    await page.clock.install()
+    hand, finger = Hand(page, panel.url), Finger(page, kind)
+    await hand.open()
+    await hand.wager("Position 3 Progressive")
+    lockout = hand.standing("Lock-out: no more bets")
+    await lockout.wait_for()
+    await stop_the_clock(page)
+    await finger.down(lockout)
+    await wager_elsewhere(hand, panel)
+    await finger.up()
+    await expect(page.get_by_label("Chips counted")).to_be_visible()
+    assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 5]
+
+
+@pytest.mark.parametrize("kind", ["mouse", "touch"])
+async def test_a_finger_that_rests_hides_nothing_for_longer_than_a_second(
+    page: Page, panel: PanelStand, kind: str
+) -> None:
+    await page.clock.install()
+    hand, finger = Hand(page, panel.url), Finger(page, kind)
+    await hand.open()
+    await hand.standing("Position 5 Progressive").wait_for()
+    await stop_the_clock(page)
+    await finger.down(page.locator("#standing"))
+    await wager_elsewhere(hand, panel)
+    light = hand.button("Position 5 Progressive")
+    await expect(light).to_have_attribute("aria-pressed", "false")
+    await page.clock.run_for(1000)
+    await expect(light).to_have_attribute("aria-pressed", "true")
 
 
 async def test_key_that_is_held_down_is_one_press(

@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from meters.desk.rows import ClaimRow, UnapprovedRow
+from tests.browsers import Finger
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
@@ -282,6 +283,26 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
     await answer(page, "Approve")
     await expect(shown).to_have_count(0)
     assert room.stand.links.done == [("approve", "tcp-main", "Sue", "link")]
+
+
+async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom) -> None:
+    """Drawn anew under the finger, the button would be another, and neither be pressed."""
+    page = await room.page()
+    await page.clock.install()
+    await room.sign_in(page, "Sue", "links")
+    button = link(page, "pit-2").get_by_role("button", name="Close the link")
+    await button.scroll_into_view_if_needed()
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+    finger = Finger(page, "touch")
+    await finger.down(button)
+    async with page.expect_response("**/api/v1/links") as read:
+        room.stand.links.put_unapproved("tcp-main", UNAPPROVED)
+    await (await read.value).finished()
+    await page.evaluate("service.get('/api/v1/links').then(() => null)")
+    await finger.up()
+    await expect(dialog(page)).to_contain_text("Pit 2")
+    await page.clock.run_for(1)
+    await expect(link(page, "tcp-main").locator(".unapproved")).to_be_visible()
 
 
 async def test_a_floor_file_is_approved_only_where_it_can_be_and_by_whom_it_may(

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
+from tests.browsers import Finger
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
@@ -255,6 +256,28 @@ async def test_a_second_tap_on_validate_is_no_confirmation(room: FloorRoom) -> N
     }""")
     await expect(dialog(page).get_by_role("button", name="Validate")).to_be_enabled()
     assert acts_of(room) == []
+
+
+async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
+    """Another's decision moves what is below it, and not from under a finger."""
+    earlier = msgspec.structs.replace(CLAIM, claim="TCP-01-R3-1", table="TCP-01")
+    room.stand.claims.claims = {earlier.claim: earlier} | room.stand.claims.claims
+    page = await room.page()
+    await page.clock.install()
+    await room.sign_in(page, "Flo")
+    button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
+    await button.scroll_into_view_if_needed()
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+    finger = Finger(page, "touch")
+    await finger.down(button)
+    async with page.expect_response("**/api/v1/claims") as read:
+        await room.stand.claims.decide(earlier.claim, "reject", "Finn", reason="misdealt")
+    await (await read.value).finished()
+    await page.evaluate("service.get('/api/v1/claims').then(() => null)")
+    await finger.up()
+    await expect(dialog(page)).to_contain_text(CLAIM.table)
+    await page.clock.run_for(1)
+    await expect(claim_card(page, earlier)).to_have_count(0)
 
 
 async def test_no_answer_is_told_as_what_it_is(room: FloorRoom) -> None:

@@ -54,7 +54,7 @@ const panel = (() => {
     source.addEventListener("view", (event) => {
       view = JSON.parse(event.data);
       hear();
-      draw();
+      fingers.lifted(draw);
     });
     source.addEventListener("beat", hear);
     source.addEventListener("error", () => setLost(true));

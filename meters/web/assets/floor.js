@@ -32,13 +32,14 @@
   };
 
   /* What is on the screen may be old as soon as the service is not heard, or not read. */
-  const tellLine = () => {
+  const drawLine = () => {
     const good = heard !== false && current;
     line.hidden = good || lastRead === null;
     document.documentElement.toggleAttribute("data-old", !good && lastRead !== null);
     if (good || lastRead === null) return;
     line.textContent = `Reconnecting. What you see may be old: as of ${words.clockSeconds(lastRead)}.`;
   };
+  const tellLine = () => fingers.lifted(drawLine);
 
   const whenRead = (good) => {
     current = good;

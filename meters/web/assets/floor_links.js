@@ -36,18 +36,22 @@ const links = (() => {
     async read() {
       try {
         const found = await service.get("/api/v1/links");
-        this.told.hidden = true;
-        const text = JSON.stringify(found);
-        if (text === this.drawn) return;
-        this.drawn = text;
-        const had = document.activeElement;
-        this.list.replaceChildren(...found.map((link) => this.link(link)));
-        if (had && !had.isConnected && had.dataset?.focus) dialogs.refocus(had);
+        fingers.lifted(() => this.draw(found));
       } catch (error) {
         if (!(error instanceof service.Refused)) throw error;
         this.told.hidden = false;
         this.told.textContent = error.message;
       }
+    }
+
+    draw(found) {
+      this.told.hidden = true;
+      const text = JSON.stringify(found);
+      if (text === this.drawn) return;
+      this.drawn = text;
+      const had = document.activeElement;
+      this.list.replaceChildren(...found.map((link) => this.link(link)));
+      if (had && !had.isConnected && had.dataset?.focus) dialogs.refocus(had);
     }
 
     done() {

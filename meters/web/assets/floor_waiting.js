@@ -67,7 +67,7 @@ const waiting = (() => {
         .map((claim) => `New win: ${claims.place(claim)}, ${money(claim.amount)}.`).join(" ");
     }
     onCount(rows.length, come.length);
-    draw();
+    fingers.lifted(draw);
   };
 
   const card = (claim) => {
