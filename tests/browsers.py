@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from playwright.async_api import Browser, CDPSession, Locator, Page, async_playwright
+from playwright.async_api import Browser, CDPSession, Locator, Page, async_playwright, expect
 
 from tests.waiting import require
+
+# What comes is seen at once; what does not is waited for as long as a busy machine may take.
+expect.set_options(timeout=20_000)
 
 _ARGUMENTS: Final = (
     "--no-sandbox",

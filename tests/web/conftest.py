@@ -22,7 +22,6 @@ async def stand() -> AsyncIterator[Stand]:
 async def page(browser: Browser) -> AsyncIterator[Page]:
     """A page as large as a wall, on which every error of its own is a failure."""
     page = await browser.new_page(viewport={"width": 1920, "height": 1080})
-    page.set_default_timeout(10_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page

@@ -59,7 +59,6 @@ class FloorRoom:
         )  # fmt: skip
         self._contexts.append(context)
         page = await context.new_page()
-        page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         return page
 

@@ -1,7 +1,9 @@
 """What the tests of signage share: a floor's displays, and what a patron sees on one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from playwright.async_api import Page, expect
 
@@ -22,21 +24,43 @@ DRAWN = """(meter) => [...document.querySelector(meter).querySelectorAll(".amoun
     return Math.abs(at - Math.round(at)) < 0.02 ? String(Math.round(at) % 10) : "?";
   }).join("")"""
 
-# Where the last drum stands, frame by frame, until it has stood still for a while.
-TURNING = """(meter) => new Promise((done) => {
+# Where the last drum stands at each moment of its turn, and after it; nothing before it turns.
+TURNING = """(meter) => {
   const drum = [...document.querySelectorAll(meter + " .digit i")].at(-1);
-  const seen = [];
-  const look = () => {
+  const [turn] = drum?.getAnimations() ?? [];
+  if (!turn) return [];
+  const at = () => {
     const shift = new DOMMatrix(getComputedStyle(drum).transform).m42;
-    seen.push((-shift * 20) / drum.getBoundingClientRect().height);
-    const moved = seen.some((at) => Math.abs(at - seen[0]) > 0.01);
-    const last = seen.slice(-20);
-    if (moved && last.length === 20 && last.every((at) => at === last[0])) done(seen);
-    else if (seen.length > 600) done(seen);
-    else requestAnimationFrame(look);
+    return (-shift * 20) / drum.getBoundingClientRect().height;
   };
-  look();
-})"""
+  turn.pause();
+  const seen = [];
+  for (let ms = 0; ms < turn.effect.getComputedTiming().endTime; ms += 10) {
+    turn.currentTime = ms;
+    seen.push(at());
+  }
+  turn.finish();
+  return [...seen, at()];
+}"""
+
+# Notes by the page's own clock when the last beat that it heard was spoken.
+HEARING = """
+const listen = EventSource.prototype.addEventListener;
+EventSource.prototype.addEventListener = function (name, handle) {
+  listen.call(this, name, (event) => {
+    if (name === "controller") {
+      window.spokenAt = performance.now() - JSON.parse(event.data).age_ms;
+    }
+    handle(event);
+  });
+};
+window.spokenAt = null;
+"""
+BEGAN: Final = datetime(2026, 11, 20, 2, 14, tzinfo=UTC)
+LITTLE_MS: Final = 10
+"""So little for each look that the page's time does not come to a second while a test waits."""
+
+MUCH_MS: Final = 250
 
 
 @asynccontextmanager
@@ -79,6 +103,52 @@ async def opened(page: Page, stand: Stand, path: str = "/signage") -> None:
     await page.goto(stand.url + path)
     await expect(page.locator(".pulse")).to_have_text("Live")
     await page.evaluate("window.neverReloaded = true")
+
+
+async def hold_time(page: Page) -> None:
+    """Let the time of pages opened from now on pass as the test says: a busy machine ages nothing.
+
+    What is drawn, and what comes over the network, goes on by itself.
+    """
+    await page.clock.install(time=BEGAN)
+    await page.clock.pause_at(BEGAN + timedelta(seconds=1))
+    await page.add_init_script(HEARING)
+
+
+async def as_time_passes(
+    page: Page, look: Callable[[], Awaitable[bool]], what: str, step_ms: int = LITTLE_MS
+) -> None:
+    """Let a page's held time pass, a step for each look, until something is so."""
+
+    async def looked() -> bool:
+        await page.clock.run_for(step_ms)
+        return await look()
+
+    await eventually_async(looked, within_s=30, what=what)
+
+
+async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
+    """Wait until a page whose time is held has its stream again, and shows what is current."""
+
+    async def look() -> bool:
+        live = await page.locator(".pulse").text_content() == "Live"
+        heard = await page.evaluate("window.spokenAt !== null")
+        return live and heard and await drawn(page) == amount
+
+    await as_time_passes(page, look, f"{amount} shown", step_ms=10 * LITTLE_MS)
+
+
+async def falls_silent(page: Page, step_ms: int = MUCH_MS) -> float:
+    """Let a page's held time pass until its meter is marked.
+
+    Returns:
+        How old the last beat was by then, in milliseconds of the page's time.
+    """
+    mark = page.locator(MAIN).locator(".unavailable")
+    await as_time_passes(page, mark.is_visible, "the mark", step_ms)
+    old_ms = await page.evaluate("performance.now() - window.spokenAt")
+    await is_unavailable(page)
+    return float(old_ms)
 
 
 async def was_not_reloaded(page: Page) -> bool:

@@ -1,4 +1,8 @@
-"""Within five seconds of losing truth a display says so, however it was lost, and it comes back."""
+"""Within five seconds of losing truth a display says so, however it was lost, and it comes back.
+
+The seconds are those of the display's own clock, which the tests hold: a machine that is busy for a
+while makes no display late.
+"""
 
 import asyncio
 import signal
@@ -11,10 +15,17 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.waiting import dies_with_us, eventually_async, free_port
-from tests.web.signage_page import is_unavailable, opened, shows, was_not_reloaded
+from tests.web.signage_page import (
+    LITTLE_MS,
+    falls_silent,
+    hold_time,
+    is_heard,
+    opened,
+    was_not_reloaded,
+)
 from tests.web.stand import Stand
 
-WITHIN_S = 5.0
+WITHIN_MS = 5_000
 
 
 @asynccontextmanager
@@ -89,21 +100,23 @@ class Wire:
         writer.close()
 
 
-async def is_shown(page: Page, amount: str = "$1,123.62") -> None:
-    await expect(page.locator(".pulse")).to_have_text("Live", timeout=25_000)
-    await shows(page, amount)
+@pytest.fixture
+async def page(page: Page) -> Page:
+    """A page whose time passes as the test says."""
+    await hold_time(page)
+    return page
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
 async def test_a_service_that_is_killed_ended_or_frozen(page: Page, number: signal.Signals) -> None:
     async with serving() as (process, url):
         await page.goto(f"{url}/signage")
-        await is_shown(page)
+        await is_heard(page)
         process.send_signal(number)
-        await is_unavailable(page, within_s=WITHIN_S)
+        assert await falls_silent(page) <= WITHIN_MS
         if number == signal.SIGSTOP:
             process.send_signal(signal.SIGCONT)
-            await is_shown(page)
+            await is_heard(page)
 
 
 async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
@@ -112,12 +125,12 @@ async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
     await wire.join()
     await page.goto(f"{wire.url}/signage")
     await page.evaluate("window.neverReloaded = true")
-    await is_shown(page)
+    await is_heard(page)
     for _ in range(2):
         await wire.cut()
-        await is_unavailable(page, within_s=WITHIN_S)
+        assert await falls_silent(page, LITTLE_MS) <= WITHIN_MS
         await wire.join()
-        await is_shown(page)
+        await is_heard(page)
     assert await was_not_reloaded(page)
     await wire.cut()
 
@@ -128,12 +141,12 @@ async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
     wire = Wire(stand.port)
     await wire.join()
     await page.goto(f"{wire.url}/signage")
-    await is_shown(page)
+    await is_heard(page)
     wire.stall()
-    await is_unavailable(page, within_s=WITHIN_S)
+    assert await falls_silent(page) <= WITHIN_MS
     stand.put(113_000, 2)
     wire.flow()
-    await is_shown(page, "$1,130.00")
+    await is_heard(page, "$1,130.00")
     await wire.cut()
 
 
@@ -148,19 +161,20 @@ async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
         lambda: stand.board.links("tcp-main")[0].age_ms > 2500, what="a beat that has grown old"
     )
     await page.goto(f"{stand.url}/signage/tcp-main")
-    await is_unavailable(page, within_s=2.5)
+    await falls_silent(page)
+    assert await page.evaluate("performance.now()") <= 2_500
 
 
 @pytest.mark.duty("D14")
 async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)
-    await shows(page, "$1,123.62")
+    await is_heard(page)
     stand.keep_beating(tcp_main="inoperable")
-    await is_unavailable(page, within_s=WITHIN_S)
+    await falls_silent(page, LITTLE_MS)
     await expect(page.locator(".pulse")).to_have_text("Live")
     stand.keep_beating()
-    await shows(page, "$1,123.62")
+    await is_heard(page)
 
 
 async def test_it_comes_back_however_often_it_is_lost(page: Page, stand: Stand) -> None:
@@ -168,9 +182,9 @@ async def test_it_comes_back_however_often_it_is_lost(page: Page, stand: Stand) 
     await opened(page, stand)
     for version in range(2, 6):
         await stand.stop()
-        await is_unavailable(page, within_s=WITHIN_S)
+        await falls_silent(page, LITTLE_MS)
         await stand.start()
         stand.put(112_362 + version, version)
         stand.keep_beating()
-        await is_shown(page, f"$1,123.{62 + version}")
+        await is_heard(page, f"$1,123.{62 + version}")
     assert await was_not_reloaded(page)
