@@ -48,6 +48,7 @@ STAFF: Final[Mapping[str, Role]] = {
 """Who works at the stand."""
 
 _DATABASE: Final = 9
+_WITHIN_S: Final = 20
 _NOWHERE: Final = "unix:///nowhere/redis.sock"
 
 FLOOR: Final = """
@@ -179,7 +180,9 @@ class Stand:
             )
         )
         waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({self._serving, waiting}, timeout=10, return_when="FIRST_COMPLETED")
+        await asyncio.wait(
+            {self._serving, waiting}, timeout=_WITHIN_S, return_when="FIRST_COMPLETED"
+        )
         waiting.cancel()
         assert ready.is_set(), "the server did not start"
 
@@ -215,7 +218,7 @@ class Stand:
         self.hush()
         if self._serving is not None:
             self._serving.cancel()
-            await asyncio.wait({self._serving}, timeout=10)
+            await asyncio.wait({self._serving}, timeout=_WITHIN_S)
             assert self._serving.done(), "the server did not stop"
             self._serving = None
         await self.redis.aclose()

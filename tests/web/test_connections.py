@@ -31,9 +31,8 @@ POST = (
 
 @pytest.fixture
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
-    """A stand that waits a moment for a request, and no longer for what it sends to be taken."""
+    """A stand that waits a moment for a request."""
     monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 0.3)
-    monkeypatch.setattr(connections_module, "TAKEN_WITHIN_S", 0.3)
     stand = Stand()
     await stand.start()
     stand.keep_beating()
@@ -54,11 +53,13 @@ async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
     ],
 )  # fmt: skip
 async def test_a_request_that_does_not_come_whole_ends_its_connection(
-    hasty: Stand, sent: bytes
+    hasty: Stand, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     async with raw(hasty.port) as slow:
         slow.send(sent)
         await slow.rest()
+        # An honest client has the time that a busy machine takes.
+        monkeypatch.undo()
         assert (await hasty.get("/healthz")).status_code == 200
 
 
@@ -75,40 +76,48 @@ async def test_bytes_that_come_one_by_one_win_no_time(hasty: Stand) -> None:
         dripping.cancel()
 
 
-async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(hasty: Stand) -> None:
-    async with listening(hasty.url) as events:
-        beats = [(await events.next_of("controller")).data["beat"] for _ in range(8)]
-    assert len(set(beats)) > 3
+async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 1.0)
+    async with listening(stand.url) as events:
+        ends = asyncio.get_running_loop().time() + 2.0
+        while asyncio.get_running_loop().time() < ends:
+            await events.next_of("controller")
+        await events.next_of("controller")
 
 
-async def test_a_reader_of_the_stream_who_never_reads_is_cut(hasty: Stand) -> None:
-    stuck = await Raw.to(hasty.port)
+async def test_a_reader_of_the_stream_who_never_reads_is_cut(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections_module, "TAKEN_WITHIN_S", 0.3)
+    stuck = await Raw.to(stand.port)
     stuck.stop_reading()
     stuck.send(get(STREAM))
-    await eventually_async(lambda: len(hasty.board._watches) == 1, what="the reader")
+    await eventually_async(lambda: len(stand.board._watches) == 1, what="the reader")
     version = 0
 
     async def gone() -> bool:
         nonlocal version
         for _ in range(500):
             version += 1
-            hasty.put(version, version)
-            hasty.hit(claim=f"c{version % 50}")
+            stand.put(version, version)
+            stand.hit(claim=f"c{version % 50}")
             await asyncio.sleep(0)
-        return not hasty.board._watches
+        return not stand.board._watches
 
     await eventually_async(gone, within_s=30, what="the reader cut")
     stuck.close()
 
 
-async def test_who_has_said_all_and_reads_on_is_no_trouble(hasty: Stand) -> None:
-    async with raw(hasty.port) as half:
+async def test_who_has_said_all_and_reads_on_is_no_trouble(stand: Stand) -> None:
+    async with raw(stand.port) as half:
         half.send(get(STREAM))
         assert b" 200 " in await half.head()
         half.half_close()
         await half.rest()
-    await eventually_async(lambda: not hasty.board._watches, what="the stream forgotten")
-    assert (await hasty.get("/healthz")).status_code == 200
+    await eventually_async(lambda: not stand.board._watches, what="the stream forgotten")
+    assert (await stand.get("/healthz")).status_code == 200
 
 
 async def test_where_all_places_are_taken_the_longest_silent_gives_his_up(

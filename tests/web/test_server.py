@@ -3,12 +3,12 @@
 import asyncio
 import signal
 import socket
-import time
 
 import pytest
 
 from bonus.errors import UserError
-from meters.wire.pages.server import GRACE_S, serve_web
+from meters.wire.pages import server as server_module
+from meters.wire.pages.server import serve_web
 from tests.waiting import eventually_async
 from tests.web.events import listening
 from tests.web.stand import Stand
@@ -31,22 +31,26 @@ async def test_an_address_that_is_not_ours_is_told(host: str) -> None:
         await serve_web(app, host, 8080, asyncio.Event())
 
 
-async def test_it_stops_promptly_and_ends_open_streams() -> None:
+async def test_it_stops_promptly_and_ends_open_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of itself, not for want of time; `stop` does not wait for as long as it would have."""
+    monkeypatch.setattr(server_module, "GRACE_S", 600)
+    monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
     stand = Stand()
     await stand.start()
     stand.beat("tcp-main")
     async with listening(stand.url) as events:
         await events.next_of("controller")
-        began = time.monotonic()
         await stand.stop()
-        assert time.monotonic() - began < 1.5
         with pytest.raises(StopAsyncIteration):
             await events.next()
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", stand.port), timeout=1)
 
 
-async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop() -> None:
+async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
     stand = Stand()
     await stand.start()
     with socket.socket() as stuck:
@@ -68,9 +72,7 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop() 
             return 0 < waiting <= 51
 
         await eventually_async(nothing_more_is_taken, within_s=30, what="a full connection")
-        began = time.monotonic()
         await stand.stop()
-        assert time.monotonic() - began < GRACE_S + 2
 
 
 async def test_a_reader_that_leaves_is_forgotten() -> None:
