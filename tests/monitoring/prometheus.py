@@ -67,7 +67,7 @@ class Prometheus(Server):
         self._program = require("prometheus")
         super().__init__()
         self.port = 0
-        self._http = httpx.Client(timeout=10)
+        self._http = httpx.Client(timeout=60)
         for file in ("alerts.yml", "prometheus.yml"):
             shutil.copy(PROMETHEUS / file, self.home / file)
         config = self.home / "prometheus.yml"

@@ -69,7 +69,6 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
     monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
     monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
     monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
-    monkeypatch.setattr(meters.link, "CHECK_WITHIN_S", 0.5)
     link = pit.link.id
     async with running(pit, tmp_path) as up:
         metrics: Metrics = up.service._metrics
@@ -84,14 +83,19 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         assert told("link_outages_total") == 0
         redis_server.kill()
         await eventually_async(lambda: told("link_operable") == 0, within_s=20)
-        assert (told("redis_ready"), told("link_outages_total")) == (0, 1)
+        # The store may have failed amid a check that had found it ready: the next tells.
+        await eventually_async(lambda: told("redis_ready") == 0)
+        assert told("link_outages_total") == 1
         before_s = told("link_inoperable_seconds_total")
         await eventually_async(lambda: told("link_inoperable_seconds_total") > before_s)
         redis_server.start()
         await up.comes_up()
         await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
-        redis_server.freeze()
-        await eventually_async(lambda: told("redis_ready") == told("link_operable") == 0)
+        # Only now: a disk that is slow for a moment is no outage.
+        with monkeypatch.context() as hasty:
+            hasty.setattr(meters.link, "CHECK_WITHIN_S", 0.5)
+            redis_server.freeze()
+            await eventually_async(lambda: told("redis_ready") == told("link_operable") == 0)
         redis_server.thaw()
         await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
         await pit.store.redis.hincrby(pit.store.keys.accounts, meter_account("progressive"), 1)

@@ -69,7 +69,7 @@ class Played:
         """Every metric as service and agents tell it now, each with its labels."""
         found: dict[str, frozenset[str]] = {}
         for at in (self.service, self.agents):
-            text = httpx.get(f"http://{at}/metrics", timeout=10).raise_for_status().text
+            text = httpx.get(f"http://{at}/metrics", timeout=60).raise_for_status().text
             for family in text_string_to_metric_families(text):
                 name = f"{family.name}_total" if family.type == "counter" else family.name
                 labels = {label for sample in family.samples for label in sample.labels}

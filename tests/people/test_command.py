@@ -200,9 +200,10 @@ def test_whom_it_adds_beside_a_running_service_can_sign_in_there(tmp_path: Path)
     floor.write_text(_floor("embedded", tmp_path).replace("[service]", http))
     address = f"http://127.0.0.1:{port}"
     with Pitlink("serve", "--config", str(floor)) as service:
-        service.until(lambda: answers(address), what="the service")
+        service.until(lambda: answers(address), within_s=60, what="the service")
         assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
-        answer = httpx.post(f"{address}/api/v1/sign-in", json={"name": "ada", "pin": PIN})
+        body = {"name": "ada", "pin": PIN}
+        answer = httpx.post(f"{address}/api/v1/sign-in", json=body, timeout=30)
         assert (answer.status_code, answer.json()["role"]) == (200, "administrator")
         assert PIN not in service.errors + service.output
         assert service.stop() == 0

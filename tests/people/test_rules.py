@@ -9,6 +9,7 @@ from meters.people.errors import PeopleError
 from meters.people.names import clean_name, fold_name
 from meters.people.pins import PinHashing, check_pin
 from meters.people.roles import RIGHTS, Right, Role, in_words, roles_in_words
+from tests.waiting import eventually_async
 
 
 @pytest.mark.parametrize(
@@ -108,21 +109,24 @@ async def test_hashes_are_reckoned_beside_the_loop_two_at_once_and_a_queue_has_a
 ) -> None:
     pins = PinHashing(time_cost=1, memory_kib=8)
     go_on = threading.Event()
-    running: list[str] = []
-    most = 0
+    counting = threading.Lock()
+    running = most = 0
 
-    def slow(_: str, pin: str) -> bool:
-        nonlocal most
-        running.append(pin)
-        most = max(most, len(running))
-        go_on.wait(10)
-        running.pop()
+    def slow(_kept: str, _pin: str) -> bool:
+        nonlocal running, most
+        with counting:
+            running += 1
+            most = max(most, running)
+        go_on.wait(60)
+        with counting:
+            running -= 1
         return True
 
     monkeypatch.setattr(pins, "_verify", slow)
     tries = [asyncio.create_task(pins.matches("314159", None)) for _ in range(40)]
-    done, _ = await asyncio.wait(tries, timeout=10, return_when="FIRST_COMPLETED")
+    done, _ = await asyncio.wait(tries, timeout=30, return_when="FIRST_COMPLETED")
     assert {type(task.exception()) for task in done} == {PeopleError}
+    await eventually_async(lambda: running == 2, what="two at once")
     go_on.set()
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     refused = [each for each in outcomes if isinstance(each, PeopleError)]
