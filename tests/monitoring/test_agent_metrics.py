@@ -20,7 +20,6 @@ from tests.controllers.test_agent import HAND_PAY, ROUND
 from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, eventually_async, free_port
 
-
 CALM: Final = dataclasses.replace(SWIFT, silence_s=60.0, call_s=60.0)
 """A machine that is busy for a while costs this table neither its beat nor its connection."""
 

@@ -237,7 +237,14 @@ async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Tol
     alone = await honest.measured(rounds)
     async with crowd_of(port_of(stand), count) as crowd:
         least = min(count, 3_000) * 3 // 4
-        await eventually_async(lambda: crowd.last.held >= least, within_s=60, what="the crowd")
+        each = count // len(KINDS)
+
+        def there() -> bool:
+            told = crowd.last
+            came = all(told.opened.get(kind, 0) >= each for kind in KINDS)
+            return came and told.held >= least and told.ended.get("half closed", 0) > 0
+
+        await eventually_async(there, within_s=60, what="the crowd")
         late_ms: list[float] = []
         noting = asyncio.create_task(note_lateness(late_ms))
         crowded = await honest.measured(rounds)
