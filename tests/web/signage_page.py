@@ -58,7 +58,7 @@ window.spokenAt = null;
 """
 BEGAN: Final = datetime(2026, 11, 20, 2, 14, tzinfo=UTC)
 LITTLE_MS: Final = 10
-"""So little for each look that the page's time does not come to a second while a test waits."""
+"""So little for each look that no silence of four seconds comes of it while a test waits."""
 
 MUCH_MS: Final = 250
 
