@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.desk.rows import ClaimRow, UnapprovedRow
 from tests.browsers import Finger
@@ -303,6 +303,29 @@ async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom)
     await expect(dialog(page)).to_contain_text("Pit 2")
     await page.clock.run_for(1)
     await expect(link(page, "tcp-main").locator(".unapproved")).to_be_visible()
+
+
+async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: FloorRoom) -> None:
+    page = await room.signed_in("Sue", "links")
+    state = link(page, "tcp-main").locator(".chip").first
+    await expect(state).to_have_text("Open")
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    await page.route("**/api/v1/links", hold, times=1)
+    await room.stand.links.close("tcp-main", "Ada", "end of day")
+    await eventually_async(lambda: held)
+    # Asked now, answered later.
+    earlier = await held[0].fetch()
+    room.stand.links.put_unapproved("tcp-main", UNAPPROVED)
+    await expect(state).to_have_text("Inoperable")
+    async with page.expect_response("**/api/v1/links") as answered:
+        await held[0].fulfill(response=earlier)
+    await (await answered.value).finished()
+    await page.evaluate("service.get('/api/v1/links').then(() => null)")
+    await expect(state).to_have_text("Inoperable")
 
 
 async def test_a_floor_file_is_approved_only_where_it_can_be_and_by_whom_it_may(

@@ -30,18 +30,29 @@ const links = (() => {
       this.list = make("div.links", {});
       root.append(make("h1", { tabindex: "-1" }, "Links"), this.told, this.list);
       this.drawn = "";
+      this.asked = this.answered = 0;
       this.read();
     }
 
     async read() {
+      const asked = (this.asked += 1);
+      let tell;
       try {
         const found = await service.get("/api/v1/links");
-        fingers.lifted(() => this.draw(found));
+        tell = () => this.draw(found);
       } catch (error) {
         if (!(error instanceof service.Refused)) throw error;
-        this.told.hidden = false;
-        this.told.textContent = error.message;
+        tell = () => this.refused(error);
       }
+      /* An answer that was overtaken is older than what is shown. */
+      if (asked < this.answered) return;
+      this.answered = asked;
+      fingers.lifted(tell);
+    }
+
+    refused(error) {
+      this.told.hidden = false;
+      this.told.textContent = error.message;
     }
 
     draw(found) {
