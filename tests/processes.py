@@ -12,9 +12,9 @@ from typing import IO, Final, Self
 
 import pytest
 
-from tests.waiting import Found, dies_with_us, eventually
+from tests.waiting import LONG_S, Found, dies_with_us, eventually
 
-STOP_WITHIN_S: Final = 15.0
+STOP_WITHIN_S: Final = LONG_S
 
 
 def pitlink_command(*arguments: str) -> list[str]:
@@ -28,7 +28,7 @@ def pitlink_command(*arguments: str) -> list[str]:
 def run_pitlink(
     *arguments: str,
     stdin: str | bytes | None = None,
-    timeout_s: float = 60.0,
+    timeout_s: float = 2 * LONG_S,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
@@ -102,7 +102,7 @@ class Pitlink:
         assert self.process.stdin is not None, "started without stdin=True"
         self.process.stdin.close()
 
-    def wait(self, *, within_s: float = 60.0) -> int:
+    def wait(self, *, within_s: float = LONG_S) -> int:
         """Wait for its end and give its exit status.
 
         Raises:
@@ -117,7 +117,7 @@ class Pitlink:
             ) from None
 
     def until(
-        self, check: Callable[[], Found], *, within_s: float = 20.0, what: str = "the condition"
+        self, check: Callable[[], Found], *, within_s: float = LONG_S, what: str = "the condition"
     ) -> Found:
         """As `eventually`, but a process that ends meanwhile fails at once, with its errors."""
 

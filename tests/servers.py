@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.processes import Pitlink, pitlink_command, run_pitlink
-from tests.waiting import dies_with_us, eventually, eventually_async, free_port, require
+from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, free_port, require
 
 __all__ = [
     "Mosquitto",
@@ -34,8 +34,8 @@ __all__ = [
     "run_pitlink",
 ]
 
-START_WITHIN_S: Final = 20.0
-STOP_WITHIN_S: Final = 15.0
+START_WITHIN_S: Final = LONG_S
+STOP_WITHIN_S: Final = LONG_S
 _PORT_TRIES: Final = 5
 
 

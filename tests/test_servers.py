@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import aiomqtt
+import httpx
 import pytest
 import redis
 
@@ -69,6 +70,20 @@ def test_eventually_returns_what_came_and_fails_when_it_does_not() -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.parametrize(
+    "error", [ConnectionRefusedError, httpx.ReadTimeout, redis.ConnectionError, redis.TimeoutError]
+)
+async def test_a_server_that_is_not_there_yet_is_waited_for(error: type[Exception]) -> None:
+    def look() -> bool:
+        if next(looks):
+            raise error("not yet")
+        return True
+
+    looks = iter([True, False, True, False])
+    assert eventually(look)
+    assert await eventually_async(look)
+
+
 async def test_eventually_async_takes_plain_and_awaitable_checks() -> None:
     async def yes() -> str:
         return "yes"
@@ -76,6 +91,17 @@ async def test_eventually_async_takes_plain_and_awaitable_checks() -> None:
     assert await eventually_async(yes) == "yes"
     with pytest.raises(AssertionError, match="the tide"):
         await eventually_async(lambda: False, within_s=0.05, what="the tide")
+
+
+def test_a_port_is_chosen_once_and_by_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "3")
+    parts = []
+    for worker in ("gw0", "gw1", "gw2"):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+        parts.append({waiting.free_port() for _ in range(50)})
+    assert [len(part) for part in parts] == [50] * 3
+    assert max(parts[0]) < min(parts[1])
+    assert max(parts[1]) < min(parts[2])
 
 
 def test_run_pitlink_gives_status_and_text(tmp_path: Path) -> None:

@@ -12,12 +12,28 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
+import httpx
 import pytest
+import redis
 
 Found = TypeVar("Found")
 
+LONG_S: Final = 60.0
+"""How long a condition is waited for: what comes at all has come by then on the busiest machine."""
+
 _OWN_PORTS: Final = (15_000, 32_000)
 _ports: Final = random.SystemRandom()
+_chosen: Final[set[int]] = set()
+
+NOT_YET: Final = (
+    AssertionError,
+    OSError,
+    httpx.TransportError,
+    redis.ConnectionError,
+    redis.TimeoutError,
+)
+"""What a look at a condition may raise while that has not come; the clients have errors of their
+own for what the system says with an OSError."""
 
 _FIRST_PAUSE_S: Final = 0.005
 _LONGEST_PAUSE_S: Final = 0.1
@@ -46,25 +62,41 @@ def free_port() -> int:
     """A loopback TCP port that nobody uses just now.
 
     It lies below those that the kernel gives to outgoing connections, so that none of theirs is
-    given to one between its choice and its use.
+    given to one between its choice and its use. Nor is it chosen by another worker of the same run,
+    or by this one again: a server that is started later, or again, finds it free.
     """
+    begin, end = _own_ports()
     while True:
-        port = _ports.randrange(*_OWN_PORTS)
+        port = _ports.randrange(begin, end)
+        if port in _chosen:
+            continue
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return port
+        _chosen.add(port)
+        return port
+
+
+def _own_ports() -> tuple[int, int]:
+    """The ports of this worker: each of a run has a part of them to itself."""
+    begin, end = _OWN_PORTS
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    part = (end - begin) // workers
+    # One that was started in place of a worker that died has a higher number than there are.
+    begin += worker % workers * part
+    return begin, begin + part
 
 
 def eventually(
-    check: Callable[[], Found], *, within_s: float = 10.0, what: str = "the condition"
+    check: Callable[[], Found], *, within_s: float = LONG_S, what: str = "the condition"
 ) -> Found:
     """Wait until `check` gives something true, and return it.
 
     Args:
-        check: looked at again and again; an AssertionError or OSError of its own counts as no.
+        check: looked at again and again; one of `NOT_YET` that it raises counts as no.
         within_s: the longest wait, in seconds.
         what: said when it does not come.
 
@@ -77,7 +109,7 @@ def eventually(
         last: object = None
         try:
             found = check()
-        except (AssertionError, OSError) as error:
+        except NOT_YET as error:
             last = error
         else:
             if found:
@@ -100,7 +132,7 @@ async def eventually_async(
 async def eventually_async(
     check: Callable[[], Found | Awaitable[Found]],
     *,
-    within_s: float = 10.0,
+    within_s: float = LONG_S,
     what: str = "the condition",
 ) -> Found:
     """Wait on the event loop until `check`, plain or async, gives something true; return it.
@@ -115,7 +147,7 @@ async def eventually_async(
         try:
             answer = check()
             found = await answer if inspect.isawaitable(answer) else answer
-        except (AssertionError, OSError) as error:
+        except NOT_YET as error:
             last = error
         else:
             if found:
