@@ -20,11 +20,12 @@ def test_the_others_play_on_and_the_flood_is_counted(stand: Stand, table: Asker)
     ]
     publish_all(stand.mosquitto.port, mad.out, (lines * MESSAGES)[:MESSAGES])
     table.accept(wagers(1))
-    dropped = eventually(
-        lambda: stand.service.counted("pitlink_messages_dropped_total", link="main"),
-        what="a message let go",
+    eventually(
+        lambda: (
+            stand.service.counted("pitlink_messages_dropped_total", link="main") > MESSAGES // 4
+        ),
+        what="most of the flood let go",
     )
-    assert dropped > MESSAGES // 4
     after = stand.books()
     assert after["main"]["entries"] == before["main"]["entries"] + 1
     more = stand.service.process.errors.count("\n") + stand.service.process.output.count("\n")
