@@ -1,19 +1,21 @@
-"""A client that is not ours: mosquitto_pub and mosquitto_sub as processes."""
+"""Clients that are not ours: mosquitto_pub and mosquitto_sub as processes, and plain paho."""
 
 import json
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tests.servers import eventually, require
-from tests.waiting import dies_with_us
+import paho.mqtt.client as paho
 
-PUBLISH_WITHIN_S: Final = 20.0
+from tests.servers import eventually, require
+from tests.waiting import LONG_S, dies_with_us
+
+PUBLISH_WITHIN_S: Final = LONG_S
 _MARK: Final = "HEARD "
 
 
@@ -72,7 +74,7 @@ class Ear:
         """What was heard on one topic so far."""
         return [heard for heard in self.messages if heard.topic == topic]
 
-    def next_on(self, topic: str, after: int = 0, *, within_s: float = 20.0) -> Heard:
+    def next_on(self, topic: str, after: int = 0, *, within_s: float = LONG_S) -> Heard:
         """The message on a topic that follows the first `after` ones; waits for it."""
         what = f"message {after + 1} on {topic}"
         return eventually(lambda: self.on(topic)[after:], within_s=within_s, what=what)[0]
@@ -86,7 +88,7 @@ class Ear:
                 stderr=subprocess.STDOUT,
             )
         try:
-            eventually(self._hears, within_s=20, what="a subscription")
+            eventually(self._hears, what="a subscription")
         except AssertionError:
             self.__exit__(None, None, None)
             raise
@@ -136,3 +138,18 @@ def publish_all(port: int, topic: str, lines: Sequence[bytes]) -> None:
         check=True,
         capture_output=True,
     )
+
+
+def publish_each(port: int, messages: Mapping[str, bytes]) -> None:
+    """Publish one message a topic over one connection, all of them at once."""
+    client = paho.Client(paho.CallbackAPIVersion.VERSION2)
+    client.connect("127.0.0.1", port)
+    client.loop_start()
+    try:
+        told = [client.publish(topic, payload, qos=1) for topic, payload in messages.items()]
+        for one in told:
+            one.wait_for_publish(PUBLISH_WITHIN_S)
+            assert one.is_published()
+        client.disconnect()
+    finally:
+        client.loop_stop()
