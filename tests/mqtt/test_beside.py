@@ -26,7 +26,6 @@ def unable(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         service.launch()
         service.process.until(
             lambda: WHY in reasons(service).get("main", "") and "other" not in reasons(service),
-            within_s=30,
             what="the second service up, without main",
         )
         yield service
@@ -42,6 +41,10 @@ def reasons(service: Service) -> dict[str, str]:
 
 def beats(stand: Stand, after: int) -> list[Heard]:
     return stand.ear.on(BEAT)[after:]
+
+
+def states(stand: Stand, after: int) -> list[str]:
+    return [beat.json["state"] for beat in beats(stand, after)]
 
 
 @pytest.mark.duty("D9")
@@ -63,23 +66,23 @@ def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Servi
     for table in tables:
         assert stand.ear.next_on(table.into).json["status"] == "accepted"
     eventually(lambda: len(beats(stand, begun)) >= 3, what="three beats")
-    assert {beat.json["state"] for beat in beats(stand, begun)} == {"operable"}
+    assert set(states(stand, begun)) == {"operable"}
     meter = "pitlink/v1/main/meter/progressive"
     assert "inoperable" not in {told.json["state"] for told in stand.ear.on(meter)}
 
     stand.service.process.kill()
     eventually(
         lambda: WHY in beats(stand, begun)[-1].json["reason"],
-        within_s=20,
         what="the last one left says that it cannot",
     )
     eventually(
         lambda: unable.readiness()["links"].keys() == {"main"}, what="the other link goes on"
     )
     stand.service.start()
-    eventually(lambda: beats(stand, begun)[-1].json["state"] == "operable", what="operable")
+    # The first such beat may cross with one of the service that cannot, which has not heard it yet.
+    eventually(lambda: states(stand, begun)[-3:] == ["operable"] * 3, what="operable")
     back = len(stand.ear.on(BEAT))
     eventually(lambda: len(beats(stand, back)) >= 3, what="three beats more")
-    assert {beat.json["state"] for beat in beats(stand, back)} == {"operable"}
+    assert set(states(stand, back)) == {"operable"}
     eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "open", what="the meter open")
     tables[0].accept(result(2))
