@@ -1,7 +1,5 @@
 """Without a living controller no new progressive wager is taken; what was taken is not lost."""
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,8 +13,7 @@ from tests.servers import eventually
 
 SILENCE_S: Final = 3.0
 BEAT_S: Final = 1.0
-LATE_S: Final = 4.0
-"""How much later a busy machine may be."""
+BEAT: Final = "pitlink/v1/main/controller"
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +22,8 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
         yield stand
 
 
-@contextmanager
-def frozen_service(stand: Stand) -> Iterator[None]:
-    """It is there, its connections are open, and it does nothing."""
-    pid = stand.service.process.process.pid
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
+def frozen_service(stand: Stand) -> AbstractContextManager[None]:
+    return stand.service.frozen()
 
 
 @contextmanager
@@ -81,16 +71,16 @@ def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
     """Refused some seconds after the last beat, with a reason and no light; then taken again."""
     fault, code = FAULTS[name]
     with Devices(stand.service.config, stand.table().table) as devices:
-        assert devices.refusal() is None
+        eventually(lambda: devices.refusal() is None, what="wagers taken")
+        # From a beat on: where the machine is busy the one before it may be old already.
+        stand.ear.next_on(BEAT, len(stand.ear.on(BEAT)))
+        began = time.monotonic()
         with fault(stand):
-            began = time.monotonic()
-            eventually(
-                lambda: devices.refusal() == code, within_s=SILENCE_S + LATE_S, what="refusals"
-            )
+            eventually(lambda: devices.refusal() == code, what="refusals")
             if code == "link_down":
                 assert time.monotonic() - began >= SILENCE_S - BEAT_S - 0.5
             assert devices.refusal() == code
-        eventually(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+        eventually(lambda: devices.refusal() is None, what="wagers taken again")
 
 
 @pytest.mark.duty("D13")
@@ -102,13 +92,14 @@ def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
     before = stand.books()["main"]["accounts"]
     with Devices(stand.service.config, table.table) as devices:
         assert devices.wager(3)["ok"]
+        told = len(devices.heard())
         with fault(stand):
             devices.say("lockout")
             # Time passing is what is tried here: every part is to have noticed, and still waits.
             end = time.monotonic() + SILENCE_S + BEAT_S
-            eventually(lambda: time.monotonic() > end, within_s=SILENCE_S + LATE_S)
-            assert len(devices.heard()) == 3, "lock-out was answered without the service"
-        answer = devices.answer(within_s=40)
+            eventually(lambda: time.monotonic() > end)
+            assert len(devices.heard()) == told, "lock-out was answered without the service"
+        answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R1")
         assert devices.play_out()["ok"]
     after = stand.books()["main"]["accounts"]
@@ -130,13 +121,14 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         told = len(devices.heard())
         before = int(stand.books()["main"]["accounts"][key])
         heard = len(stand.ear.on(table.out))
+        # After a beat: it is seconds until the next one finds Redis gone and stops the link.
+        stand.ear.next_on(BEAT, len(stand.ear.on(BEAT)))
         stand.redis.freeze()
         try:
             devices.say("lockout")
             stand.ear.next_on(table.out, heard)
-            topic = "pitlink/v1/main/controller"
             eventually(
-                lambda: "not answered" in stand.ear.on(topic)[-1].json["reason"],
+                lambda: "not answered" in stand.ear.on(BEAT)[-1].json["reason"],
                 what="the service waiting for Redis in vain",
             )
             stand.service.process.kill()
@@ -145,7 +137,7 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         eventually(lambda: stand.account("main", key) == before + 100 * 1_400, what="the batch")
         assert len(devices.heard()) == told
         stand.service.start()
-        answer = devices.answer(within_s=40)
+        answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R3")
         assert devices.play_out()["ok"]
     assert stand.account("main", key) == before + 100 * 1_400
