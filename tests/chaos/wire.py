@@ -6,10 +6,10 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Self
 
-from tests.waiting import free_port
+from tests.waiting import LONG_S, free_port
 
 _CHUNK = 65_536
-_CLOSED_WITHIN_S = 10
+_DONE_WITHIN_S = LONG_S
 
 
 class Wire:
@@ -37,7 +37,7 @@ class Wire:
     def __exit__(self, *_: object) -> None:
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSED_WITHIN_S)
+        self._thread.join(_DONE_WITHIN_S)
         self._loop.close()
 
     def cut(self) -> None:
@@ -46,19 +46,14 @@ class Wire:
 
     def hold(self) -> None:
         """Let nothing through, in either direction, with every connection standing."""
-        self._loop.call_soon_threadsafe(self._flowing.clear)
+        self._run(self._stop())
 
     def mend(self) -> None:
         """Let everything through again."""
-
-        def flow() -> None:
-            self._cut = False
-            self._flowing.set()
-
-        self._loop.call_soon_threadsafe(flow)
+        self._run(self._flow())
 
     def _run(self, job: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(job, self._loop).result(_CLOSED_WITHIN_S)
+        asyncio.run_coroutine_threadsafe(job, self._loop).result(_DONE_WITHIN_S)
 
     async def _open(self) -> None:
         self._flowing.set()
@@ -72,6 +67,13 @@ class Wire:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _stop(self) -> None:
+        self._flowing.clear()
+
+    async def _flow(self) -> None:
+        self._cut = False
+        self._flowing.set()
 
     async def _break(self) -> None:
         self._cut = True

@@ -2,7 +2,7 @@
 
 import itertools
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Final, Self
@@ -11,10 +11,14 @@ import redis
 
 from tests.chaos.wire import Wire
 from tests.servers import RedisServer, Server, eventually, free_port, require
+from tests.waiting import LONG_S
 
 SERVICE: Final = "pitlink"
-DOWN_AFTER_MS: Final = 1_000
-_UP_WITHIN_S: Final = 60.0
+DOWN_AFTER_MS: Final = 3_000
+"""Longer than any of them waits for its turn on a busy machine: else a primary is replaced for it."""
+_LEFT_ALONE_MS: Final = 600_000
+_TRIED_AGAIN_MS: Final = 10_000
+_UP_WITHIN_S: Final = 2 * LONG_S
 _KEEPING: Final = {
     "min-replicas-to-write": "1",
     "min-replicas-max-lag": "10",
@@ -31,7 +35,7 @@ class Follower(RedisServer):
 
     def ask(self, *command: object) -> Any:  # noqa: ANN401  (as the server answers)
         """What it answers to a command."""
-        with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=5) as client:
+        with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=LONG_S) as client:
             return client.execute_command(*command)
 
     def follow(self, port: int) -> None:
@@ -51,6 +55,19 @@ class Follower(RedisServer):
         """How many replicas keep up with it."""
         with redis.Redis(unix_socket_path=str(self.socket_path)) as client:
             return int(client.info("replication")["min_slaves_good_slaves"])
+
+
+class ClusterNode(Follower):
+    """A node of a cluster, which listens for the others on a port of its own."""
+
+    def __init__(self) -> None:
+        super().__init__({"cluster-enabled": "yes", "cluster-node-timeout": str(DOWN_AFTER_MS)})
+        self.bus = 0
+
+    def _choose_port(self) -> None:
+        super()._choose_port()
+        self.bus = free_port()
+        self._options["cluster-port"] = str(self.bus)
 
 
 class Sentinel(Server):
@@ -75,7 +92,7 @@ class Sentinel(Server):
                 f"sentinel monitor {SERVICE} {self._watched}",
                 f"sentinel down-after-milliseconds {SERVICE} {DOWN_AFTER_MS}",
                 # So long they leave alone a replica whose way to the primary is not the usual.
-                f"sentinel failover-timeout {SERVICE} 60000",
+                f"sentinel failover-timeout {SERVICE} {_LEFT_ALONE_MS}",
             ]
             conf.write_text("\n".join(lines) + "\n")
         return [self._program, str(conf), "--sentinel"]
@@ -85,9 +102,17 @@ class Sentinel(Server):
             connection.sendall(b"PING\r\n")
             return connection.recv(64).startswith(b"+PONG")
 
+    def try_again_soon(self) -> None:
+        """Have it begin anew before long where an election came to nothing.
+
+        So it does where all began at once and each voted for itself; the pause is twice this.
+        """
+        with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
+            client.execute_command("SENTINEL", "SET", SERVICE, "failover-timeout", _TRIED_AGAIN_MS)
+
     def sees(self, replicas: int, sentinels: int) -> bool:
         """Whether it knows of so many replicas, and of so many sentinels beside itself."""
-        with redis.Redis(port=self.port, socket_timeout=5) as client:
+        with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             of: dict[str, Any] = client.sentinel_masters()[SERVICE]
         return (of["num-slaves"], of["num-other-sentinels"]) == (replicas, sentinels)
 
@@ -121,6 +146,14 @@ class Watched:
         """The others."""
         primary = self.primary
         return [server for server in self.servers if server is not primary]
+
+    def strike(self, how: Callable[[Follower], None]) -> Follower:
+        """Do something to the one that is the primary now; gives that one."""
+        primary = self.primary
+        how(primary)
+        for sentinel in self.sentinels:
+            sentinel.try_again_soon()
+        return primary
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -158,18 +191,8 @@ class Cluster:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        self.servers = [self._node() for _ in range(7)]
+        self.servers = [ClusterNode() for _ in range(7)]
         self._up = ExitStack()
-
-    @staticmethod
-    def _node() -> Follower:
-        return Follower(
-            {
-                "cluster-enabled": "yes",
-                "cluster-port": str(free_port()),
-                "cluster-node-timeout": str(DOWN_AFTER_MS),
-            }
-        )
 
     @property
     def url(self) -> str:
@@ -185,6 +208,12 @@ class Cluster:
             if first <= slot <= last:
                 return next(server for server in self.servers if server.port == port)
         raise AssertionError(f"nobody serves {key}")
+
+    def strike(self, how: Callable[[Follower], None]) -> Follower:
+        """Do something to the one that serves the key now; gives that one."""
+        primary = self.primary_of(self._key)
+        how(primary)
+        return primary
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -203,8 +232,7 @@ class Cluster:
         for number, server in enumerate(self.servers, start=1):
             server.ask("CLUSTER", "SET-CONFIG-EPOCH", number)
         for server in self.servers[1:]:
-            bus = server._options["cluster-port"]
-            self.servers[0].ask("CLUSTER", "MEET", "127.0.0.1", server.port, bus)
+            self.servers[0].ask("CLUSTER", "MEET", "127.0.0.1", server.port, server.bus)
         for server in self.servers:
             self._until(lambda: len(server.ask("CLUSTER", "NODES").split(b"\n")) == 8, "nodes")  # noqa: B023
             self._until(lambda: len(server.ask("CLUSTER", "SLOTS")) == 3, "slots")  # noqa: B023

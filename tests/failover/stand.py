@@ -9,6 +9,7 @@ import httpx
 from tests.mqtt.floors import floor_text
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, eventually, free_port
+from tests.waiting import LONG_S
 
 
 @contextmanager
@@ -27,10 +28,10 @@ def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
 
 def reason(service: Service) -> str:
     """Why the service is not ready, or nothing."""
-    answer = httpx.get(f"{service.url}/readyz", timeout=5)
+    answer = httpx.get(f"{service.url}/readyz", timeout=LONG_S)
     return "" if answer.status_code == 200 else answer.text
 
 
 def until_ready(service: Service) -> None:
     """Wait until every link operates again."""
-    eventually(lambda: not reason(service), within_s=60, what="the links operable again")
+    eventually(lambda: not reason(service), within_s=2 * LONG_S, what="the links operable again")

@@ -16,12 +16,13 @@ from tests.mqtt.stand import Service
 from tests.processes import run_pitlink
 from tests.servers import Mosquitto, eventually
 from tests.staff import Colleague, hire
+from tests.waiting import LONG_S
 
 pytestmark = pytest.mark.slow
 
 TABLES: Final = [f"T-{number}" for number in range(1, 9)]
 BOOKS: Final = f"pitlink:{{{LINK}}}:meters"
-_WITHIN_S: Final = 60.0
+_WITHIN_S: Final = 2 * LONG_S
 
 
 async def until(check: Callable[[], bool]) -> None:
@@ -42,16 +43,19 @@ async def go_on(players: Players, events: int) -> None:
         await asyncio.sleep(0.02)
 
 
-async def under_load(players: Players, strike: Callable[[], None]) -> float:
-    """Play, strike, and play on; the seconds from the strike to the next answer at every table."""
+async def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[Follower, float]:
+    """Play, strike, and play on.
+
+    Returns who was struck, and the seconds from the strike to the next answer at every table.
+    """
     async with players.playing():
         await go_on(players, 10)
-        strike()
+        struck = strike()
         began = time.monotonic()
         await go_on(players, 2)
         took_s = time.monotonic() - began
         await go_on(players, 4)
-    return took_s
+    return struck, took_s
 
 
 def check_all(service: Service, players: Players, primary: Follower) -> None:
@@ -64,6 +68,17 @@ def check_all(service: Service, players: Players, primary: Follower) -> None:
     found = service.audit()
     assert found["balanced"], found["problems"]
     assert found["totals"]["wagered_cents"] == 100 * sum(seq % 2 for _, seq in kept)
+
+
+def succeeds(service: Service, *command: str) -> None:
+    """Have a command find all in order, be it later: a sentinel has but a second to answer."""
+
+    def done() -> bool:
+        found = run_pitlink(*command, "--config", str(service.config))
+        assert found.returncode == 0, found.stdout + found.stderr
+        return True
+
+    eventually(done, within_s=_WITHIN_S, what=" ".join(command))
 
 
 def tell(what: str, took_s: float) -> None:
@@ -80,15 +95,14 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
         hire(service.config, "Ada Lane", "supervisor")
         ada = Colleague(service.url, "Ada Lane")
-        first = watched.primary
-        took_s = await under_load(players, first.kill)
+        first, took_s = await under_load(players, lambda: watched.strike(Follower.kill))
         tell("primary killed, sentinels", took_s)
         second = watched.primary
         check_all(service, players, second)
 
         first.follow(second.port)
         eventually(lambda: second.replicas() == 2, within_s=_WITHIN_S, what="it as a replica")
-        took_s = await under_load(players, second.freeze)
+        second, took_s = await under_load(players, lambda: watched.strike(Follower.freeze))
         tell("primary frozen, sentinels", took_s)
         async with players.playing():
             second.thaw()
@@ -97,9 +111,9 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
         (third,) = (one for one in watched.servers if one is not second and one.is_primary)
         check_all(service, players, third)
 
+        until_ready(service)
         assert ada.post(f"/api/v1/links/{LINK}/close", reason="end of day").status_code < 300
-        done = run_pitlink("check", "--config", str(service.config))
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeds(service, "check")
 
 
 async def hold_replicas(watched: Watched, service: Service) -> None:
@@ -135,9 +149,9 @@ async def test_nothing_is_answered_that_no_replica_has(
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
         async with players.playing():
             await go_on(players, 10)
-            primary, replicas = watched.primary, watched.replicas
+            replicas = watched.replicas
             await hold_replicas(watched, service)
-            primary.kill()
+            watched.strike(Follower.kill)
             for wire in watched.wires:
                 wire.cut()
             await until(lambda: any(replica.is_primary for replica in replicas))
@@ -174,12 +188,10 @@ async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
     with Cluster(BOOKS) as cluster, serving(tmp_path, mosquitto, cluster.url) as service:
         hire(service.config, "Ada Lane", "administrator")
         Colleague(service.url, "Ada Lane")
-        primary = cluster.primary_of(BOOKS)
-        took_s = await under_load(players, primary.kill)
+        primary, took_s = await under_load(players, lambda: cluster.strike(Follower.kill))
         tell("primary killed, cluster", took_s)
         assert cluster.primary_of(BOOKS) is not primary
         check_all(service, players, cluster.primary_of(BOOKS))
         until_ready(service)
         for command in (["check"], ["user", "list"]):
-            done = run_pitlink(*command, "--config", str(service.config))
-            assert done.returncode == 0, done.stdout + done.stderr
+            succeeds(service, *command)

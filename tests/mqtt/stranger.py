@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
 
 from tests.servers import eventually, require
 from tests.waiting import LONG_S, dies_with_us
@@ -142,7 +143,7 @@ def publish_all(port: int, topic: str, lines: Sequence[bytes]) -> None:
 
 def publish_each(port: int, messages: Mapping[str, bytes]) -> None:
     """Publish one message a topic over one connection, all of them at once."""
-    client = paho.Client(paho.CallbackAPIVersion.VERSION2)
+    client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", port)
     client.loop_start()
     try:

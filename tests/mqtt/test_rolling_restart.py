@@ -46,14 +46,12 @@ class PlayedTable:
 
     def _play_round(self) -> list[Answer]:
         """Play a round up to what is refused; the answers that were refusals."""
-        for play in (
-            lambda: self._devices.wager(3),
-            lambda: self._devices.ask("lockout"),
-            self._devices.play_out,
-        ):
-            if not (answer := play())["ok"]:
-                return [answer]
-        return []
+        answer = self._devices.wager(3)
+        if answer["ok"]:
+            answer = self._devices.ask("lockout")
+        if answer["ok"]:
+            answer = self._devices.play_out()
+        return [] if answer["ok"] else [answer]
 
     def _play(self) -> None:
         try:
