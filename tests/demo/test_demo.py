@@ -17,7 +17,7 @@ from meters.embedded.keeper import KEEPER_LOCK, try_lock
 from meters.wire.demonstration import PIN
 from tests.processes import Pitlink, run_pitlink
 from tests.staff import Colleague
-from tests.waiting import eventually, free_port
+from tests.waiting import LONG_S, eventually, free_port
 
 NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
 """An environment without redis-server and mosquitto: the parts carried along serve."""
@@ -57,47 +57,73 @@ def in_use(data: Path) -> bool:
     return False
 
 
+def ports(port: int) -> tuple[str, ...]:
+    """Its pages' port, and one for its panel: that after the first may be anybody's."""
+    return ("--port", str(port), "--panel-port", str(free_port()))
+
+
 def ready(demo: Pitlink, port: int) -> None:
     """Wait until a demonstration has told its address and its signage is served."""
-    demo.until(lambda: "/signage" in demo.output, within_s=60, what="the address")
-    assert httpx.get(f"http://127.0.0.1:{port}/signage").status_code == 200
+    demo.until(lambda: "/signage" in demo.output, what="the address")
+    assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
 
 GAMES = {"three_card_poker", "three_card_prime", "four_card_prime"}
 
 
-def settled_again(data: Path) -> set[str]:
-    """Feed the rounds of a demonstration to `pitlink settle`; the games that they were of."""
-    rounds = (data / "rounds.jsonl").read_bytes()
-    done = run_pitlink("settle", stdin=rounds)
+WAGERS = {"ante", "play", "pair_plus", "six_card_bonus", "progressive"}
+
+
+def rounds_in(data: Path) -> list[dict[str, Any]]:
+    """The rounds that a demonstration has written down so far."""
+    path = data / "rounds.jsonl"
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def games_in(data: Path) -> set[str]:
+    """The games that they were of."""
+    return {one["game"] for one in rounds_in(data)}
+
+
+def is_varied(data: Path) -> bool:
+    """Whether there are some of every game, with wagers of every kind and many on the meters."""
+    made = [{wager for at in one["positions"] for wager in at["wagers"]} for one in rounds_in(data)]
+    progressive = sum("progressive" in wagers for wagers in made)
+    return progressive > 10 and games_in(data) == GAMES and set().union(*made) >= WAGERS
+
+
+def settle_again(data: Path) -> None:
+    """Feed the rounds of a demonstration to `pitlink settle`: they come out the same."""
+    done = run_pitlink("settle", stdin=(data / "rounds.jsonl").read_bytes())
     assert done.returncode == 0
     assert done.stdout == (data / "settlements.jsonl").read_text()
-    told = [json.loads(line) for line in rounds.splitlines()]
-    made = {wager for one in told for at in one["positions"] for wager in at["wagers"]}
-    assert {"ante", "play", "pair_plus", "six_card_bonus", "progressive"} <= made
-    return {one["game"] for one in told}
 
 
 def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     """The tables' own books and the ledger agree, over two runs on the same data."""
     data = tmp_path / "data"
     runs = []
-    for tables in (4, 2):
+    for tables, lasting in (("4", ()), ("2", ("--for", "10"))):
         port = free_port()
-        done = run_pitlink(
-            "demo", "--for", "10", "--speed", "40", "--tables", str(tables),
-            "--port", str(port), "--data", str(data),
-            env=NOWHERE, cwd=tmp_path, timeout_s=120,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "The ledger balances to the micro" in done.stdout
-        assert f"http://127.0.0.1:{port}/signage" in done.stdout
-        assert "simulated" in done.stdout
-        assert "and came out the same" in done.stdout
-        games = settled_again(data)
-        assert games == (GAMES if tables == 4 else {"three_card_poker"})
-        runs.append(summary(done.stdout))
+        with Pitlink(
+            "demo", *lasting, "--speed", "40", "--tables", tables,
+            *ports(port), "--data", str(data),
+            env=NOWHERE, cwd=tmp_path,
+        ) as demo:  # fmt: skip
+            if not lasting:
+                demo.until(lambda: is_varied(data), what="rounds of every kind")
+                demo.process.terminate()
+            assert demo.wait(within_s=3 * LONG_S) == 0, demo.output + demo.errors
+            output = demo.output
+        assert "The ledger balances to the micro" in output
+        assert f"http://127.0.0.1:{port}/signage" in output
+        assert "simulated" in output
+        assert "and came out the same" in output
+        settle_again(data)
+        runs.append(summary(output))
         assert not in_use(data)
+    assert games_in(data) == {"three_card_poker"}
     assert "Redis version=6.2" in (data / "logs" / "redis.log").read_text()
     assert not (data / "broker" / "mosquitto.conf").exists()
     (first, ledger_first), (second, ledger_second) = runs
@@ -112,7 +138,7 @@ def test_demo_ends_cleanly_when_told_to(tmp_path: Path, how: signal.Signals) -> 
     data = tmp_path / "data"
     port = free_port()
     with Pitlink(
-        "demo", "--tables", "3", "--speed", "40", "--port", str(port), "--data", str(data)
+        "demo", "--tables", "3", "--speed", "40", *ports(port), "--data", str(data)
     ) as demo:
         ready(demo, port)
         demo.process.send_signal(how)
@@ -126,7 +152,7 @@ def test_demo_ends_cleanly_when_told_to(tmp_path: Path, how: signal.Signals) -> 
 def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -> None:
     data = tmp_path / "data"
     port = free_port()
-    with Pitlink("demo", "--tables", "2", "--port", str(port), "--data", str(data)) as demo:
+    with Pitlink("demo", "--tables", "2", *ports(port), "--data", str(data)) as demo:
         ready(demo, port)
         pid = demo.process.pid
         (service,) = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
@@ -141,7 +167,7 @@ def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -
 def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     data = tmp_path / "data"
     port = free_port()
-    with Pitlink("demo", "--tables", "2", "--port", str(port), "--data", str(data)) as demo:
+    with Pitlink("demo", "--tables", "2", *ports(port), "--data", str(data)) as demo:
         ready(demo, port)
         demo.kill()
     eventually(lambda: not in_use(data), what="the parts ending")
@@ -158,20 +184,20 @@ def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
     claims = f"http://127.0.0.1:{port}/api/v1/claims"
     with Pitlink(
         "demo", "--no-auto-floor", "--tables", "4", "--speed", "400",
-        "--port", str(port), "--data", str(data),
+        *ports(port), "--data", str(data),
     ) as demo:  # fmt: skip
         ready(demo, port)
         flo, fred = (Colleague(f"http://127.0.0.1:{port}", name, PIN) for name in ("Flo", "Fred"))
 
         def hand_pays() -> list[dict[str, Any]]:
-            waiting = httpx.get(claims).json()
+            waiting = httpx.get(claims, timeout=LONG_S).json()
             for claim in waiting:
                 # Else a table may have as many undecided rounds as it keeps before its hand pay.
                 if claim["paid_from"] != "hand_pay":
                     flo.decide(claim["claim"], "validate")
             return [claim for claim in waiting if claim["paid_from"] == "hand_pay"]
 
-        claim = demo.until(hand_pays, within_s=60, what="a hand pay")[0]
+        claim = demo.until(hand_pays, within_s=3 * LONG_S, what="a hand pay")[0]
         assert claim["state"] == "pending"
         assert flo.decide(claim["claim"], "validate")["validated_by"] == "Flo"
         assert fred.decide(claim["claim"], "pay", slip="S-1")["paid_by"] == "Fred"
@@ -179,14 +205,14 @@ def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
             lambda: claim["claim"] not in [one["claim"] for one in hand_pays()],
             what="the claim being done",
         )
-        assert demo.stop(within_s=60) == 0, demo.output + demo.errors
+        assert demo.stop() == 0, demo.output + demo.errors
         assert "The ledger balances to the micro" in demo.output
 
 
 def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run_pitlink("demo", "--port", str(port), "--data", str(tmp_path))
+        done = run_pitlink("demo", *ports(port), "--data", str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"pitlink: port {port} is in use; give another with --port\n"
 
@@ -195,7 +221,7 @@ def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     lock = try_lock(tmp_path / "demo.lock", fcntl.LOCK_EX)
     assert lock is not None
     with lock:
-        done = run_pitlink("demo", "--port", str(free_port()), "--data", str(tmp_path))
+        done = run_pitlink("demo", *ports(free_port()), "--data", str(tmp_path))
     assert done.returncode == 1
     assert "runs on" in done.stderr
     assert "Traceback" not in done.stderr

@@ -15,7 +15,7 @@ from tests.waiting import LONG_S
 
 SERVICE: Final = "pitlink"
 DOWN_AFTER_MS: Final = 3_000
-"""Longer than any of them waits for its turn on a busy machine: else a primary is replaced for it."""
+"""Longer than any of them waits for its turn on a busy machine, and is then replaced unasked."""
 _LEFT_ALONE_MS: Final = 600_000
 _TRIED_AGAIN_MS: Final = 10_000
 _UP_WITHIN_S: Final = 2 * LONG_S

@@ -15,7 +15,7 @@ from tests.panel.stand import STANDS
 from tests.processes import Pitlink
 from tests.servers import Mosquitto, RedisServer
 from tests.staff import PIN, hire
-from tests.waiting import free_port
+from tests.waiting import LONG_S, free_port
 
 ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
 """Where the screenshots of a journey are left, for whoever wants to see it."""
@@ -79,7 +79,7 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         )
         url = f"http://127.0.0.1:{port}"
         service = stack.enter_context(Pitlink("serve", "--config", str(config)))
-        await asyncio.to_thread(service.until, lambda: _ready(url), within_s=30, what="the service")
+        await asyncio.to_thread(service.until, lambda: _ready(url), what="the service")
         for name, role in PEOPLE.items():
             await asyncio.to_thread(hire, config, name, role)
         table = stack.enter_context(
@@ -89,7 +89,6 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         printed = await asyncio.to_thread(
             table.until,
             lambda: re.search(r"http://\S+\?key=\S+", table.output),
-            within_s=30,
             what="the panel's address",
         )
         assert printed is not None
@@ -100,7 +99,7 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
 
 def _ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/readyz").status_code == 200
+        return httpx.get(f"{url}/readyz", timeout=LONG_S).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -118,7 +117,7 @@ class Screens:
     async def _open(self, address: str, width: int, height: int) -> Page:
         context = await self._browser.new_context(viewport=ViewportSize(width=width, height=height))
         page = await context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(LONG_S * 1_000)
         page.on("pageerror", lambda error: self._errors.append(str(error)))
         await page.goto(address)
         return page

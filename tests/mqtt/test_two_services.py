@@ -13,6 +13,7 @@ import pytest
 from tests.mqtt.events import Event, result, wagers
 from tests.mqtt.stand import Asker, Service, Stand
 from tests.servers import eventually
+from tests.waiting import LONG_S
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,7 @@ def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
 
 def page_of(service: Service) -> str:
     """The signage of the link, as a display that is switched on now gets it."""
-    answer = httpx.get(f"{service.url}/signage/main", timeout=5)
+    answer = httpx.get(f"{service.url}/signage/main", timeout=LONG_S)
     assert answer.status_code == 200
     return answer.text
 
