@@ -87,7 +87,7 @@ def test_duty_d7_a_clock_that_jumps_changes_no_order_and_stops_no_table(
         clock.set_off(-2 * HOUR_S)
         stand.service.process.kill()
         stand.service.start()
-        devices.until(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+        devices.until(lambda: devices.refusal() is None, what="wagers taken again")
         play()
     monkeypatch.delenv("LD_PRELOAD")
     stand.books()  # once the pages show what the store holds

@@ -24,7 +24,7 @@ def test_service_and_agent_work_with_their_logs_on_a_full_disk(tmp_path: Path) -
         with subprocess.Popen(
             dies_with_us(pitlink_command("serve", "--config", config)), stderr=full
         ) as service:
-            eventually(stand.service.ready, within_s=30, what="the service ready")
+            eventually(stand.service.ready, what="the service ready")
             done = subprocess.run(
                 dies_with_us(pitlink_command("table", "T-1", "--config", config, "--events")),
                 input=LINES, stdout=subprocess.PIPE, stderr=full, timeout=60, check=False,
@@ -35,6 +35,6 @@ def test_service_and_agent_work_with_their_logs_on_a_full_disk(tmp_path: Path) -
             # A broker that goes makes both sides log.
             stand.mosquitto.kill()
             stand.mosquitto.start()
-            eventually(stand.service.ready, within_s=30, what="the service ready again")
+            eventually(stand.service.ready, what="the service ready again")
             assert service.poll() is None
             service.kill()

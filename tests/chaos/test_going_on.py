@@ -28,21 +28,20 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
             incr(stand.redis).write_bytes(data[: data.rfind(b"*1\r\n$5\r\nMULTI")])
             stand.redis.start()
             service.launch()
-            eventually(lambda: "has held" in service.process.errors, within_s=30, what="the link")
+            eventually(lambda: "has held" in service.process.errors, what="the link")
             assert not service.ready()
             checked = run_pitlink("check", "--config", str(service.config))
             assert checked.returncode == 1
             assert "it lost some, or is another" in checked.stdout
-            eventually(lambda: devices.refusal() == "inoperable", within_s=30, what="refusals")
+            eventually(lambda: devices.refusal() == "inoperable", what="refusals")
 
             service.process.kill()
             for mark in (tmp_path / "data" / "marks").glob("main.*.json"):
                 mark.unlink()
             service.start()
-            eventually(lambda: devices.refusal() == "events_lost", within_s=30, what="the table")
+            eventually(lambda: devices.refusal() == "events_lost", what="the table")
             eventually(
                 lambda: '"events lost"' in service.process.errors,
-                within_s=30,
                 what="the service told",
             )
         outbox = tmp_path / "data" / "tables" / f"{table}.sqlite"
@@ -50,5 +49,5 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
         # The service still holds the round open whose result was lost: it has to be void.
         with Devices(service.config, table, plays=False) as devices:
             assert devices.ask("void", reason="the store lost its result")["ok"]
-            eventually(lambda: devices.refusal() is None, within_s=30, what="wagers taken again")
+            eventually(lambda: devices.refusal() is None, what="wagers taken again")
         assert service.audit()["balanced"]

@@ -82,5 +82,5 @@ def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
         stand.redis.thaw()
     eventually(lambda: stand.account("main", key) != before, what="the hit in the books")
     stand.mosquitto.start()
-    eventually(stand.service.ready, within_s=30, what="ready")
+    eventually(stand.service.ready, what="ready")
     eventually(lambda: shows_hit_of(stand, table), what="the hit shown")

@@ -87,7 +87,7 @@ def claim_states(store: redis.Redis) -> dict[str, list[str]]:
 
 def check_books(tables: list[DrivenTable], service: Service, redis_server: RedisServer) -> None:
     """Every meter equals the independent sum, to the micro, and every claim is in one state."""
-    eventually(lambda: service.claims() == [], within_s=30, what="no claim waiting")
+    eventually(lambda: service.claims() == [], what="no claim waiting")
     found = service.audit()
     assert found["balanced"], found["problems"]
     with redis.Redis(unix_socket_path=str(redis_server.socket_path)) as store:

@@ -21,7 +21,7 @@ from bonus.errors import UserError
 from meters.embedded.keeper import KEEPER_LOCK, try_lock
 from meters.embedded.parts import embedded_broker, embedded_redis
 from meters.wire.address import BROKER_URL_FILE
-from tests.waiting import dies_with_us, eventually, eventually_async, require
+from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ async def test_broker_carries_retained_values_wills_and_qos_1(parts: str, tmp_pa
         no_delay = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
         async with (
             aiomqtt.Client("127.0.0.1", port, socket_options=no_delay) as client,
-            asyncio.timeout(10),
+            asyncio.timeout(LONG_S),
         ):
             await client.subscribe("status", qos=1)
             messages = aiter(client.messages)

@@ -270,7 +270,6 @@ class TestController:
         stand.redis.kill()
         eventually(
             lambda: stand.ear.on(topic)[-1].json["state"] == "inoperable",
-            within_s=20,
             what="inoperable",
         )
         assert "Redis" in stand.ear.on(topic)[-1].json["reason"]
@@ -283,7 +282,7 @@ class TestController:
         assert len(stand.ear.on(table.into)) == answered
 
         stand.redis.start()
-        eventually(stand.service.ready, within_s=30, what="ready again")
+        eventually(stand.service.ready, what="ready again")
         eventually(lambda: stand.ear.on(topic)[-1].json["state"] == "operable", what="operable")
         eventually(lambda: stand.ear.on(meter)[-1].json["state"] != "inoperable", what="meter")
         # The ledger has one entry more, which says that the link was inoperable.
@@ -388,7 +387,6 @@ class TestStatus:
         with Pitlink(*command, stdin=True) as agent:
             agent.until(
                 lambda: (found := stand.ear.on(topic)) and found[-1].json["state"] == "open",
-                within_s=30,
                 what="the table open",
             )
             status = stand.ear.on(topic)[-1]

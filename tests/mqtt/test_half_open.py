@@ -15,8 +15,9 @@ from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running
 from tests.mqtt.relay import Relay
 from tests.servers import Mosquitto, eventually_async
+from tests.waiting import LONG_S
 
-WITHIN_S = 30.0
+WITHIN_S = LONG_S
 NOTICING = replace(SWIFT, keepalive_s=1, call_s=1.0)
 
 

@@ -16,6 +16,7 @@ from tests.chaos.test_torn_store import incr
 from tests.mqtt.stand import Service
 from tests.processes import run_pitlink
 from tests.servers import Mosquitto, RedisServer, eventually, free_port
+from tests.waiting import LONG_S
 
 LINK: Final = "tcp-five"
 TABLES: Final = ("TCP-05", "TCP-06")
@@ -45,7 +46,11 @@ class Pit:
             driven = DrivenTable(self.config, table, lines)
             driven.start()
             try:
-                eventually(lambda driven=driven: driven.done, within_s=120, what=f"{table} played")  # type: ignore[misc]
+                eventually(
+                    lambda driven=driven: driven.done,  # type: ignore[misc]
+                    within_s=4 * LONG_S,
+                    what=f"{table} played",
+                )
             finally:
                 driven.stop()
             self._played[table] = end
@@ -67,7 +72,7 @@ class Pit:
 
     def meters(self) -> object:
         """What every meter holds, once nothing waits; the audit balances."""
-        eventually(lambda: self.service.claims() == [], within_s=30, what="no claim waiting")
+        eventually(lambda: self.service.claims() == [], what="no claim waiting")
         found = self.service.audit()
         assert found["balanced"], found["problems"]
         return found["links"][LINK], found["totals"]

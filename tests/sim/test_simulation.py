@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-WITHIN_S: Final = 300
+WITHIN_S: Final = 900
 
 
 def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
