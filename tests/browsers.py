@@ -22,6 +22,7 @@ _ARGUMENTS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+_START_WITHIN_MS: Final = 120_000
 
 
 @asynccontextmanager
@@ -29,7 +30,9 @@ async def chromium() -> AsyncIterator[Browser]:
     """A Chromium; without one the test is skipped, and fails in CI."""
     path = os.environ.get("CHROMIUM") or require("chromium")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        browser = await playwright.chromium.launch(
+            executable_path=path, args=list(_ARGUMENTS), timeout=_START_WITHIN_MS
+        )
         yield browser
         await browser.close()
 

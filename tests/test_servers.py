@@ -1,6 +1,5 @@
 """The servers that the tests start: real, private, and the same again after a kill."""
 
-import time
 from pathlib import Path
 
 import aiomqtt
@@ -64,10 +63,8 @@ def test_missing_program_skips_here_and_fails_in_ci(monkeypatch: pytest.MonkeyPa
 def test_eventually_returns_what_came_and_fails_when_it_does_not() -> None:
     answers = iter([0, 0, 7])
     assert eventually(lambda: next(answers)) == 7
-    begun = time.monotonic()
     with pytest.raises(AssertionError, match="the tide"):
         eventually(lambda: False, within_s=0.05, what="the tide")
-    assert time.monotonic() - begun < 5
 
 
 @pytest.mark.parametrize(
