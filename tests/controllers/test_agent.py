@@ -87,7 +87,7 @@ async def test_replies_that_come_twice_or_to_others_change_nothing(
     await say_all(agent, "wager 3 progressive")
     assert await code_of(agent, "lockout") == "link_closed"
     await say_all(agent, f"chips 0; hand 3 As Ks Qs; dealer 2c 3c 4c; settle; {ROUND}")
-    assert [seq for seq, _ in dict.fromkeys(service.heard)] == [1, 2, 3]
+    assert service.numbers == [1, 2, 3]
 
 
 async def test_it_goes_on_after_the_broker_was_killed(
@@ -126,11 +126,11 @@ async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
     service.beating = False
     await until_code(agent, "wager 4 progressive", "link_down")
     assert agent.state == "locked_out"
-    await eventually_async(lambda: service.statuses[-1]["state"] == "locked_out")
+    await eventually_async(lambda: service.status.get("state") == "locked_out")
     await say_all(agent, "lockout; chips 1; fold 3; dealer 2c 3c 4c; settle")
     service.beating = True
     await until_code(agent, "wager 4 progressive", None)
-    await eventually_async(lambda: service.statuses[-1]["state"] == "open")
+    await eventually_async(lambda: service.status.get("state") == "open")
 
 
 async def test_duty_d13_an_inoperable_controller_locks_new_wagers_out_with_its_reason(
@@ -153,8 +153,8 @@ async def test_a_round_in_hand_is_not_kept_waiting_by_a_link_that_is_not_live(
 ) -> None:
     service.state, service.reason = state, "the felt is changed"
     async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
-        async with asyncio.timeout(20):
-            await agent.wait_told(60)
+        async with asyncio.timeout(60):
+            await agent.wait_told(120)
         assert agent._told.is_set()
 
 
@@ -218,7 +218,7 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     service.settlement = HAND_PAY
     settled = await say_all(agent, ROUND)
     assert settled.held == ("C1",)
-    await eventually_async(lambda: service.statuses[-1]["state"] == "held")
+    await eventually_async(lambda: service.status.get("state") == "held")
     waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
     await service.jackpot("C1", "validated")
     await service.jackpot("C2", final)
@@ -327,11 +327,9 @@ async def test_the_status_is_retained_and_ends_with_the_agent(
 ) -> None:
     async with live_agent(mosquitto.url, outbox):
         await eventually_async(
-            lambda: (
-                (service.statuses[-1]["online"], service.statuses[-1]["state"]) == (True, "open")
-            )
+            lambda: (service.status.get("online"), service.status.get("state")) == (True, "open")
         )
-    await eventually_async(lambda: service.statuses[-1]["online"] is False)
+    await eventually_async(lambda: service.status.get("online") is False)
 
 
 @pytest.mark.duty("D14")
@@ -342,7 +340,7 @@ async def test_the_status_is_told_again_after_a_connection_that_was_lost_for_a_m
     timing = replace(SWIFT, watch_every_s=0.5, reconnect_first_s=0.001)
 
     def online() -> bool:
-        return bool(service.statuses) and service.statuses[-1]["online"] is True
+        return bool(service.statuses) and service.status.get("online") is True
 
     async with Agent(*link_and_table(), mosquitto.url, outbox, timing=timing):
         await eventually_async(online, what="the table online")
@@ -418,7 +416,7 @@ async def test_it_ends_though_a_cancel_is_lost_once(
         await asyncio.sleep(3600)
 
     monkeypatch.setattr(Courier, "stay_connected", stubborn)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
             await asyncio.sleep(0)
     assert lost == ["one"]

@@ -46,7 +46,7 @@ class Station:
 
     async def answer(self) -> dict[str, object]:
         assert self.process.stdout is not None
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             found = json.loads(await self.process.stdout.readline())
         assert isinstance(found, dict)
         return found
@@ -58,7 +58,7 @@ class Station:
     async def end(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self.process.wait()
 
 
@@ -117,7 +117,7 @@ async def test_a_file_as_input_and_a_refused_line_end_with_status_1(
     def run() -> subprocess.CompletedProcess[bytes]:
         with source.open("rb") as events:
             return subprocess.run(
-                command, stdin=events, capture_output=True, timeout=60, check=False
+                command, stdin=events, capture_output=True, timeout=120, check=False
             )
 
     done = await asyncio.to_thread(run)
@@ -137,7 +137,7 @@ async def test_duty_d11_killed_in_mid_round_it_goes_on_where_it_was(
         assert (await first.ask("wager 3 progressive"))["ok"]
         service.answering = False
         first.write(line_of("lockout") + b"\n")
-        await eventually_async(lambda: service.heard, within_s=20)
+        await eventually_async(lambda: service.heard)
         first.process.kill()
         await first.process.wait()
     service.answering = True
@@ -156,9 +156,9 @@ async def test_told_to_stop_it_ends_in_good_order_though_its_input_is_open(
     async with station(floor_file(tmp_path, mosquitto.url)) as table:
         assert (await table.ask("wager 3 progressive"))["ok"]
         table.process.terminate()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await table.process.wait() == 0
-    assert service.statuses[-1]["online"] is False
+    await eventually_async(lambda: service.status.get("online") is False)
 
 
 async def test_a_second_agent_of_the_table_is_refused_plainly(
@@ -177,7 +177,7 @@ async def test_a_second_agent_of_the_table_is_refused_plainly(
 
 
 def refused(*arguments: str) -> tuple[int, str]:
-    done = run_pitlink("table", *arguments, timeout_s=60)
+    done = run_pitlink("table", *arguments)
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     return done.returncode, done.stderr

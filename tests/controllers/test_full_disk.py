@@ -109,7 +109,7 @@ async def test_what_cannot_be_kept_is_refused_and_taken_once_there_is_room(
     disk.fill()
     for _ in range(2):
         await is_refused(agent, refused)
-    assert len(service.heard) == sent, "something was published that is not in the outbox"
+    assert len(service.numbers) == sent, "something was published that is not in the outbox"
     disk.free()
     await until_code(agent, refused, None)
 

@@ -47,7 +47,7 @@ async def test_told_to_stop_a_bot_ends_its_round_without_pauses(
         await asyncio.sleep(0)
         assert not bot.done()
         stopping.set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await bot
         assert agent.table_state.phase is Phase.OPEN
         assert not agent.table_state.wagers
@@ -77,7 +77,7 @@ async def test_a_bot_waits_for_a_lost_link_and_goes_on(
         mosquitto.kill()
         await eventually_async(lambda: agent.fault() is not None)
         mosquitto.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await bot
     assert len(rounds) == 60
     told = [event["seq"] for event in service.applied]

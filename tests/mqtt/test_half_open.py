@@ -12,7 +12,7 @@ from controllers.agent import Agent
 from meters.mqtt.connection import BrokerConnection
 from meters.wire.address import BrokerAddress
 from tests.controllers.floors import link_and_table
-from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running
+from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running, until_code
 from tests.mqtt.relay import Relay
 from tests.servers import Mosquitto, eventually_async
 from tests.waiting import LONG_S
@@ -69,7 +69,7 @@ async def test_an_agent_notices_it_locks_out_and_comes_back(
         assert await agent.wait_live(WITHIN_S)
         relay.stall()
         await eventually_async(lambda: not agent._courier.connected, within_s=WITHIN_S)
-        assert await code_of(agent, "wager 3 progressive") == "link_down"
+        await until_code(agent, "wager 3 progressive", "link_down")
         relay.flow()
         assert await agent.wait_live(WITHIN_S)
 
