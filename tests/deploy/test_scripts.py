@@ -22,7 +22,7 @@ SCRIPTS: Final = ("backup", "put-keys", "up", "container/make-keys")
 def run(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [DEPLOY / name, *arguments],
-        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env},
+        capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **env},
     )  # fmt: skip
 
 
