@@ -88,7 +88,7 @@ class TestCheck:
             "redis": f"redis://127.0.0.1:{free_port()}",
         }
         urls[part] = f"{urls[part].split(':')[0]}://127.0.0.1:{mute_port}"
-        done = run_pitlink("check", "--config", floor_file(tmp_path, **urls), timeout_s=30)
+        done = run_pitlink("check", "--config", floor_file(tmp_path, **urls))
         assert done.returncode == 1
         (line,) = [one for one in done.stdout.splitlines() if one.startswith(f"FAIL  {part}")]
         assert "no answer within 5" in line

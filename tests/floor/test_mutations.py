@@ -5,7 +5,7 @@ import tomllib
 from typing import Any, Final
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from meters.wire.floor import FloorError, parse_floor
@@ -36,6 +36,10 @@ VALUES: Final = st.recursive(
     ),
     max_leaves=6,
 )
+
+
+# How long an example takes says more of the machine than of what is tried.
+PATIENT: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -73,6 +77,7 @@ def check_taken_or_refused(text: str) -> None:
     assert 1 <= int(found[1]) <= text.count("\n") + 1, message
 
 
+@PATIENT
 @given(mutated())
 @example(FLOOR.replace("wager = 100", "wager = 1" + "0" * 5_000))
 @example("link = " + "[" * 5_000)
@@ -80,6 +85,7 @@ def test_any_mutation_is_taken_or_refused_with_its_line(text: str) -> None:
     check_taken_or_refused(text)
 
 
+@PATIENT
 @given(other_valued())
 def test_any_value_is_taken_or_refused_with_its_line(text: str) -> None:
     check_taken_or_refused(text)
