@@ -10,7 +10,7 @@ import meters.auditing
 import meters.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
-from tests.servers import RedisServer
+from tests.servers import RedisServer, eventually_async
 
 _SETTINGS = {
     "maxmemory": "0",
@@ -46,8 +46,13 @@ async def pit(pit_redis: Redis) -> Pit:
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beats and audits come many times a second."""
+    """Beats and audits come many times a second.
+
+    A Redis that answers late, as on a machine that is busy, is not one that is gone: that would
+    stop the link, and stand in its ledger.
+    """
     monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.link, "CHECK_WITHIN_S", 60.0)
     monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
     monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
 
@@ -69,7 +74,15 @@ async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
         keeping_server.start()
     for setting, value in _SETTINGS.items():
         await client.config_set(setting, value)
+    # Where a test had it keep no file, it writes one anew: until then a kill would lose all.
+    await eventually_async(lambda: keeps(client), what="the append-only file")
     await client.aclose()
+
+
+async def keeps(redis: Redis) -> bool:
+    """Whether all that Redis has is in its append-only file."""
+    info = await redis.info("persistence")
+    return not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"])
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ async def test_an_entry_beside_another_does_not_hold_the_audit_up(pit: Pit) -> N
     await redis.xadd(pit.store.keys.ledger, {b"\xff": b"\xff"}, id=f"{last}-1")
     await redis.xadd(pit.store.keys.ledger, {"kind": "open"}, id=f"{last + 1}-0")
     await redis.hset(pit.store.keys.meters, "entries", str(last + 1))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         finding = await LinkAudit(pit.store).run()
     assert not finding.balanced
 

@@ -8,7 +8,6 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
-from tests.servers import eventually_async
 
 BETS = {"positions": [{"position": 1, "wagers": {"progressive": 100}}]}
 HANDS = {
@@ -142,7 +141,7 @@ async def test_round_is_settled_on_the_books_after_every_worker_forgot_it(pair: 
 
 async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit: Pit) -> None:
     """The mark outside the store goes by it, and is set before anybody is answered."""
-    store, overtaken = pit.intakes[0]._store, asyncio.Event()
+    store, applied, overtaken = pit.intakes[0]._store, asyncio.Event(), asyncio.Event()
     apply, late = store._apply, True
 
     async def apply_late(**given: Any) -> Any:  # noqa: ANN401
@@ -150,13 +149,13 @@ async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit:
         first, late = late, False
         rows = await apply(**given)
         if first:
+            applied.set()
             await overtaken.wait()
         return rows
 
     store._apply = apply_late  # type: ignore[assignment]
     slow = asyncio.create_task(pit.send("T-1", _wagers(1)))
-    await eventually_async(lambda: not late)
-    await asyncio.sleep(0.05)
+    await applied.wait()
     await pit.send("T-2", _wagers(1))
     told = store.head
     overtaken.set()
