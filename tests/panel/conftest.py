@@ -32,7 +32,7 @@ async def panel(
 async def page(browser: Browser) -> AsyncIterator[Page]:
     """A tablet, on which every error of the page's own is a failure."""
     page = await browser.new_page(viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page

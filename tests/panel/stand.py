@@ -45,7 +45,7 @@ class PanelStand:
     def client(self, *, key: str = KEY) -> httpx.AsyncClient:
         """A client that shows the key, as a browser that was let in does."""
         cookies = {f"pitlink-panel-{self.table}": key} if key else {}
-        return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=20)
+        return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=60)
 
 
 @contextlib.asynccontextmanager
@@ -59,14 +59,14 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
             serve_panel(agent, "127.0.0.1", stand.port, ready, key=KEY, demonstration=True)
         )
         waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({task, waiting}, timeout=10, return_when="FIRST_COMPLETED")
+        await asyncio.wait({task, waiting}, timeout=60, return_when="FIRST_COMPLETED")
         waiting.cancel()
         assert ready.is_set(), "the panel is not served"
         try:
             yield stand
         finally:
             task.cancel()
-            await asyncio.wait({task}, timeout=10)
+            await asyncio.wait({task}, timeout=60)
             assert task.done(), "the panel did not stop"
 
 

@@ -21,8 +21,8 @@ ADDRESS: Final = re.compile(r"Panel of table S-1: (http://\S+)\?key=(\S+)")
 
 @pytest.fixture
 def stand(tmp_path: Path) -> Iterator[Stand]:
-    """A floor whose simulated floorperson decides after a while."""
-    with Stand(tmp_path, options=("--auto-floor", "--auto-floor-after", "4")) as stand:
+    """A floor whose floorpersons are the tests: a win waits until one has looked at it."""
+    with Stand(tmp_path) as stand:
         yield stand
 
 
@@ -38,7 +38,7 @@ def paneled(service: Service, port: int) -> Iterator[tuple[Pitlink, str]]:
 
 async def opened(page: Page, address: str) -> Hand:
     await page.goto(address)
-    await expect(page.locator("#standing")).to_contain_text("Link operable", timeout=20_000)
+    await expect(page.locator("#standing")).to_contain_text("Link operable")
     return Hand(page, address)
 
 
@@ -60,7 +60,11 @@ async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
         await hand.says("HELD: the cards stay on the table")
         await expect(page.locator('[data-kind="envy"]')).to_contain_text("$100.00")
         await expect(page.locator(METER)).to_contain_text("A win is pending")
-        await expect(hand.button("Next round")).to_be_visible(timeout=30_000)
+        (claim,) = stand.service.claims()
+        stand.service.decide(claim["claim"], "validate")
+        await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
+        stand.service.decide(claim["claim"], "pay", slip="HP-1")
+        await expect(hand.button("Next round")).to_be_visible()
         await hand.says("Paid by hand: documents done")
         await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
         await hand.touch("Next round", "Same as last round")
@@ -108,13 +112,13 @@ async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
         await expect(page.locator(METER)).to_contain_text("$10,000.00")
         os.kill(table.process.pid, signal.SIGSTOP)
         try:
-            await expect(page.locator("#lost")).to_be_visible(timeout=10_000)
+            await expect(page.locator("#lost")).to_be_visible()
             await expect(page.locator(METER)).to_contain_text("Not available")
             await expect(page.locator("#main")).to_have_attribute("inert", "")
         finally:
             os.kill(table.process.pid, signal.SIGCONT)
-        await expect(page.locator("#lost")).to_be_hidden(timeout=20_000)
-        await expect(page.locator(METER)).to_contain_text("$10,000.00", timeout=20_000)
+        await expect(page.locator("#lost")).to_be_hidden()
+        await expect(page.locator(METER)).to_contain_text("$10,000.00")
 
 
 @pytest.mark.slow
