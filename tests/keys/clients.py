@@ -17,7 +17,7 @@ from meters.wire.bundle import TlsFiles
 from meters.wire.parties import Party
 from tests.keys.servers import OBSERVER, SecuredMosquitto
 
-WITHIN_S: Final = 5.0
+WITHIN_S: Final = 30.0
 _NO_DELAY: Final = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
 _numbers: Final = itertools.count(1)
 

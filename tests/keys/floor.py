@@ -50,6 +50,8 @@ positions = 7
 meters = ["progressive"]
 """
 
+METERS: Final = 3
+
 ANOTHER_TABLE: Final = """
 [[link.table]]
 id = "B-2"

@@ -6,7 +6,7 @@ from typing import Final
 
 from meters.mqtt.packets import remaining_length, text
 
-WITHIN_S: Final = 5.0
+WITHIN_S: Final = 30.0
 _LET_IN: Final = b"\x20\x02\x00\x00"
 _CLEAN, _WILL_QOS1, _RETAINED, _WILL = 0x02, 0x08, 0x20, 0x04
 _PASSWORD, _USER = 0x40, 0x80

@@ -101,7 +101,7 @@ def test_what_is_refused_is_told_without_what_it_was_refused_for(
     ):
         serve.until(lambda: "broker gone" in serve.errors, what="the broker refusing the service")
         table.until(lambda: "not reached" in table.errors, what="the broker refusing the table")
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=5) as web:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as web:
             readiness = eventually(lambda: web.get("/readyz"), what="pages")
             told |= {place: web.get(place).text for place in PLACES}
             wrong = web.post("/api/v1/sign-in", json={"name": "Ada", "pin": "7271828"})

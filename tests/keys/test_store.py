@@ -43,7 +43,7 @@ def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redi
         "ssl_ca_certs": str(home / "ca.crt"),
         "ssl_certfile": str(home / "service.crt"),
         "ssl_keyfile": str(home / "service.key"),
-        "socket_timeout": 5,
+        "socket_timeout": 30,
         "retry": Retry(NoBackoff(), 0),
     }
     return redis.Redis(**settings | changed)

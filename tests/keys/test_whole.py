@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.chaos.devices import Devices
-from tests.keys.floor import write_floor
+from tests.keys.floor import METERS, write_floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service
 from tests.servers import eventually, free_port, run_pitlink
@@ -59,6 +59,7 @@ def pit(
     service = Service(config, port)
     try:
         service.start()
+        eventually(lambda: len(service.meters()) == METERS, what="all meters known")
         yield Pit(home, config, service, broker, store)
     finally:
         service.close()
@@ -98,7 +99,7 @@ def test_every_command_works(pit: Pit) -> None:
     assert check.returncode == 0, check.stdout
     for line in ("ok    keys: ", "ok    redis: ", f"answers at localhost:{pit.broker.port}"):
         assert line in check.stdout
-    assert pit.service.ready()
+    eventually(pit.service.ready, what="the service ready still")
 
 
 def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
@@ -106,7 +107,7 @@ def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
     done = run_pitlink("serve", "--config", str(pit.config))
     assert done.returncode == 1
     assert "pitlink keys --services N" in done.stderr
-    assert pit.service.ready()
+    eventually(pit.service.ready, what="the service ready still")
 
 
 @pytest.mark.duty("D11")
@@ -115,14 +116,14 @@ def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
     pit.broker.kill()
     eventually(lambda: not pit.service.ready(), what="the service without a broker")
     pit.broker.start()
-    eventually(pit.service.ready, within_s=20, what="the service ready again")
+    eventually(pit.service.ready, what="the service ready again")
 
 
 def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
     """Neither passwords nor private keys stand in any log or on any page."""
     secrets = [path for path in keys.rglob("*") if path.suffix == ".key" or "password" in path.name]
     told = pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
-    with httpx.Client(base_url=pit.service.url, timeout=5) as web:
+    with httpx.Client(base_url=pit.service.url, timeout=30) as web:
         for place in ("/healthz", "/readyz", "/metrics", "/api/v1/meters", "/signage"):
             told += web.get(place).text
     assert len(secrets) > 12

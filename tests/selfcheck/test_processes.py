@@ -20,6 +20,7 @@ from tests.staff import PIN, Colleague, hire
 pytestmark = pytest.mark.slow
 
 LUA = "meters/books/scripts/apply_events.lua"
+_WITHIN_S = 30
 THIRD = """
 [[link.table]]
 id = "X-2"
@@ -60,7 +61,7 @@ def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None
     url, topic = stand.service.url, f"pitlink/v1/{link}/controller"
 
     def told() -> bool:
-        ready = httpx.get(f"{url}/readyz", timeout=5)
+        ready = httpx.get(f"{url}/readyz", timeout=_WITHIN_S)
         (standing,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == link]
         beat = stand.ear.on(topic)[-1].json
         shown = {one["state"] for one in stand.service.meters() if one["link"] == link}
@@ -70,13 +71,13 @@ def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None
         assert {standing["state"], beat["state"]} == {"inoperable"}
         return shown <= {"inoperable"}
 
-    eventually(told, within_s=15, what=f"{link} inoperable: {said}")
+    eventually(told, what=f"{link} inoperable: {said}")
 
 
 def answers(url: str) -> bool:
     """Whether the service is there."""
     try:
-        return httpx.get(f"{url}/healthz", timeout=5).status_code == 200
+        return httpx.get(f"{url}/healthz", timeout=_WITHIN_S).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -89,7 +90,7 @@ def operable_everywhere(stand: Stand, link: str) -> None:
         shown = {one["state"] for one in stand.service.meters() if one["link"] == link}
         return stand.service.ready() and beat["state"] == "operable" and shown == {"open"}
 
-    eventually(told, within_s=15, what=f"{link} operable")
+    eventually(told, what=f"{link} operable")
 
 
 @pytest.mark.duty("D9")
@@ -107,7 +108,7 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
 
     def readiness() -> dict[str, object]:
         try:
-            answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5)
+            answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=_WITHIN_S)
         except httpx.TransportError:
             return {}
         found: dict[str, object] = answer.json()
@@ -179,7 +180,7 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     assert "ok    configuration of main: as service approved it" in checked.stdout
 
     service.launch()
-    eventually(lambda: answers(service.url), within_s=30, what="the service")
+    eventually(lambda: answers(service.url), what="the service")
     sue, flo = (Colleague(service.url, name) for name in ("Sue Lane", "Flo"))
     told_everywhere(stand, sue, "other", "table X-2 added", "pitlink approve")
     stand.table().accept(wagers(1))
