@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from playwright.async_api import Browser, CDPSession, Locator, Page, async_playwright, expect
+from playwright.async_api import Browser, CDPSession, Error, Locator, Page, async_playwright, expect
 
-from tests.waiting import require
+from tests.waiting import LONG_S, require
 
-# What comes is seen at once; what does not is waited for as long as a busy machine may take.
-expect.set_options(timeout=20_000)
+# What a page is to show is waited for as anything else: five seconds are Playwright's own bound.
+expect.set_options(timeout=LONG_S * 1_000)
 
 _ARGUMENTS: Final = (
     "--no-sandbox",
@@ -70,3 +70,16 @@ class Finger:
         await self._touching.send(
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)}
         )
+
+
+async def stop_clock(page: Page) -> None:
+    """Stop the page's clock a moment from now; where a busy machine let that pass, choose anew."""
+    while True:
+        soon = await page.evaluate("Date.now() / 1000 + 1")
+        try:
+            await page.clock.pause_at(soon)
+        except Error as error:
+            if "to the past" not in error.message:
+                raise
+        else:
+            return

@@ -5,17 +5,13 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import structlog
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser
 
 from tests.browsers import chromium
 from tests.servers import Mosquitto, RedisServer
-from tests.waiting import LONG_S
 
 # What runs inside a test logs as a service does unless told otherwise, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
-
-# What a page is to show is waited for as anything else: five seconds are Playwright's own bound.
-expect.set_options(timeout=LONG_S * 1_000)
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Error, Page, expect
+from playwright.async_api import Page, expect
 
-from tests.browsers import Finger
+from tests.browsers import Finger, stop_clock
 from tests.controllers.scripted import ScriptedService, say
 from tests.mqtt.stand import Stand
 from tests.panel.stand import Hand, PanelStand
@@ -24,17 +24,14 @@ async def to_two_hands(hand: Hand) -> None:
     await expect(hand.heading("Hand of position 5")).to_be_visible()
 
 
-async def stop_clock(page: Page) -> None:
-    """Stop the page's clock a moment from now; where a busy machine let that pass, choose anew."""
-    while True:
-        soon = await page.evaluate("Date.now() / 1000 + 1")
-        try:
-            await page.clock.pause_at(soon)
-        except Error as error:
-            if "to the past" not in error.message:
-                raise
-        else:
-            return
+async def stop_with_all_standing(page: Page) -> None:
+    """Stop the page's clock when it has heard of the table, and all buttons have stood.
+
+    What is touched by place waits for neither.
+    """
+    await stop_clock(page)
+    await expect(page.locator("#lost")).to_be_hidden()
+    await page.clock.run_for(700)
 
 
 async def test_second_touch_does_not_hit_what_came_under_the_finger(
@@ -49,10 +46,7 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await hand.type("Hand of position 3", "As Kd Qh")
     await hand.touch("Settle the round")
     await expect(hand.button("Next round")).to_be_visible()
-    await stop_clock(page)
-    # Clicks by place wait for nothing: the page has heard of the table, and all has stood.
-    await expect(page.locator("#lost")).to_be_hidden()
-    await page.clock.run_for(700)
+    await stop_with_all_standing(page)
     box = await hand.standing("Next round").bounding_box()
     assert box is not None
     at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -66,11 +60,6 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await page.clock.run_for(700)
     await hand.wager("Position 1 Progressive")
     assert [placed.position for placed in panel.agent.table_state.wagers] == [1]
-
-
-async def stop_the_clock(page: Page) -> None:
-    """No timer of the page runs from here on."""
-    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
 
 
 async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
@@ -94,8 +83,7 @@ async def test_a_press_during_which_a_wager_is_accepted_counts(
     await hand.open()
     await hand.wager("Position 3 Progressive")
     lockout = hand.standing("Lock-out: no more bets")
-    await lockout.wait_for()
-    await stop_the_clock(page)
+    await stop_with_all_standing(page)
     await finger.down(lockout)
     await wager_elsewhere(hand, panel)
     await finger.up()
@@ -110,8 +98,7 @@ async def test_a_finger_that_rests_hides_nothing_for_longer_than_a_second(
     await page.clock.install()
     hand, finger = Hand(page, panel.url), Finger(page, kind)
     await hand.open()
-    await hand.standing("Position 5 Progressive").wait_for()
-    await stop_the_clock(page)
+    await stop_with_all_standing(page)
     await finger.down(page.locator("#standing"))
     await wager_elsewhere(hand, panel)
     light = hand.button("Position 5 Progressive")

@@ -110,7 +110,8 @@ async def hold_time(page: Page) -> None:
 
     What is drawn, and what comes over the network, goes on by itself.
     """
-    await page.clock.install(time=BEGAN)
+    # Between the two its time passes by itself, and a clock is not stopped in its past.
+    await page.clock.install(time=BEGAN - timedelta(minutes=1))
     await page.clock.pause_at(BEGAN + timedelta(seconds=1))
     await page.add_init_script(HEARING)
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.desk.rows import ClaimRow, UnapprovedRow
-from tests.browsers import Finger
+from tests.browsers import Finger, stop_clock
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
@@ -292,7 +292,7 @@ async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom)
     await room.sign_in(page, "Sue", "links")
     button = link(page, "pit-2").get_by_role("button", name="Close the link")
     await button.scroll_into_view_if_needed()
-    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+    await stop_clock(page)
     finger = Finger(page, "touch")
     await finger.down(button)
     async with page.expect_response("**/api/v1/links") as read:
