@@ -1,7 +1,7 @@
 """The MQTT client that both sides use."""
 
 import asyncio
-from typing import Protocol
+from typing import Protocol, Self
 
 import aiomqtt
 
@@ -23,11 +23,46 @@ class _Writing(Protocol):
 
 
 class BrokerClient(aiomqtt.Client):
-    """An aiomqtt client that has no socket watched that is closed by the time the loop comes to it.
+    """An aiomqtt client whose connections leave nothing behind, whenever they break or are left.
 
     A connection may break between the wish to write and the loop's next turn; the socket's number
-    is then nobody's, or already that of another connection.
+    is then nobody's, or already that of another connection. And it may be given up before the
+    broker has answered: the library would keep its socket and its task until the process ends.
     """
+
+    _thread_connects = False
+    _given_up = False
+
+    async def __aenter__(self) -> Self:
+        """Connect.
+
+        Raises:
+            aiomqtt.MqttError: the broker is not reached, or refuses, or does not answer.
+        """
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            self._given_up = True
+            self._let_go()
+            raise
+
+    def _client_connect(self) -> None:
+        # In a thread of paho's own: a cancelled wait for it does not end it.
+        self._thread_connects = True
+        try:
+            super()._client_connect()
+        finally:
+            self._loop.call_soon_threadsafe(self._thread_has_connected)
+
+    def _thread_has_connected(self) -> None:
+        # What the thread had to tell the loop of its socket has been done before this.
+        self._thread_connects = False
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._given_up and not self._thread_connects:
+            # Nothing public of paho closes a connection that waits for the broker's first answer.
+            self._client._sock_close()  # noqa: SLF001
 
     def _on_socket_register_write(self, client: _Writing, userdata: object, sock: _Watched) -> None:
         disconnected: asyncio.Future[None] = self._disconnected

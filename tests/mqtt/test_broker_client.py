@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+import threading
 from collections.abc import Iterator
 
 import aiomqtt
 import pytest
 
 from meters.wire.broker_client import BrokerClient
+from tests.waiting import LONG_S, eventually_async
 
 Trouble = list[dict[str, object]]
 
@@ -49,3 +51,59 @@ async def test_a_socket_that_the_loop_has_let_go_of_is_a_broken_connection(
     await asyncio.sleep(0.01)
     assert found == []
     assert isinstance(client._disconnected.exception(), aiomqtt.MqttError)
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A broker that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG_S)
+        yield server
+
+
+async def nothing_is_left(server: socket.socket) -> None:
+    """The broker's end of the connection is closed, and no task of the client's goes on."""
+    end, _ = await asyncio.to_thread(server.accept)
+    with end:
+        end.settimeout(LONG_S)
+        while await asyncio.to_thread(end.recv, 1024):
+            pass
+    await eventually_async(lambda: asyncio.all_tasks() == {asyncio.current_task()})
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_a_connection_that_is_given_up_leaves_nothing(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch, *, in_thread: bool
+) -> None:
+    """Given up while its thread still connects, or while the broker's answer is waited for."""
+    found = trouble()
+    client = BrokerClient("127.0.0.1", silent.getsockname()[1])
+    begun, go_on = threading.Event(), threading.Event()
+    connect = client._client.connect
+
+    def held(*arguments: object) -> object:
+        begun.set()
+        assert go_on.wait(LONG_S)
+        return connect(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(client._client, "connect", held)
+    connecting = asyncio.create_task(client.__aenter__())
+    await asyncio.to_thread(begun.wait, LONG_S)
+    if not in_thread:
+        go_on.set()
+        await eventually_async(lambda: client._misc_task is not None)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    go_on.set()
+    await nothing_is_left(silent)
+    assert found == []
+
+
+async def test_a_broker_that_does_not_answer_leaves_nothing(silent: socket.socket) -> None:
+    found = trouble()
+    client = BrokerClient("127.0.0.1", silent.getsockname()[1], timeout=0.1)
+    with pytest.raises(aiomqtt.MqttError):
+        await client.__aenter__()
+    await nothing_is_left(silent)
+    assert found == []
