@@ -107,6 +107,23 @@ async def test_a_finger_that_rests_hides_nothing_for_longer_than_a_second(
     await expect(light).to_have_attribute("aria-pressed", "true")
 
 
+async def test_a_key_that_stays_down_hides_nothing_for_longer_than_a_second(
+    page: Page, panel: PanelStand
+) -> None:
+    await page.clock.install()
+    hand = Hand(page, panel.url)
+    await hand.open()
+    await stop_with_all_standing(page)
+    await page.keyboard.down(" ")
+    await wager_elsewhere(hand, panel)
+    light = hand.button("Position 5 Progressive")
+    await page.clock.run_for(999)
+    await expect(light).to_have_attribute("aria-pressed", "false")
+    await page.keyboard.down(" ")
+    await page.clock.run_for(1)
+    await expect(light).to_have_attribute("aria-pressed", "true")
+
+
 async def test_key_that_is_held_down_is_one_press(
     hand: Hand, panel: PanelStand, page: Page
 ) -> None:

@@ -328,6 +328,28 @@ async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: Fl
     await expect(state).to_have_text("Inoperable")
 
 
+@pytest.mark.parametrize(("view", "path"), [("Links", "links"), ("People", "users")])
+async def test_an_answer_for_a_view_that_was_left_is_no_error(
+    room: FloorRoom, view: str, path: str
+) -> None:
+    page = await room.signed_in("Ada", "wins")
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    await page.route(f"**/api/v1/{path}", hold, times=1)
+    await go(page, view)
+    await eventually_async(lambda: held)
+    await go(page, "Wins")
+    await expect(page.get_by_label("Progressive")).to_be_visible()
+    async with page.expect_response(f"**/api/v1/{path}") as answered:
+        await held[0].continue_()
+    await (await answered.value).finished()
+    await page.evaluate(f"service.get('/api/v1/{path}').then(() => null)")
+    assert room.errors == []
+
+
 async def test_a_floor_file_is_approved_only_where_it_can_be_and_by_whom_it_may(
     room: FloorRoom,
 ) -> None:

@@ -56,6 +56,7 @@ const links = (() => {
     }
 
     draw(found) {
+      if (view !== this) return;
       this.told.hidden = true;
       const text = JSON.stringify(found);
       if (text === this.drawn) return;

@@ -126,6 +126,7 @@ const people = (() => {
     async read() {
       try {
         const found = await service.get("/api/v1/users");
+        if (view !== this) return;
         this.told.hidden = true;
         const had = document.activeElement;
         this.users.replaceChildren(...found.map((user) => this.user(user)));

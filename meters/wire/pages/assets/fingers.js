@@ -21,9 +21,10 @@ const fingers = (() => {
     timer = setTimeout(drawWaiting, ms);
   };
 
+  /* A second finger, or a key that repeats itself, does not make the second longer. */
   const touched = (finger) => {
+    if (!down.size) drawWithin(RESTS_MAX_MS);
     down.add(finger);
-    drawWithin(RESTS_MAX_MS);
   };
 
   /* The press of the last one comes next, and may be late; a finger that scrolls makes none. */
