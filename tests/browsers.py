@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Final
 
 from playwright.async_api import Browser, CDPSession, Error, Locator, Page, async_playwright, expect
@@ -70,6 +71,13 @@ class Finger:
         await self._touching.send(
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)}
         )
+
+
+async def hold_clock(page: Page, at: datetime) -> None:
+    """Let the time of pages opened from now on stand at a moment, until the test lets it pass."""
+    # Between the two it passes by itself, and no clock is stopped in its past.
+    await page.clock.install(time=at - timedelta(minutes=1))
+    await page.clock.pause_at(at)
 
 
 async def stop_clock(page: Page) -> None:

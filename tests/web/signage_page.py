@@ -7,6 +7,7 @@ from typing import Final
 
 from playwright.async_api import Page, expect
 
+from tests.browsers import hold_clock
 from tests.waiting import eventually_async
 from tests.web.stand import FLOOR, Stand
 
@@ -110,9 +111,7 @@ async def hold_time(page: Page) -> None:
 
     What is drawn, and what comes over the network, goes on by itself.
     """
-    # Between the two its time passes by itself, and a clock is not stopped in its past.
-    await page.clock.install(time=BEGAN - timedelta(minutes=1))
-    await page.clock.pause_at(BEGAN + timedelta(seconds=1))
+    await hold_clock(page, BEGAN + timedelta(seconds=1))
     await page.add_init_script(HEARING)
 
 

@@ -1,13 +1,14 @@
 """The other views in a real browser: past wins, links, people; what each role may do there."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.desk.rows import ClaimRow, UnapprovedRow
-from tests.browsers import Finger, stop_clock
+from tests.browsers import Finger, hold_clock
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
@@ -288,11 +289,10 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
 async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom) -> None:
     """Drawn anew under the finger, the button would be another, and neither be pressed."""
     page = await room.page()
-    await page.clock.install()
+    await hold_clock(page, datetime.now(UTC))
     await room.sign_in(page, "Sue", "links")
     button = link(page, "pit-2").get_by_role("button", name="Close the link")
     await button.scroll_into_view_if_needed()
-    await stop_clock(page)
     finger = Finger(page, "touch")
     await finger.down(button)
     async with page.expect_response("**/api/v1/links") as read:

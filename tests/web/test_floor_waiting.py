@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
 from meters.web.api import changes as changes_module
-from tests.browsers import Finger, stop_clock
+from tests.browsers import Finger, hold_clock
 from tests.servers import RedisServer
 from tests.waiting import LONG_S, eventually_async
 from tests.web.floor_hand import (
@@ -270,11 +270,10 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     earlier = msgspec.structs.replace(CLAIM, claim="TCP-01-R3-1", table="TCP-01")
     room.stand.claims.claims = {earlier.claim: earlier} | room.stand.claims.claims
     page = await room.page()
-    await page.clock.install()
+    await hold_clock(page, datetime.now(UTC))
     await room.sign_in(page, "Flo")
     button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
     await button.scroll_into_view_if_needed()
-    await stop_clock(page)
     finger = Finger(page, "touch")
     await finger.down(button)
     async with page.expect_response("**/api/v1/claims") as read:
@@ -331,9 +330,7 @@ async def test_a_line_that_died_without_a_word_is_found_out(
     """
     monkeypatch.setattr(changes_module, "LOOK_EVERY_S", 600.0)
     page = await room.page()
-    began = datetime(2026, 11, 20, tzinfo=UTC)
-    await page.clock.install(time=began - timedelta(minutes=1))
-    await page.clock.pause_at(began + timedelta(seconds=1))
+    await hold_clock(page, datetime.now(UTC))
     asked: asyncio.Queue[Route] = asyncio.Queue()
     await page.route("**/healthz", asked.put)
     await room.sign_in(page, "Flo")
