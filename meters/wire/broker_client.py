@@ -25,6 +25,8 @@ class _Writing(Protocol):
 class BrokerClient(aiomqtt.Client):
     """An aiomqtt client whose connections leave nothing behind, whenever they break or are left.
 
+    Each client is for one connection.
+
     A connection may break between the wish to write and the loop's next turn; the socket's number
     is then nobody's, or already that of another connection. And it may be given up before the
     broker has answered: the library would keep its socket and its task until the process ends.

@@ -91,35 +91,29 @@ async def test_a_press_during_which_a_wager_is_accepted_counts(
     assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 5]
 
 
-@pytest.mark.parametrize("kind", ["mouse", "touch"])
-async def test_a_finger_that_rests_hides_nothing_for_longer_than_a_second(
+@pytest.mark.parametrize("kind", ["mouse", "touch", "key"])
+async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
     page: Page, panel: PanelStand, kind: str
 ) -> None:
-    await page.clock.install()
-    hand, finger = Hand(page, panel.url), Finger(page, kind)
-    await hand.open()
-    await stop_with_all_standing(page)
-    await finger.down(page.locator("#standing"))
-    await wager_elsewhere(hand, panel)
-    light = hand.button("Position 5 Progressive")
-    await expect(light).to_have_attribute("aria-pressed", "false")
-    await page.clock.run_for(1000)
-    await expect(light).to_have_attribute("aria-pressed", "true")
+    """A finger, or a key, which repeats itself while it is down."""
 
+    async def press() -> None:
+        if kind == "key":
+            await page.keyboard.down(" ")
+        else:
+            await Finger(page, kind).down(page.locator("#standing"))
 
-async def test_a_key_that_stays_down_hides_nothing_for_longer_than_a_second(
-    page: Page, panel: PanelStand
-) -> None:
     await page.clock.install()
     hand = Hand(page, panel.url)
     await hand.open()
     await stop_with_all_standing(page)
-    await page.keyboard.down(" ")
+    await press()
     await wager_elsewhere(hand, panel)
     light = hand.button("Position 5 Progressive")
     await page.clock.run_for(999)
     await expect(light).to_have_attribute("aria-pressed", "false")
-    await page.keyboard.down(" ")
+    if kind == "key":
+        await press()
     await page.clock.run_for(1)
     await expect(light).to_have_attribute("aria-pressed", "true")
 
