@@ -6,6 +6,8 @@ the ground floor imports nothing from the rooms above it, and ``pitlink settle``
 broker nor a web server to start.
 """
 
+import os
+import resource
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
@@ -14,6 +16,8 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError
+from bonus.signals import hear_signals
+from bonus.terminal import print_defect, print_error
 
 _GROUP: Final = "pitlink.commands"
 _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -25,10 +29,16 @@ def run() -> None:
     The status is 0 when done, 1 when the thing checked does not hold or input was refused, 2 for
     wrong usage, 130 when interrupted.
     """
+    hear_signals()
+    sys.excepthook = print_defect
+    # What a command writes is its owner's alone, and no copy of its memory, which holds keys, is
+    # left behind: whoever started it, and with whatever settings.
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         command_line(sys.argv[1:])()
     except UserError as error:
-        sys.stderr.write(f"pitlink: {error}\n")
+        print_error(f"pitlink: {error}")
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -18,6 +18,7 @@ from controllers.table import Layout, Phase, TableState
 from controllers.vitals import Vitals
 from meters.wire.broker_client import BrokerClient
 from meters.wire.floor import Link, Table
+from meters.wire.holds import HELD, HELD_TOLD
 from meters.wire.messages import HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
@@ -77,7 +78,8 @@ class Agent:
         self._tasks: list[asyncio.Task[None]] = []
         # None: a hello was heard.
         self._inbox: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
-        self._finals: asyncio.Queue[Jackpot] = asyncio.Queue()
+        # What is taken while the table is held; None: a hello was heard.
+        self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
         self._hello: HelloReply | None = None
         self._hello_due_s = 0.0
@@ -205,8 +207,7 @@ class Agent:
         So that nothing that a person pressed takes effect long after he has looked away.
         """
         if self._clerk.state.phase is Phase.HELD:
-            reason = "the table is held: the cards stay until the documents of a win are done"
-            return refused(line, Refusal("held", reason))
+            return refused(line, Refusal(HELD, HELD_TOLD))
         if self._asked or self._clerk.pending is not None:
             return refused(line, Refusal("busy", "the table is still busy with what came before"))
         return await self.handle(line)
@@ -236,7 +237,9 @@ class Agent:
             self.hear_behind(hello.last_seq + 1)
         else:
             self._behind = 0
-        if self._hello is None:
+        if self._clerk.state.phase is Phase.HELD:
+            self._finals.put_nowait(None)
+        elif self._hello is None:
             self._inbox.put_nowait(None)
         self._hello = hello
 
@@ -260,7 +263,8 @@ class Agent:
             await self._clerk.finish()
         while True:
             if self._clerk.state.phase is Phase.HELD or not self._finals.empty():
-                await self._decide(await self._finals.get())
+                final = await self._finals.get()
+                await (self._reconcile() if final is None else self._decide(final))
                 continue
             asked = await self._inbox.get()
             if asked is None:
@@ -296,11 +300,15 @@ class Agent:
         """Look after the beat, tell the status when it changes, say hello while that matters."""
         loop = asyncio.get_running_loop()
         told: tuple[int, str] | None = None
+        lived = False
         while True:
             fault = self.fault()
+            lives = self._courier.pulse.fault(loop.time()) is None
+            if lives and not lived:
+                # The store may have come back with less than it held; a hello before was not heard.
+                self._hello_due_s = 0.0
+            lived = lives
             if fault is None:
-                if not self._live.is_set():
-                    self._hello_due_s = 0.0  # the store may have come back with less than it held
                 self._live.set()
             else:
                 self._live.clear()

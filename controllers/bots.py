@@ -33,6 +33,8 @@ from controllers.players import lay_wagers, offers_main
 from controllers.records import RoundRecord
 from controllers.strategy import follow_times
 from controllers.table import ELECTRONIC, Layout, Phase
+from meters.wire.holds import HELD
+from meters.wire.messages import ErrorDetail
 
 _log: Final = structlog.get_logger(__name__)
 
@@ -124,6 +126,8 @@ class DealerBot:
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._take_wagers()
         locked = yield BettingLocked()
+        if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
+            return RoundPlayed(0, 0)  # nothing was dealt: the wagers went back
         if not locked.ok:
             wagers = {}
         yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))

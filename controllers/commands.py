@@ -37,13 +37,22 @@ def table(
             metavar="FILE", help="The table's outbox; DATA/tables/TABLE.sqlite unless given."
         ),
     ] = None,
+    renew_panel_key: Annotated[
+        bool,
+        typer.Option(
+            "--renew-panel-key",
+            help="Replace the panel's key, which ends all its sessions; by itself, and no more.",
+        ),
+    ] = False,
     log: LogOption = None,
     log_level: LogLevelOption = LogLevel.INFO,
 ) -> None:
     """Run the agent of one table.
 
     With --panel its dealer's page is served; the address that opens it is printed, with a key that
-    is kept in DATA/tables/TABLE.panel-key.
+    is kept in DATA/tables/TABLE.panel-key. A tablet that it opened stays open for 30 days, and for
+    30 more when the address is opened again. Where the key may be known to others, or a tablet is
+    lost: --renew-panel-key, and start the agent again.
 
     Prometheus reads /metrics of the panel, or where --metrics says.
 
@@ -59,6 +68,10 @@ def table(
     from controllers.station import run_station
     from meters.wire.logs import log_to_stderr
 
+    if renew_panel_key:
+        _renew_panel_key(table, config)
+        if not (events or panel):
+            return
     if not (events or panel):
         raise typer.BadParameter(
             "give --panel for the dealer's page, --events for device events on standard input, or "
@@ -71,6 +84,20 @@ def table(
     log_to_stderr(log, log_level)
     if not run_station(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
         raise typer.Exit(1)
+
+
+def _renew_panel_key(table: str, config: Path) -> None:
+    from bonus.errors import UserError
+    from bonus.terminal import print_text
+    from controllers.pages import panel_key_path
+    from controllers.panel.access import renew_panel_key
+    from meters.wire.floor import read_floor
+
+    floor = read_floor(config)
+    if floor.find_table(table) is None:
+        raise UserError(f"{config}: there is no table {table}")
+    renew_panel_key(panel_key_path(floor, table))
+    print_text(f"{table}: the panel has another key, once its agent is started again")
 
 
 def bots(

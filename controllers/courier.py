@@ -6,7 +6,6 @@ all. What holds is the event's number and the reply that bears it.
 
 import asyncio
 import contextlib
-import secrets
 import socket
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from controllers.pulse import SILENCE_S, Pulse
 from controllers.vitals import Deliveries
 from meters.wire import topics
 from meters.wire.address import BrokerAddress, parse_broker_url
-from meters.wire.broker_client import BrokerClient
+from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
 from meters.wire.clock import now_text
 from meters.wire.messages import (
     CONTROLLER_BEAT,
@@ -31,6 +30,7 @@ from meters.wire.messages import (
     METER_VALUE,
     REPLY,
     UNREADABLE,
+    ControllerBeat,
     ErrorDetail,
     HelloReply,
     Jackpot,
@@ -40,7 +40,6 @@ from meters.wire.messages import (
 )
 
 _log: Final = structlog.get_logger(__name__)
-_jitter: Final = secrets.SystemRandom()
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
 _LOSSES_WITHIN_S: Final = 60.0
@@ -62,8 +61,8 @@ class Timing:
         silence_s: without a beat for so long, no new progressive wager is taken (duty D13).
         retry_first_s: the first wait for a reply before the event is repeated; it doubles.
         retry_cap_s: the longest such wait.
-        reconnect_first_s: the first wait before connecting again; it doubles.
-        reconnect_cap_s: the longest such wait.
+        reconnect_first_s: the first pause between two attempts to connect; it doubles.
+        reconnect_cap_s: the longest such pause.
         hello_every_s: how often the service is asked where the table stands, while that matters.
         watch_every_s: how often the beat is looked after.
         call_s: the longest wait for the broker to take a connection or a message.
@@ -74,7 +73,7 @@ class Timing:
     retry_first_s: float = 0.25
     retry_cap_s: float = 5.0
     reconnect_first_s: float = 0.1
-    reconnect_cap_s: float = 2.0
+    reconnect_cap_s: float = 1.0
     hello_every_s: float = 2.0
     watch_every_s: float = 0.1
     call_s: float = 5.0
@@ -168,6 +167,8 @@ class Courier:
         self._timing = timing
         self._client: aiomqtt.Client | None = None
         self._under_way: _UnderWay | None = None
+        self._repeat: asyncio.Future[None] | None = None
+        self._heard_since = False
         self._log = _log.bind(link=link, table=table)
         self.pulse = Pulse(timing.silence_s)
         self.meter_values = MeterValues(meters)
@@ -181,15 +182,16 @@ class Courier:
 
     async def stay_connected(self) -> None:
         """Connect, listen, and connect again, for ever."""
-        delay_s = self._timing.reconnect_first_s
+        pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         told = False
         losses = Losses()
         while True:
+            pace.begin()
             try:
                 async with self._new_client() as client:
                     await self._greet(client)
                     self._log.info("broker connected")
-                    delay_s, told = self._timing.reconnect_first_s, False
+                    told = False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
                 if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
@@ -203,8 +205,7 @@ class Courier:
                 told = True
             finally:
                 self._client = None
-            await asyncio.sleep(_jittered(delay_s))
-            delay_s = min(delay_s * 2, self._timing.reconnect_cap_s)
+            await pace.pause()
 
     def _new_client(self) -> aiomqtt.Client:
         place = self._broker
@@ -235,9 +236,9 @@ class Courier:
         )
         self._client = client
         self.connections += 1
+        self._heard_since = False
+        self._repeat_now()
         await self.say_hello()
-        if self._under_way is not None:
-            await self._publish_event(self._under_way.payload)
 
     async def _listen(self, client: aiomqtt.Client) -> None:
         try:
@@ -251,24 +252,40 @@ class Courier:
             raise
 
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
-        """Publish an event until the reply with its number has come, however long that takes."""
-        answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
+        """Publish an event until the reply with its number has come, however long that takes.
+
+        It is repeated less and less often, and anew from the first pause on each time that the
+        broker is reached again, or the controller heard again: what was sent before is lost.
+        """
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Delivered] = loop.create_future()
         self._under_way = _UnderWay(seq, payload, answered)
         delay_s, attempt = self._timing.retry_first_s, 0
-        began_s = asyncio.get_running_loop().time()
+        began_s = loop.time()
         try:
             while True:
                 attempt += 1
+                self._repeat = repeat = loop.create_future()
                 if await self._publish_event(payload):
                     self._log.debug("event published", seq=seq, attempt=attempt)
-                done, _ = await asyncio.wait({answered}, timeout=_jittered(delay_s))
-                if done:
-                    self.deliveries.count_wait(asyncio.get_running_loop().time() - began_s)
+                await asyncio.wait(
+                    {answered, repeat},
+                    timeout=jittered(delay_s),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if answered.done():
+                    self.deliveries.count_wait(loop.time() - began_s)
                     return answered.result()
                 self.deliveries.repeats += 1
-                delay_s = min(delay_s * 2, self._timing.retry_cap_s)
+                longer_s = min(delay_s * 2, self._timing.retry_cap_s)
+                delay_s = self._timing.retry_first_s if repeat.done() else longer_s
         finally:
-            self._under_way = None
+            self._under_way = self._repeat = None
+
+    def _repeat_now(self) -> None:
+        """Have the event under way, if any, published again at once."""
+        if self._repeat is not None and not self._repeat.done():
+            self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
         """Ask the service where the table stands."""
@@ -300,9 +317,7 @@ class Courier:
     def _hear(self, topic: str, payload: bytes, *, retained: bool) -> None:
         try:
             if topic == topics.controller(self._link):
-                beat = CONTROLLER_BEAT.decode(payload)
-                now_s = asyncio.get_running_loop().time()
-                self.pulse.hear(beat, retained=retained, now_s=now_s)
+                self._hear_beat(CONTROLLER_BEAT.decode(payload), retained=retained)
             elif topic == topics.jackpot(self._link):
                 jackpot = JACKPOT.decode(payload)
                 if jackpot.table == self._table:
@@ -315,6 +330,16 @@ class Courier:
                     self.meter_values.hear(value)
         except UNREADABLE as error:
             self._log.warning("message unreadable", topic=topic, reason=str(error))
+
+    def _hear_beat(self, beat: ControllerBeat, *, retained: bool) -> None:
+        now_s = asyncio.get_running_loop().time()
+        was_down = self.pulse.fault(now_s) is not None
+        if not self.pulse.hear(beat, retained=retained, now_s=now_s):
+            return
+        back = was_down and self.pulse.fault(now_s) is None
+        if back or not self._heard_since:
+            self._repeat_now()
+        self._heard_since = True
 
     def _hear_reply(self, payload: bytes) -> None:
         try:
@@ -357,7 +382,3 @@ def _without_none(value: object) -> object:
     if isinstance(value, list):
         return [_without_none(each) for each in value]
     return value
-
-
-def _jittered(delay_s: float) -> float:
-    return delay_s * _jitter.uniform(0.75, 1.25)

@@ -1,6 +1,7 @@
 """The cards of a round: hands, folds, the dealer's, the community's, and mistakes. Pure."""
 
 from collections.abc import Sequence
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -15,7 +16,10 @@ from controllers.events import (
     Refusal,
     Retracted,
 )
-from controllers.table import Hand, Layout, Phase, TableState
+from controllers.table import Hand, Layout, Phase, TableState, TakenBack
+
+TAKEN_BACK_MAX: Final = 10
+"""So often are cards taken back in one round: all of it has to fit into the event that tells it."""
 
 
 def check_dealt(state: TableState) -> None:
@@ -83,8 +87,15 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     if keeps:
         reason = f"position {position} has a wager that survives a fold: its cards stay"
         raise Refusal("cards_stay", reason)
-    hands = tuple(hand for hand in state.hands if hand.position != position)
-    return replace(folded, hands=hands, collected=(*state.collected, position))
+    return replace(
+        folded,
+        hands=tuple(hand for hand in state.hands if hand.position != position),
+        collected=(*state.collected, position),
+        collected_hands=(
+            *state.collected_hands,
+            *(hand for hand in state.hands if hand.position == position),
+        ),
+    )
 
 
 def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
@@ -110,36 +121,65 @@ def retract(state: TableState, event: Retracted) -> TableState:
     check_dealt(state)
     match event.what:
         case "hand":
-            return _retract_hand(state, _position_of(event))
+            return _retract_hand(state, event, _position_of(event))
         case "fold":
-            position = _position_of(event)
-            if position not in state.folded:
-                raise Refusal("nothing_there", f"position {position} has not folded")
-            return replace(
-                state,
-                folded=tuple(each for each in state.folded if each != position),
-                collected=tuple(each for each in state.collected if each != position),
-            )
+            return _retract_fold(state, _position_of(event))
         case "dealer":
             if state.dealer is None:
                 raise Refusal("nothing_there", "the dealer's hand is not entered")
-            return replace(state, dealer=None)
+            return replace(_noted(state, event, "dealer", state.dealer), dealer=None)
         case "community":
             if state.community is None:
                 raise Refusal("nothing_there", "the community cards are not entered")
-            return replace(state, community=None)
+            return replace(_noted(state, event, "community", state.community), community=None)
         case "chips":
             if state.folded or state.cards_seen():
                 raise Refusal("cards_first", "take back the cards and folds that are in first")
             return replace(state, phase=Phase.LOCKED)
 
 
-def _retract_hand(state: TableState, position: int) -> TableState:
-    if state.cards_at(position) is None:
+def _noted(
+    state: TableState,
+    event: Retracted,
+    what: Literal["hand", "dealer", "community"],
+    cards: tuple[str, ...],
+) -> TableState:
+    """The table once it has noted the cards that are taken back: the ledger will have them."""
+    if len(state.taken_back) >= TAKEN_BACK_MAX:
+        reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
+        raise Refusal("taken_back_often", reason)
+    position = event.position if what == "hand" else None
+    noted = TakenBack(what, cards, position, event.reason)
+    return replace(state, taken_back=(*state.taken_back, noted))
+
+
+def _retract_fold(state: TableState, position: int) -> TableState:
+    """A fold is taken back, and the hand is where it was before, also one that was collected."""
+    if position not in state.folded:
+        raise Refusal("nothing_there", f"position {position} has not folded")
+    back = tuple(hand for hand in state.collected_hands if hand.position == position)
+    if twice := state.cards_seen().intersection(card for hand in back for card in hand.cards):
+        reason = f"{min(twice)} of this hand was entered elsewhere since: take that back first"
+        raise Refusal("card_twice", reason)
+    return replace(
+        state,
+        folded=tuple(each for each in state.folded if each != position),
+        collected=tuple(each for each in state.collected if each != position),
+        hands=(*state.hands, *back),
+        collected_hands=tuple(hand for hand in state.collected_hands if hand not in back),
+    )
+
+
+def _retract_hand(state: TableState, event: Retracted, position: int) -> TableState:
+    cards = state.cards_at(position)
+    if cards is None:
         raise Refusal("nothing_there", f"position {position} has no hand")
     if position in state.folded and state.keeps_cards(position):
         raise Refusal("fold_first", f"position {position} folded this hand: take the fold back")
-    return replace(state, hands=tuple(hand for hand in state.hands if hand.position != position))
+    return replace(
+        _noted(state, event, "hand", cards),
+        hands=tuple(hand for hand in state.hands if hand.position != position),
+    )
 
 
 def _position_of(event: Retracted) -> int:

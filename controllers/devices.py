@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Final, Protocol
 
+from bonus.printable import escape_in_json
 from controllers.events import LINE_BYTES_MAX, Answer, encode_answer
 
 _CHUNK_BYTES: Final = 65_536
@@ -60,7 +61,8 @@ async def answer_lines(desk: Desk, source: int, sink: int) -> bool:
         all_taken = True
         for line in read_lines(source):
             answer = asyncio.run_coroutine_threadsafe(desk.handle(line), loop).result()
-            _write_all(sink, encode_answer(answer) + b"\n")
+            text = escape_in_json(encode_answer(answer).decode())
+            _write_all(sink, f"{text}\n".encode())
             all_taken = all_taken and answer.ok
         return all_taken
 

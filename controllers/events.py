@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from bonus.printable import unprintable_problem
 from bonus.settling.lines import Line
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
@@ -99,20 +100,37 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     Attributes:
         what: which entry; `chips` only until the first card or fold is in.
         position: whose hand or fold.
+        reason: why, which a panel must say of cards.
     """
 
     what: Literal["hand", "fold", "dealer", "community", "chips"]
     position: int | None = None
+    reason: Reason | None = None
+
+    @property
+    def takes_cards(self) -> bool:
+        """Whether cards are taken back."""
+        return self.what in {"hand", "dealer", "community"}
 
 
 class NextRound(_DeviceEvent, frozen=True, tag="next"):
-    """The dealer has paid: the settlement leaves the panel; an extension of the contract."""
+    """The dealer has paid: the settlement leaves the panel; an extension of the contract.
+
+    `done` are the lines that they saw to, by their places in the settlement from 0. Left out, it is
+    all that can be paid by then.
+    """
+
+    done: tuple[int, ...] | None = None
 
 
 class RoundDone(_DeviceEvent, frozen=True, tag="done"):
-    """What was decided about the wins of a round before is done; an extension of the contract."""
+    """What was decided about the wins of a round before is done; an extension of the contract.
+
+    `line` is the one line that is, by its place in the settlement from 0; left out, all of them.
+    """
 
     round: str
+    line: int | None = None
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
@@ -178,7 +196,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         chips: to `lockout`, how many value chips the dealer should count.
         lines: to `settle`, the settlement's lines in paying order.
         claims: to `settle`, the wins that wait for a floorperson.
-        held: to `settle`, the claims whose documents hold the table (649a.11(c)(5)(iv)).
+        held: to `settle`, and to a refused `lockout`, the claims whose documents hold the table
+            (649a.11(c)(5)(iv)).
         error: why it was not taken.
     """
 
@@ -214,7 +233,7 @@ def parse_event(line: bytes) -> DeviceEvent:
     """Read one device event from a line of JSON.
 
     Raises:
-        Refusal: ``line_too_long``, ``not_json`` or ``bad_event``.
+        Refusal: ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
 
     >>> parse_event(b'{"event": "chips", "count": 4}')
     ChipsCounted(count=4)
@@ -222,11 +241,16 @@ def parse_event(line: bytes) -> DeviceEvent:
     if len(line) > LINE_BYTES_MAX:
         raise Refusal("line_too_long", f"a device event has no more than {LINE_BYTES_MAX} bytes")
     try:
-        return _EVENT.decode(line)
+        event = _EVENT.decode(line)
     except msgspec.ValidationError as error:
         raise Refusal("bad_event", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("not_json", f"a device event is one line of JSON: {error}") from None
+    for field in ("patron", "reason", "round"):
+        text = getattr(event, field, None)
+        if text is not None and (problem := unprintable_problem(text)):
+            raise Refusal("unprintable_text", f"{field} {problem}")
+    return event
 
 
 def encode_event(event: DeviceEvent) -> bytes:

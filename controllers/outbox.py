@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from bonus.errors import UserError
+from meters.wire.private_files import make_private_directory, make_private_file
 
 _VERSION: Final = 1
 _SCHEMA: Final = """
@@ -84,7 +85,9 @@ class Outbox:
         """
         connection: sqlite3.Connection | None = None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_directory(path.parent)
+            # Its journal has the modes of the file.
+            make_private_file(path)
             connection = sqlite3.connect(
                 path, timeout=0, isolation_level=None, check_same_thread=False
             )

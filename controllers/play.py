@@ -6,6 +6,7 @@ from dataclasses import replace as replace_step
 from datetime import datetime
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from controllers.betting import (
@@ -17,6 +18,7 @@ from controllers.betting import (
     withdraw_wager,
 )
 from controllers.dealing import check_dealt, enter, retract
+from controllers.entered import entered_before, entered_until_void
 from controllers.events import (
     Answer,
     BettingLocked,
@@ -143,9 +145,9 @@ def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | No
         case Retracted():
             entered = retract(state, event)
         case NextRound():
-            entered = go_on(state)
+            entered = go_on(state, event.done)
         case RoundDone():
-            entered = acknowledge(state, event.round)
+            entered = acknowledge(state, event.round, event.line)
         case SamePlayer():
             entered = tell_player(layout, state, event)
         case Repeated():
@@ -225,6 +227,7 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
         positions=_dealt_positions(state, sorted(dealt)),
         dealer=list(state.dealer),
         community=list(state.community or ()) if state.needs_community else None,
+        entered_before=entered_before(state) or UNSET,
     )
     return Step(replace(state, phase=Phase.SETTLING), None, event)
 
@@ -254,7 +257,14 @@ def _void(state: TableState, reason: str, stamp: Stamp) -> Step:
         raise Refusal("round_over", "a round with a result cannot be void")
     if state.round is None:
         return Step(voided(state, reason), Answer(event="void", ok=True))
-    return Step(state, None, Void(seq=stamp.seq, at=stamp.at, round=state.round, reason=reason))
+    event = Void(
+        seq=stamp.seq,
+        at=stamp.at,
+        round=state.round,
+        reason=reason,
+        entered=entered_until_void(state) or UNSET,
+    )
+    return Step(state, None, event)
 
 
 def voided(state: TableState, reason: str) -> TableState:

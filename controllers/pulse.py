@@ -31,14 +31,22 @@ class Pulse:
         self._lived_at_s: float | None = None
         self.missed = 0
 
-    def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> None:
-        """Take in a beat; `now_s` is a monotonic clock's time in seconds."""
+    def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> bool:
+        """Take in a beat and say whether it is a sign of life.
+
+        Args:
+            beat: the beat.
+            retained: whether it is the broker's retained copy.
+            now_s: a monotonic clock's time in seconds.
+        """
         known = self._last is not None and self._last.beat == beat.beat
         self._last = beat
-        if not retained and not known:
-            if self._lived_at_s is not None:
-                self.missed += max(0, round((now_s - self._lived_at_s) / _DUE_EVERY_S) - 1)
-            self._lived_at_s = now_s
+        if retained or known:
+            return False
+        if self._lived_at_s is not None:
+            self.missed += max(0, round((now_s - self._lived_at_s) / _DUE_EVERY_S) - 1)
+        self._lived_at_s = now_s
+        return True
 
     def age_s(self, now_s: float) -> float:
         """How long ago the controller last showed life; infinite where it never has."""

@@ -1,24 +1,32 @@
 """What outlasts a round: its settlement, and the wins in it that wait for a floorperson. Pure."""
 
+from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import replace
 
 from controllers.betting import check_open
 from controllers.events import Refusal
+from controllers.line_states import due_lines, open_lines, seen_to
 from controllers.table import Returned, Settled, TableState
 
 WAITING_MAX: Final = 8
 """So many rounds with a win that waits are kept in sight; then the table waits too."""
 
 
-def go_on(state: TableState) -> TableState:
-    """The dealer has paid and goes on; a round with an undecided win stays in sight until `done`.
+def go_on(state: TableState, done: Collection[int] | None = None) -> TableState:
+    """The dealer has paid and goes on; a line that is not done stays in sight until it is.
+
+    Args:
+        state: the table.
+        done: the lines that the dealer saw to; None for all that they could see to by now. What
+            was decided just before they went on, and is not among them, is still to be paid.
 
     Raises:
         Refusal: ``claims_wait``: as many as can be kept wait already; or a round is under way.
     """
     check_open(state)
+    state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         raise _full()
     return _put_away(state)
@@ -33,6 +41,7 @@ def begin(state: TableState) -> TableState:
     Raises:
         Refusal: ``claims_wait``: as many as can be kept wait, and none is decided.
     """
+    state = _seen_to(state)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         decided = next((each for each in state.waiting if not each.undecided), None)
         if decided is None:
@@ -62,8 +71,15 @@ def end(
     )
 
 
-def acknowledge(state: TableState, round_name: str) -> TableState:
-    """The dealer has done what was decided about a round's wins: it leaves the panel.
+def acknowledge(state: TableState, round_name: str, line: int | None = None) -> TableState:
+    """The dealer has done what was decided about a round's wins, or one line of it.
+
+    A line that is done is not asked for again; a round without any that is open leaves the panel.
+
+    Args:
+        state: the table.
+        round_name: the round.
+        line: the line, by its place from 0; None for the whole round.
 
     Raises:
         Refusal: ``claims_wait`` or ``nothing_there``.
@@ -71,9 +87,39 @@ def acknowledge(state: TableState, round_name: str) -> TableState:
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
         raise Refusal("nothing_there", f"no win of round {round_name[:40]} waits here")
+    if line is not None:
+        return _tick_off(state, found, line)
     if found.undecided:
         raise Refusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
+    state = _replace_round(state, seen_to(found, due_lines(found)))
     return replace(state, waiting=_without(state.waiting, round_name))
+
+
+def _tick_off(state: TableState, found: Settled, line: int) -> TableState:
+    if line not in open_lines(found):
+        raise Refusal("nothing_there", f"line {line} of round {found.round} is not open")
+    if line not in due_lines(found):
+        raise Refusal("claims_wait", f"a win of round {found.round} waits for a floorperson")
+    return _replace_round(state, seen_to(found, {line}))
+
+
+def _replace_round(state: TableState, settled: Settled) -> TableState:
+    """Keep a round before as it is now, wherever it is kept, as long as a line of it is open."""
+    waiting = (settled if each.round == settled.round else each for each in state.waiting)
+    last = state.last_settled
+    return replace(
+        state,
+        waiting=tuple(each for each in waiting if _waits(each)),
+        last_settled=settled if last and last.round == settled.round else last,
+    )
+
+
+def _seen_to(state: TableState, done: Collection[int] | None = None) -> TableState:
+    """The table when the dealer has seen to lines of the settlement before them."""
+    settled = state.settled
+    if settled is None:
+        return state
+    return replace(state, settled=seen_to(settled, due_lines(settled) if done is None else done))
 
 
 def _put_away(state: TableState) -> TableState:
@@ -85,7 +131,7 @@ def _put_away(state: TableState) -> TableState:
 
 
 def _waits(settled: Settled | None) -> bool:
-    return settled is not None and bool(settled.undecided)
+    return settled is not None and bool(settled.undecided or open_lines(settled))
 
 
 def _without(waiting: tuple[Settled, ...], round_name: str) -> tuple[Settled, ...]:

@@ -5,12 +5,21 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bonus.wagers import PaidFrom
 from controllers.events import Answer, Refusal
 from controllers.play import EVENTS_LOST, Step, voided
 from controllers.put_away import end
 from controllers.table import FINAL, Phase, Refused, Returned, Settled, TableState
-from meters.wire.messages import ErrorDetail, HelloReply, MoneyEvent, Reply, Result, Void, Wagers
+from meters.wire.holds import HELD, holds_table
+from meters.wire.messages import (
+    ClaimOpened,
+    ErrorDetail,
+    HelloReply,
+    MoneyEvent,
+    Reply,
+    Result,
+    Void,
+    Wagers,
+)
 
 
 def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
@@ -36,6 +45,8 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
         )
         return Step(replace(state, draw=reply.draw), answer)
     error = _refusal_of(reply)
+    if error.code == HELD and reply.claims:
+        return _held_elsewhere(state, error, reply.claims)
     returned = replace(
         _refused(state, "lockout", error),
         round=None,
@@ -44,6 +55,23 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
         returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
     )
     return Step(returned, Answer(event="lockout", ok=False, error=error))
+
+
+def _held_elsewhere(state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]) -> Step:
+    """The books hold the table for wins that it knows nothing of: its outbox was lost.
+
+    No card was dealt. The wagers go back, and the table waits as it would have.
+    """
+    returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
+    held = tuple(claim.claim for claim in claims)
+    waits = replace(
+        end(state, returned=returned),
+        phase=Phase.HELD,
+        held=held,
+        hold=Settled(round="", lines=(), claims=claims),
+        refusal=Refused("lockout", error.message),
+    )
+    return Step(waits, Answer(event="lockout", ok=False, error=error, held=held))
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
@@ -61,9 +89,7 @@ def _result(state: TableState, reply: Reply) -> Step:
         dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
         return Step(dealt, Answer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
-    by_hand = {
-        (line.position, str(line.item)) for line in lines if line.paid_from is PaidFrom.HAND_PAY
-    }
+    by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
     # Named, so that an answer that is kept for a repeat is never taken for another round's.
     answer = Answer(event="settle", ok=True, round=state.round or "", lines=lines, claims=claims)
@@ -102,12 +128,15 @@ def decide(
         state,
         settled=None if settled is None else settled.with_decision(claim, event),
         last_settled=None if last is None else last.with_decision(claim, event),
+        hold=None if state.hold is None else state.hold.with_decision(claim, event),
         waiting=tuple(each.with_decision(claim, event) for each in state.waiting),
     )
     if claim not in state.held or event not in FINAL:
         return state
     held = tuple(waiting for waiting in state.held if waiting != claim)
-    return replace(state, held=held, phase=Phase.HELD if held else Phase.OPEN)
+    if held:
+        return replace(state, held=held)
+    return replace(state, held=(), hold=None, phase=Phase.OPEN)
 
 
 class Standing(StrEnum):

@@ -18,6 +18,7 @@ from meters.wire.address import embedded_broker_url, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor, Link, Table, read_floor
 from meters.wire.parties import table_party
+from meters.wire.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the controller's word; then wagers are refused."""
@@ -105,7 +106,7 @@ async def _serve(
 ) -> bool:
     task = asyncio.current_task()
     if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        on_stop(task.cancel, [signal.SIGTERM])
     async with Agent(*found, broker_of(floor, *found), path) as agent:
         if panel is None and metrics is None:
             return await _take_lines(agent)

@@ -131,6 +131,15 @@ class Hand(_Record, frozen=True):
     cards: tuple[str, ...]
 
 
+class TakenBack(_Record, frozen=True):
+    """Cards that were entered and taken back in this round."""
+
+    what: Literal["hand", "dealer", "community"]
+    cards: tuple[str, ...]
+    position: int | None = None
+    reason: str | None = None
+
+
 class Decision(_Record, frozen=True):
     """What became of a claim."""
 
@@ -150,6 +159,7 @@ class Settled(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         draw: what was drawn at lock-out.
+        done: the lines that the dealer has paid, or seen to otherwise, by their places from 0.
     """
 
     round: str
@@ -160,6 +170,11 @@ class Settled(_Record, frozen=True):
     dealer: tuple[str, ...] | None = None
     community: tuple[str, ...] | None = None
     draw: DrawMade | None = None
+    done: tuple[int, ...] = ()
+
+    def with_done(self, lines: tuple[int, ...]) -> Self:
+        """The settlement with these lines done."""
+        return replace(self, done=lines)
 
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
         """The settlement once a claim is decided; what is told twice, or late, changes nothing."""
@@ -216,19 +231,23 @@ class TableState(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         held: the claims whose documents are not done.
+        hold: those of them that the service named when it refused wagers for them, and what became
+            of them: no settlement that is kept here has them.
         reason: why the table is locked out.
         draw: what was drawn at lock-out (649a.12(i)(3)).
         settled: the settlement of the round before, until the dealer goes on or this one begins.
         last_wagers: the wagers of the round before, for players who repeat them.
         collected: those of `folded` whose cards are known to be in the discard rack.
-        waiting: the rounds before with a win that is undecided, or whose decision nobody at the
-            table has acknowledged, the oldest first.
+        waiting: the rounds before with a line that is not done: its win is undecided, or what was
+            decided is still to be paid or acknowledged; the oldest first.
         last_settled: the settlement that was put away last.
         joined: each position whose player has the next one too (readings T9 and T17).
         last_joined: the same, of the round before.
         returned: what went back to the players last, until the next wager or lock-out.
         refusal: the last event that the service refused, until the next device event is taken.
         differs: the last count of the chips, where it was wrong.
+        taken_back: the cards that were taken back in this round, the first one first.
+        collected_hands: hands that were entered and then collected with a fold.
     """
 
     phase: Phase = Phase.OPEN
@@ -252,6 +271,9 @@ class TableState(_Record, frozen=True):
     returned: Returned | None = None
     refusal: Refused | None = None
     differs: int | None = None
+    hold: Settled | None = None
+    taken_back: tuple[TakenBack, ...] = ()
+    collected_hands: tuple[Hand, ...] = ()
 
     @property
     def chips_due(self) -> int:
@@ -312,6 +334,14 @@ class TableState(_Record, frozen=True):
         """Every card that was entered in this round."""
         piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
         return frozenset(card for pile in piles for card in pile)
+
+    def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
+        """A claim that holds the table, and what became of it so far; None where nothing says."""
+        for settled in (self.settled, self.hold):
+            for opened in settled.claims if settled else ():
+                if settled and opened.claim == claim:
+                    return opened, settled.decision_on(claim)
+        return None
 
     @property
     def claims_wait(self) -> bool:

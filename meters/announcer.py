@@ -8,6 +8,7 @@ import msgspec
 from meters.board import Board, MeterRow
 from meters.books.standing import LinkState
 from meters.books.store import LinkStore
+from meters.meter_topics import MeterTopics, same
 from meters.metrics import Metrics
 from meters.other_services import OtherServices
 from meters.wire import topics
@@ -19,8 +20,8 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 class Post(Protocol):
     """Publishes a payload under a topic; does nothing while there is no broker."""
 
-    def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish, retained or not, and go on."""
+    def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        """Publish, retained or not, and go on; whether there is a broker."""
         ...
 
 
@@ -38,6 +39,7 @@ class Announcer:
 
     Attributes:
         others: the other services of the link: nothing is said against one that operates it.
+        topics: what the meter topics hold, by whichever service.
     """
 
     def __init__(self, store: LinkStore, board: Board, metrics: Metrics, post: Post) -> None:
@@ -47,24 +49,34 @@ class Announcer:
         self._post = post
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
-        self._told: dict[str, MeterValue] = {}
         self._last: dict[str, MeterValue] = {}
         self._beat = 0
         self._silent = False
         self._ended = False
         self.others = OtherServices()
+        self.topics = MeterTopics()
 
     def forget_told(self) -> None:
         """Have every meter published again: the broker may have lost what it retained."""
-        self._told.clear()
+        self.topics.forget()
 
     def adopt(self, link: Link) -> None:
         """Show the meters and their paytables as the link has them from now on."""
         self._board.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
-    def tell_meters(self, state: LinkState) -> None:
-        """Publish the meters of an operable link that are not as they were last told."""
+    def tell_meters(self, state: LinkState, since: int) -> float | None:
+        """Publish the meters of an operable link that are not as their topics hold them.
+
+        Args:
+            state: the link as its books have it.
+            since: how many values had been heard on the topics when it was read.
+
+        Returns:
+            After how many seconds the books are to be read again, since another service speaks or
+            what we said before is still under way; None where all is said.
+        """
+        waits = []
         for meter in state.meters:
             value = MeterValue(
                 meter=meter.meter,
@@ -74,37 +86,55 @@ class Announcer:
                 state="closed" if state.closure else "pending" if meter.pending else "open",
                 at=now_text(),
             )
-            self._tell_meter(value)
+            last = self._last.get(value.meter)
+            if last is not None and value.version < last.version:
+                continue  # it was read before the last one, and came later
+            value = self._show_meter(value)
+            if wait_s := self._tell_meter(value, since):
+                waits.append(wait_s)
+        return min(waits, default=None)
 
     def tell_inoperable(self, *, of_all: bool = False) -> None:
         """Publish that no meter can be played, where the store cannot be asked (duty D14).
 
+        Another service may have told a later version than the last that this one read.
+
         Args:
             of_all: what is wrong is so for whoever operates the link.
         """
-        # Not `_told`: a broker that came back just before has been told nothing yet.
         for last in list(self._last.values()):
-            value = msgspec.structs.replace(last, state="inoperable", at=now_text())
-            self._tell_meter(value, aloud=of_all or not self.others.may_operate)
+            value = self._show_meter(
+                msgspec.structs.replace(last, state="inoperable", at=now_text())
+            )
+            if of_all or not self.others.may_operate:
+                newest = self.topics.newest(value)
+                newest = msgspec.structs.replace(
+                    newest, state="inoperable", at=max(newest.at, value.at)
+                )
+                self._tell_meter(newest, self.topics.heard, urgent=True)
 
-    def _tell_meter(self, value: MeterValue, *, aloud: bool = True) -> None:
-        """Show a meter on our own displays and, aloud, to all, where it is not as it was told."""
-        last, told = self._last.get(value.meter), self._told.get(value.meter)
-        if last is not None and value.version < last.version:
-            return
-        due = aloud and not self._ended and not _same(value, told)
-        if not due and _same(value, last):
-            return
-        value = self._no_earlier(value)
-        self._last[value.meter] = value
-        self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
-        self._metrics.books.show_amount(self._link, value.meter, value.amount)
-        if due:
-            self._told[value.meter] = value
+    def _show_meter(self, value: MeterValue) -> MeterValue:
+        """Show a meter on our own displays; the value as of no moment before the last one."""
+        value, last = self._no_earlier(value), self._last.get(value.meter)
+        if not same(value, last):
+            self._last[value.meter] = value
+            self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
+            self._metrics.books.show_amount(self._link, value.meter, value.amount)
+        return value
+
+    def _tell_meter(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
+        """Publish a meter unless it waits or need not be told; for how many seconds it waits."""
+        if self._ended:
+            return None
+        wait_s = self.topics.wait_s(value, since, urgent=urgent)
+        if wait_s == 0.0:
             self._post_meter(value)
+        return wait_s
 
     def _post_meter(self, value: MeterValue) -> None:
-        self._post(topics.meter(self._link, value.meter), msgspec.json.encode(value), retain=True)
+        payload = msgspec.json.encode(value)
+        if self._post(topics.meter(self._link, value.meter), payload, retain=True):
+            self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
         """A value as of no moment before the last one told of its version.
@@ -143,8 +173,10 @@ class Announcer:
         self.others.note_own(payload)
         self._post(topics.controller(self._link), payload, retain=True)
         if self._beat % _TOLD_AGAIN_BEATS == 0:
-            for told in self._told.values():
-                self._post_meter(told)
+            for meter, last in self._last.items():
+                told = self.topics.ours(meter)
+                if told is not None and told.version >= last.version:
+                    self._post_meter(told)
 
     def fall_silent(self) -> None:
         """Leave the beat to another service that may operate the link, and listen for it anew.
@@ -190,8 +222,3 @@ class Announcer:
         if of_meter:
             self._board.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))
-
-
-def _same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Whether a meter's value is what was told of it before."""
-    return other is not None and (value.version, value.state) == (other.version, other.state)

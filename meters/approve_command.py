@@ -1,7 +1,6 @@
 """The command by which somebody approves a changed floor file."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +8,14 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
+from bonus.terminal import print_text
 from meters.books.redis_health import redis_problem
 from meters.books.store import BooksError, LinkStore
 from meters.people.errors import PeopleError
 from meters.people.people import People
 from meters.people.roles import Right, in_words, roles_in_words
+from meters.people.sessions import SignedIn
+from meters.people.tries import Caller
 from meters.people.typed_pin import ask_pin
 from meters.selfcheck.configuration import Configuration
 from meters.wire.floor import Floor, Link, read_floor
@@ -61,21 +63,21 @@ def approve(
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.redis_connection import open_redis  # noqa: PLC0415
+    from meters.opened_store import open_used_store  # noqa: PLC0415
 
-    async with open_redis(floor) as redis:
+    async with open_used_store(floor, users_suffice=True) as redis:
         store = LinkStore(redis, link)
         if problem := await redis_problem(store.redis):
             raise UserError(problem)
-        configuration = Configuration(floor, store)
+        configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)
         people = People.of(redis, floor.service.idle_minutes)
-        name = await _vouched(people, by, ask_pin())
+        person = await _vouched(people, by, ask_pin())
         try:
-            await configuration.approve(name, configuration.filed.digest)
+            await configuration.approve(person.name, configuration.filed.digest, person.setters)
         except BooksError as error:
             raise UserError(_REFUSED.get(error.status, error.detail)) from None
-        _say(f"{link.id}: approved by {name}")
+        print_text(f"{link.id}: approved by {person.name}")
 
 
 async def _show(configuration: Configuration) -> None:
@@ -90,29 +92,27 @@ async def _show(configuration: Configuration) -> None:
     if found is None and await configuration.is_approved():
         raise UserError(_REFUSED["no_change"])
     for change in found.changed if found else ("the first floor file of this link",):
-        _say(f"  {change}")
-    _say(f"  SHA-256 {configuration.filed.digest}")
+        print_text(f"  {change}")
+    print_text(f"  SHA-256 {configuration.filed.digest}")
 
 
-async def _vouched(people: People, name: str, pin: str) -> str:
-    """The user's name as it is kept, once the PIN is his and his role allows it.
+async def _vouched(people: People, name: str, pin: str) -> SignedIn:
+    """The user, once the PIN is theirs and their role allows it.
 
-    He signs in and out, so that the operators' log has it and guesses are counted.
+    They sign in and out, so that the operators' log has it and guesses are counted.
 
     Raises:
         UserError: his role does not allow it.
         PeopleError: as in signing in.
     """
-    opened = await people.sessions.sign_in(name, pin, "", None)
+    opened = await people.sessions.sign_in(name, pin, Caller(""), None)
+    person = await people.sessions.find(opened.token, keep_alive=False, acts=True)
     await people.sessions.sign_out(opened.token, "")
-    if not opened.person.may(Right.LINKS):
-        role = in_words(opened.person.role)
-        raise UserError(
-            f"{opened.person.name} is {role}: {roles_in_words(Right.LINKS)} approves it"
-        )
-    return opened.person.name
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    if person is None:
+        raise UserError("your session has ended: approve it again")
+    if person.must_choose:
+        raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
+    if not person.may(Right.LINKS):
+        role = in_words(person.role)
+        raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} approves it")
+    return person

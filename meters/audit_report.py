@@ -1,8 +1,7 @@
 """What `pitlink audit` prints."""
 
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -10,34 +9,50 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
+from bonus.terminal import print_error, print_json
 from meters.archive.audit import audit_link
 from meters.archive.days import Archive
+from meters.archive.soundness import last_day
+from meters.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
 from meters.books.audit import Finding
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.books.totals import Totals
+from meters.opened_store import open_used_store
 from meters.people.log_chain import LogFinding, check_log
+from meters.people.log_mark import LogMark
 from meters.progress import progress_bar
-from meters.redis_connection import open_redis
 from meters.reports.words import exact_money
 from meters.wire.floor import Floor
 
+_UNMARKED: Final = (
+    "no mark of them is in {place}: they are taken as they stand. Where a service keeps one, the"
+    " floor file names another directory than the service's"
+)
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
+
+
+LAST: Final = date.max
+"""Stands for the last archived day up to which an audit has found a link in order."""
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
     """Audit every link and the operators' log, and print what was found; whether all holds.
 
+    It is noted in the data directory, where there is one.
+
     Raises:
         UserError: the store cannot be read.
     """
     try:
-        async with open_redis(floor, only_reads=True) as redis:
-            findings = []
+        data, through = Path(floor.service.data), dict[str, str]()
+        before = read_note(data / AUDIT_NOTE, AuditNote)
+        async with open_used_store(floor, only_reads=True) as redis:
+            findings, unmarked = [], list[str]()
             with progress_bar() as progress:
                 for link in floor.link:
                     task = progress.add_task(link.id, total=None)
@@ -51,24 +66,62 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
                             task, completed=done, total=of
                         ),
-                        since=since,
+                        since=_begin(since, before, link.id),
                     )
-                    findings.append(finding.also(mark.problem(finding.entries, seen.entries)))
-            operators = await check_log(redis)
+                    if day := last_day(archive):
+                        through[link.id] = day.isoformat()
+                    findings.append(finding.also(mark.problem(finding.stored, seen.entries)))
+                    if finding.entries and not seen.entries:
+                        unmarked.append(link.id)
+            log_mark = LogMark(Path(floor.service.data))
+            seen = log_mark.seen
+            operators = await check_log(redis, seen)
+            if lost := log_mark.problem(operators.entries, seen.entries):
+                operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the store cannot be read: {error}") from None
+    _note(data, findings, operators, through, whole=since is None)
     if as_json:
-        sys.stdout.write(_json(findings, operators) + "\n")
+        print_json(_json(findings, operators, unmarked))
     else:
-        _print(findings, operators)
+        _print(findings, operators, data, unmarked)
     return _holds(findings, operators)
+
+
+def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
+    """The day with which to begin; the last archived one where no audit was noted."""
+    if since == LAST and before and (noted := before.through.get(link)):
+        return date.fromisoformat(noted)
+    return since
+
+
+def _note(
+    data: Path,
+    findings: Sequence[Finding],
+    operators: LogFinding,
+    through: Mapping[str, str],
+    *,
+    whole: bool,
+) -> None:
+    """Note the audit; one that cannot be noted is an audit all the same."""
+    try:
+        note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
+    except OSError as error:
+        print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
+
+
+def _problems(findings: Sequence[Finding], operators: LogFinding) -> list[str]:
+    return [
+        *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
+        *operators.problems,
+    ]
 
 
 def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
     return all(finding.balanced for finding in findings) and not operators.problems
 
 
-def _json(findings: Sequence[Finding], operators: LogFinding) -> str:
+def _json(findings: Sequence[Finding], operators: LogFinding, unmarked: Sequence[str]) -> bytes:
     totals = Totals()
     for finding in findings:
         for name, value in asdict(finding.totals).items():
@@ -80,18 +133,19 @@ def _json(findings: Sequence[Finding], operators: LogFinding) -> str:
             "links": {finding.link: {"meters": finding.meters} for finding in findings},
             "since_entries": {finding.link: finding.first for finding in findings},
             "seals": {finding.link: finding.seal for finding in findings},
+            "operators_log": {"entries": operators.entries, "seal": operators.seal},
+            "unmarked": unmarked,
             "totals": totals,
             "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
-            "problems": [
-                *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
-                *operators.problems,
-            ],
+            "problems": _problems(findings, operators),
         }
-    ).decode()
+    )
 
 
-def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
-    console = Console(highlight=False)
+def _print(
+    findings: Sequence[Finding], operators: LogFinding, data: Path, unmarked: Sequence[str]
+) -> None:
+    console = PlainConsole()
     for finding in findings:
         table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
         for meter, held in finding.meters.items():
@@ -102,14 +156,18 @@ def _print(findings: Sequence[Finding], operators: LogFinding) -> None:
             column.overflow = "fold"
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
         since = f", audited from {finding.first} on" if finding.first > 1 else ""
-        console.print(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
-        console.print(f"  sealed {finding.seal}", markup=False)
+        console.print_line(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
+        console.print_line(f"  sealed {finding.seal}")
+        if finding.link in unmarked:
+            console.print_line(f"  {_UNMARKED.format(place=data / 'marks')}")
         for problem in finding.problems:
-            console.print(f"  {problem}", markup=False)
+            console.print_line(f"  {problem}")
         for variance in finding.variances:
-            console.print(f"  variance {variance}", markup=False)
+            console.print_line(f"  variance {variance}")
         console.print(table)
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
-    console.print(f"operators' log: {operators.entries} entries, {verdict}")
+    console.print_line(f"operators' log: {operators.entries} entries, {verdict}")
+    if operators.seal:
+        console.print_line(f"  sealed {operators.seal}")
     for problem in operators.problems:
-        console.print(f"  {problem}", markup=False)
+        console.print_line(f"  {problem}")

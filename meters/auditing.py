@@ -19,8 +19,11 @@ from meters.metrics.books import Audited
 log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
-AUDITED_AGAIN: Final = 10_000
-"""So many entries that were found in order are read once more with each audit: a constant load."""
+FOLLOWED_EVERY_S: Final = 5.0
+"""So often between two audits what is new is read, so that an audit after a failure has little left
+to read: until it ends, the link does not operate."""
+AUDITED_AGAIN: Final = 1_000
+"""So many entries that were found in order are read once more each time: a constant load."""
 NOT_AUDITED: Final = "the ledger is being compared with the books"
 
 _AUDIT_AGAIN_S: Final = 1.0
@@ -35,6 +38,7 @@ class Auditing:
         announcer: speaks for it.
         metrics: what Prometheus reads.
         told: gives a failure of the store in words.
+        ended: is called when an audit has ended.
 
     Attributes:
         problem: why the link may not operate, or None where all holds.
@@ -48,6 +52,8 @@ class Auditing:
         announcer: Announcer,
         metrics: Metrics,
         told: Callable[[Exception], str],
+        *,
+        ended: Callable[[], None],
     ) -> None:
         self.problem: str | None = NOT_AUDITED
         self.books_differ = False
@@ -57,6 +63,7 @@ class Auditing:
         self._announcer = announcer
         self._metrics = metrics
         self._told = told
+        self._ended = ended
         self._wanted = asyncio.Event()
         self._times_wanted = 0
         self._log = log.bind(link=self._link)
@@ -91,15 +98,33 @@ class Auditing:
             self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
             if began == self._times_wanted:
                 self.problem, self.books_differ = found, bool(problems)
+            self._ended()
+            await self._rest(pause_s)
+
+    async def _rest(self, pause_s: float) -> None:
+        """Wait until the next audit is due or wanted, and read meanwhile what is new."""
+        loop = asyncio.get_running_loop()
+        due_s = loop.time() + pause_s
+        while not self._wanted.is_set() and loop.time() < due_s:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
+                async with asyncio.timeout_at(min(due_s, loop.time() + FOLLOWED_EVERY_S)):
                     await self._wanted.wait()
+                    return
+            if self.problem is None and loop.time() < due_s:
+                try:
+                    if not await self._audit.follow(self._mark.seen, again=AUDITED_AGAIN):
+                        return
+                except ValueError:
+                    return
+                except (RedisError, OSError):
+                    # The link's checks stop it, and say why.
+                    continue
 
     async def _find(self) -> list[str]:
         """What does not hold; where all does, it is sealed."""
         seen = self._mark.seen
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
-        lost = self._mark.problem(finding.entries, seen.entries)
+        lost = self._mark.problem(finding.stored, seen.entries)
         if finding.entries and not seen.entries:
             self._log.warning("ledger mark missing", entries=finding.entries)
         problems = [lost] if lost else list(finding.problems[:3])

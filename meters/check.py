@@ -4,14 +4,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from redis.exceptions import RedisError
-from rich.console import Console
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
 from meters.keys.outlook import look_at_keys, look_at_ways
 from meters.redis_connection import open_redis
 from meters.selfcheck.checks import Check
 from meters.selfcheck.facility import facility_checks
 from meters.selfcheck.parts import WITHIN_S, broker_check, store_checks
+from meters.selfcheck.records import archive_checks, note_checks
 from meters.selfcheck.software import read_software
 from meters.wire.credentials import keys_directory
 from meters.wire.floor import Floor, read_floor
@@ -24,11 +25,11 @@ async def run_check(config: Path) -> bool:
         FloorError: the floor file itself cannot be used.
     """
     floor = read_floor(config)
-    console = Console(highlight=False)
+    console = PlainConsole()
     good = True
     async for one in _checks(floor):
         mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
-        console.print(f"{mark}  {one.what}: {one.seen}", soft_wrap=True, markup=False)
+        console.print_line(f"{mark}  {one.what}: {one.seen}")
         good = good and not one.fails
     return good
 
@@ -42,12 +43,24 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
     if keys := keys_directory(floor.service):
         for seen in look_at_keys(keys):
             yield Check(*seen)
+    for check in note_checks(floor):
+        yield check
+    async for check in _redis_checks(floor):
+        yield check
+    yield await broker_check(floor)
+
+
+async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
+    answers = True
     try:
         async with open_redis(floor) as redis:
             async for check in store_checks(floor, redis):
+                answers = answers and (check.holds or check.what != "redis")
+                yield check
+            async for check in archive_checks(floor, redis):
                 yield check
     except TimeoutError:
         yield Check("redis", holds=False, seen=f"no answer within {WITHIN_S:.0f} seconds")
     except (RedisError, OSError, ValueError, UserError) as error:
-        yield Check("redis", holds=False, seen=str(error))
-    yield await broker_check(floor)
+        if answers:  # what is wrong with Redis is said once
+            yield Check("redis", holds=False, seen=str(error))

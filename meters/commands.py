@@ -9,9 +9,11 @@ import typer
 import uvloop
 from msgspec.structs import replace
 
+from bonus.terminal import print_text
 from meters.wire.floor import Floor, read_floor
 from meters.wire.log_options import LogLevel, LogLevelOption, LogOption
 from meters.wire.parts import is_listening_address
+from meters.wire.stop_signals import run_until_stopped
 
 ConfigOption = Annotated[
     Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
@@ -83,6 +85,22 @@ def audit(
             " where the whole archive takes hours.",
         ),
     ] = None,
+    daily: Annotated[
+        bool,
+        typer.Option(
+            "--daily",
+            help="Do nothing where such an audit has ended since the last gaming day closed: for a"
+            " timer that runs every half hour, whatever the machine's time zone is.",
+        ),
+    ] = False,
+    since_last: Annotated[
+        bool,
+        typer.Option(
+            "--since-last",
+            help="Begin with the last archived day that an audit has found in order: for every"
+            " night. Once a month, audit the whole.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of a table.")
     ] = False,
@@ -90,14 +108,24 @@ def audit(
     """Replay every link's ledger and compare each balance to the micro.
 
     The archive is read from its first file on, unless --since says otherwise: what is before that
-    day is then held together by its digests, and not replayed.
+    day is then held together by its digests, and not replayed. The data directory keeps a note of
+    the audit, which `pitlink check` and the alerts go by.
 
     Exit status 1 where anything does not hold; it says what, and by how much.
     """
-    from meters.audit_report import run_audit
+    from meters.audit_report import LAST, run_audit
+    from meters.daily import audited_since_close, note_daily_audit
 
-    day = since.date() if since else None
-    balanced = asyncio.run(run_audit(read_floor(config), as_json=as_json, since=day))
+    if since and since_last:
+        raise typer.BadParameter("--since and --since-last are two ways to begin: give one")
+    floor = read_floor(config)
+    if daily and audited_since_close(floor):
+        print_text("audited since the last gaming day closed: nothing to do")
+        return
+    begin = LAST if since_last else since.date() if since else None
+    balanced = asyncio.run(run_audit(floor, as_json=as_json, since=begin))
+    if daily:
+        note_daily_audit(floor)
     if not balanced:
         raise typer.Exit(1)
 
@@ -164,11 +192,11 @@ def bench(
         from meters.bench.sizing import course
 
         sizes = course.QUICK if quick else course.WHOLE
-        course.write_sizing(asyncio.run(course.measure_sizing(sizes)))
+        course.write_sizing(run_until_stopped(course.measure_sizing(sizes)))
         return
     from meters.bench.run import QUICK, Plan, run_bench, write_report
 
-    report = asyncio.run(run_bench(QUICK if quick else Plan(tables, seconds, passes)))
+    report = run_until_stopped(run_bench(QUICK if quick else Plan(tables, seconds, passes)))
     write_report(report)
     if not report.nothing_lost:
         raise typer.Exit(1)

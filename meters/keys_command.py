@@ -1,6 +1,5 @@
 """The command that makes the keys of a floor."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -8,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError, nearest
+from bonus.terminal import print_text
 from meters.keys.holders import Holder, by_name, holders
 from meters.keys.keyring import Entry, Homes, Keyring
 from meters.keys.workers import service_numbers
@@ -138,4 +138,4 @@ def _show(directory: Path, entries: Sequence[Entry], unused: Sequence[str], floo
         lines.append(f'Put  keys = "{directory}"  under [service] of the floor file to use them.')
     elif named != directory:
         lines.append(f"The floor file looks for them in {named}: copy each machine's part there.")
-    sys.stdout.write("\n".join(lines) + "\n")
+    print_text("\n".join(lines))

@@ -1,9 +1,10 @@
 """One link in operation: its intake, its announcements, and whether it may operate at all."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final
 
 import structlog
 from redis.exceptions import RedisError
@@ -14,7 +15,7 @@ from meters.books.figures import FigureBook
 from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outages import OutageBook
 from meters.books.readings import ReadingBook
-from meters.books.redis_health import redis_problem
+from meters.books.redis_health import NotKeptError, must_keep, redis_problem
 from meters.books.standing import Head, LinkState
 from meters.books.store import LinkStore, TermsError
 from meters.hits import HitsInBooks
@@ -33,6 +34,10 @@ log = structlog.get_logger()
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
 """A store that has not answered by then is said to be gone, before displays lose patience."""
+OLD_AFTER_S: Final = 0.5
+"""An answer of the store that took longer to come is not told as what the books hold now."""
+_STEP_WITHIN_S: Final = 4.0
+_HELD_UP_S: Final = 0.5
 SERVICE: Final = "service"
 """The actor of what the service does by itself."""
 
@@ -45,10 +50,17 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 
 def _told(error: Exception) -> str:
     """A failure of the store as displays and logs give it."""
-    if isinstance(error, TermsError | MarkError):
+    if isinstance(error, TermsError | MarkError | NotKeptError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
     return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it is done; a cancellation may be lost in the Redis client."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=_HELD_UP_S)
 
 
 class LinkService:
@@ -83,6 +95,7 @@ class LinkService:
         ring: Callable[[], None],
     ) -> None:
         self.store = store
+        store.must_keep = True
         self.announcer = announcer
         self.configuration = configuration
         self._unfit = unfit
@@ -93,7 +106,8 @@ class LinkService:
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
         self._hits = HitsInBooks(store, announcer)
-        self.auditing = Auditing(store, mark, announcer, metrics, _told)
+        self._check_now = asyncio.Event()
+        self.auditing = Auditing(store, mark, announcer, metrics, _told, ended=self._check_now.set)
         self._figures = FigureBook(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
@@ -101,7 +115,9 @@ class LinkService:
         self._readings = ReadingBook(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._may_differ = False
+        self._answered_s = self._step_s = 0.0
         self._changed = asyncio.Event()
+        self._reading_again: asyncio.TimerHandle | None = None
         self._log = log.bind(link=store.link.id)
 
     @property
@@ -172,10 +188,11 @@ class LinkService:
             RedisError: the store failed.
         """
         await self._open()
-        state = await self.store.state()
+        state, heard = await self._read()
+        await must_keep(self.store.redis)
         self._set_mark(state.head)
-        self._take_in(state)
-        self._tell_beat()
+        self._take_in(state, heard)
+        self.tell_beat()
 
     async def keep_mark(self) -> None:
         """Note outside the store how far its ledger has come, before anybody is told of an entry.
@@ -185,9 +202,11 @@ class LinkService:
         Raises:
             MarkError: the mark cannot be written.
             TermsError: the link's terms are no longer those that it opened with.
-            RedisError: the store failed.
+            RedisError: the store failed, or may not have on disk what was written.
         """
-        self._set_mark((await self.store.state()).head)
+        head = (await self.store.state()).head
+        await must_keep(self.store.redis)
+        self._set_mark(head)
 
     def _set_mark(self, head: Head) -> None:
         self._mark.note(head.entry, head.chain)
@@ -202,58 +221,146 @@ class LinkService:
             self.announcer.forget_told()
             self.meters_changed()
 
+    def hear_meter(self, payload: bytes, *, retained: bool) -> None:
+        """Take in a value from a meter's topic, ours or another service's."""
+        if self.announcer.topics.hear(payload, retained=retained):
+            self.meters_changed()
+
     def meters_changed(self) -> None:
         """Have the meters published soon."""
         self._changed.set()
 
-    async def beat(self) -> None:
-        """Check and say, every second, whether the link operates; publish what others changed."""
+    def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
+        """What runs the link, by name; each goes on until it is cancelled."""
+        return {
+            "beat": self._beat(),
+            "redis": self._listen_to_redis(),
+            "check": self._keep_checking(),
+            "publish": self._publish(),
+            "audit": self.auditing.run(),
+        }
+
+    async def _beat(self) -> None:
+        """Say every second whether the link operates, however long the checks take."""
+        loop = asyncio.get_running_loop()
+        last_s = loop.time()
+        while True:
+            await asyncio.sleep(max(0.0, last_s + BEAT_S - loop.time()))
+            took_s, last_s = loop.time() - last_s, loop.time()
+            self.tell_beat()
+            self._show_beat(took_s)
+
+    async def _listen_to_redis(self) -> None:
+        """Ask Redis every second for any answer: its silence is told from work that takes long."""
         loop = asyncio.get_running_loop()
         while True:
-            began = loop.time()
-            await self._check()
-            self._tell_beat()
-            self._show_beat(loop.time() - began)
-            await asyncio.sleep(max(0.0, began + BEAT_S - loop.time()))
+            began_s = loop.time()
+            # Why it answers with an error, or not at all, is the check's to say.
+            with contextlib.suppress(RedisError, OSError, TimeoutError):
+                async with asyncio.timeout(CHECK_WITHIN_S):
+                    await self.store.redis.ping()
+                self._answered_s = loop.time()
+            await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
 
-    async def publish(self) -> None:
+    async def _keep_checking(self) -> None:
+        """Check every second, and as soon as an audit has ended; publish what others changed."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due_s, problem = loop.time() + BEAT_S, self._problem
+            self._check_now.clear()
+            await self._check()
+            if self._problem != problem:
+                self.tell_beat()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(due_s):
+                    await self._check_now.wait()
+
+    async def _publish(self) -> None:
         """Publish the meters when they changed, coalesced, for ever."""
         while True:
             await self._changed.wait()
             self._changed.clear()
             if self._problem is None:
                 try:
-                    self._take_in(await self.store.state())
+                    read = await self._read()
+                    if self._problem is None:
+                        self._take_in(*read)
                 except _STORE_FAILED as error:
                     self._fail(error)
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
+        """Look whether the link may operate; a Redis that is silent meanwhile is said to be gone.
+
+        A look asks Redis many times. That all of it takes long, where Redis is slow or this
+        process busy, is no failure: it would end in another comparison, and that in the next one.
+        But no step of it may take longer than `_STEP_WITHIN_S`, whatever Redis answers to others.
+        """
+        loop = asyncio.get_running_loop()
+        self._step_s = began_s = loop.time()
+
+        def due() -> float:
+            silent_s = max(began_s, self._answered_s) + CHECK_WITHIN_S
+            return min(silent_s, self._step_s + max(_STEP_WITHIN_S, CHECK_WITHIN_S))
+
+        looking = asyncio.create_task(self._look(), name="look")
         try:
-            async with asyncio.timeout(CHECK_WITHIN_S):
-                problem, audit = await self._find_problem()
-                if problem is None:
-                    if self._problem is not None:
-                        await self.configuration.adopt(SERVICE)
-                        await self._open()
-                        await self._hits.show_waiting()
-                    state = await self.store.state()
-                    # First, so that no wager of today is counted with a day that is over.
-                    await self._readings.keep(state.day)
-                    self._set_mark(state.head)
-                    self._set_problem(None)
-                    self._take_in(state)
-                    await self._hits.look(state)
-                    await self._show_figures(state)
-                    await self._outages.note()
-        except TimeoutError:
+            while not looking.done():
+                due_s = due()
+                await asyncio.wait({looking}, timeout=max(0.0, due_s - loop.time()))
+                late_s = loop.time() - due_s
+                if looking.done() or late_s < 0:
+                    continue
+                if late_s > _HELD_UP_S:
+                    # So were we, and what Redis has answered meanwhile may not be read yet.
+                    await asyncio.wait({looking}, timeout=_HELD_UP_S)
+                if due_s == due():
+                    break
+        finally:
+            await _ended(looking)
+        if looking.cancelled():
             self._metrics.running.show_redis(self.store.link.id, ready=False)
             self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
+            return
+        try:
+            problem, audit = looking.result()
         except _STORE_FAILED as error:
             self._fail(error)
         else:
             if problem is not None:
                 self._fail(problem, audit=audit)
+
+    async def _look(self) -> tuple[str | None, bool]:
+        """What `_find_problem` finds; where that is nothing, the link operates."""
+        problem, audit = await self._find_problem()
+        if problem is not None:
+            return problem, audit
+        if self._problem is not None:
+            self._note_step()
+            await self.configuration.adopt(SERVICE)
+            self._note_step()
+            await self._open()
+            self._note_step()
+            await self._hits.show_waiting()
+        self._note_step()
+        state, heard = await self._read()
+        # First, so that no wager of today is counted with a day that is over.
+        await self._readings.keep(state.day)
+        if (unknown := self.auditing.problem) is not None:
+            # Something failed since it was looked at.
+            return unknown, False
+        self._set_mark(state.head)
+        self._set_problem(None)
+        self._take_in(state, heard)
+        self._note_step()
+        await self._hits.look(state)
+        self._note_step()
+        await self._show_figures(state)
+        await self._outages.note()
+        return None, False
+
+    def _note_step(self) -> None:
+        self._step_s = asyncio.get_running_loop().time()
 
     async def _find_problem(self) -> tuple[str | None, bool]:
         """Why the link may not operate, and whether its ledger is to be compared again then.
@@ -267,6 +374,7 @@ class LinkService:
         if broken:
             self._may_differ = True
             return broken, False
+        self._note_step()
         if other := await self.store.schema_problem():
             self._may_differ = True
             return other, False
@@ -277,6 +385,7 @@ class LinkService:
         unbalanced = self.auditing.problem
         if unbalanced is not None and unbalanced != NOT_AUDITED:
             return unbalanced, False
+        self._note_step()
         unapproved = await self.configuration.problem()
         self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
         if unapproved:
@@ -289,15 +398,37 @@ class LinkService:
         self.announcer.adopt(self.store.link)
         self._adopt(self.store.link)
 
-    def _take_in(self, state: LinkState) -> None:
+    async def _read(self) -> tuple[LinkState, int]:
+        """The link as its books have it, and how many meter values had been heard before.
+
+        What took long to come, as to a service that was frozen, may be old: it is read again.
+
+        Raises:
+            TermsError: the link's terms are no longer those that it opened with.
+            RedisError: the store failed.
+        """
+        loop = asyncio.get_running_loop()
+        heard, began_s = self.announcer.topics.heard, loop.time()
+        state = await self.store.state()
+        if loop.time() - began_s > OLD_AFTER_S:
+            heard = self.announcer.topics.heard
+            state = await self.store.state()
+        return state, heard
+
+    def _take_in(self, state: LinkState, heard: int) -> None:
         """Tell what the books hold, and whoever watches the desks where they changed."""
         self._closed = state.closure.reason if state.closure else None
-        self.announcer.tell_meters(state)
+        if (wait_s := self.announcer.tell_meters(state, heard)) is not None:
+            if self._reading_again is not None:
+                self._reading_again.cancel()
+            loop = asyncio.get_running_loop()
+            self._reading_again = loop.call_later(wait_s, self.meters_changed)
         if state.desk != self._desk:
             self._desk = state.desk
             self._ring()
 
-    def _tell_beat(self) -> None:
+    def tell_beat(self) -> None:
+        """Say now whether the link operates."""
         self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
 
     @property
@@ -320,8 +451,8 @@ class LinkService:
             self.store.link.id,
             operable=self._problem is None,
             closed=self._closed is not None,
-            missed=int(took_s / BEAT_S),
-            lasted_s=max(took_s, BEAT_S),
+            missed=max(0, round(took_s / BEAT_S) - 1),
+            lasted_s=took_s,
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
@@ -19,6 +19,7 @@ from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.parts import Chapter
 from bonus.odds.asked import Asked, asked_for
 from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
+from bonus.terminal import print_error, print_json
 from meters.wire.floor import Floor, Link, Table, read_floor
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class _Bars:
     """A progress bar for each count, on standard error, once the work has lasted a second."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = PlainConsole(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -305,7 +306,7 @@ class _Bars:
     def notice(self, message: str) -> None:
         """Tell of what is no error."""
         said = f"pitlink odds: {message}"
-        self._console.print(said, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(said, soft_wrap=True)
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
@@ -327,7 +328,7 @@ def _plot(entries: Sequence["Entry"], path: Path) -> None:
         plot_edges(entries, path)
     except OSError as error:
         raise UserError(f"--plot {path}: cannot be written: {error.strerror}") from None
-    sys.stderr.write(f"pitlink odds: the plot is in {path}\n")
+    print_error(f"pitlink odds: the plot is in {path}")
 
 
 def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
@@ -347,9 +348,6 @@ def _write(entries: Sequence["Entry"], *, as_json: bool) -> None:
 
     if as_json:
         lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
-        sys.stdout.buffer.write(b"[\n" + lines + b"\n]\n")
+        print_json(b"[\n" + lines + b"\n]")
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_PLAIN_WIDTH)
-    show(entries, console)
+    show(entries, PlainConsole(width=_PLAIN_WIDTH))

@@ -18,6 +18,7 @@ import structlog
 from meters.books.outages import OUTAGE, Outage
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
+from meters.wire.private_files import make_private_directory, write_private_file
 
 log = structlog.get_logger()
 
@@ -78,9 +79,10 @@ class Outages:
         self._try(lambda: self._write(outage))
 
     def _write(self, outage: Outage) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_directory(self._path.parent)
         beside = self._path.with_suffix(".new")
-        beside.write_bytes(msgspec.json.encode(outage))
+        with write_private_file(beside) as file:
+            file.write(msgspec.json.encode(outage))
         beside.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:

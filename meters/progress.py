@@ -2,8 +2,9 @@
 
 import sys
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bonus.console import PlainConsole
 
 
 def progress_bar() -> Progress:
@@ -13,7 +14,7 @@ def progress_bar() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=PlainConsole(stderr=True),
         disable=not sys.stderr.isatty(),
         transient=True,
     )

@@ -1,6 +1,6 @@
 """The connection to the Redis that a floor file names."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -11,10 +11,11 @@ from redis.backoff import NoBackoff
 
 from meters.embedded.parts import embedded_redis
 from meters.failover.opening import Access, open_replicated
-from meters.failover.shards import AnyRedis
-from meters.keys.redis_access import redis_access, sentinel_access
+from meters.failover.shards import AnyRedis, ShardedRedis
+from meters.keys.redis_access import people_access, redis_access, sentinel_access
+from meters.people.keys import PEOPLE_TAG
 from meters.wire.floor import Floor
-from meters.wire.redis_address import is_replicated, parse_replicated
+from meters.wire.redis_address import is_replicated, parse_replicated, without_user
 
 _ANSWER_WITHIN_S: Final = 30
 _CONNECT_WITHIN_S: Final = 5
@@ -27,6 +28,9 @@ async def open_redis(
 ) -> AsyncIterator[AnyRedis]:
     """The Redis that the floor file names, or the embedded one.
 
+    The client for the people's keys signs in as a Redis user of its own, where there is one; nobody
+    signs in as it before it is used. Whoever archives has no use for it.
+
     Args:
         floor: what the floor file says.
         only_reads: whether nothing is written: then it can be read though its replicas are gone.
@@ -37,30 +41,38 @@ async def open_redis(
     """
     async with AsyncExitStack() as stack:
         url = floor.service.redis
+        embedded = url == "embedded"
+        access = {} if embedded else redis_access(floor.service, archives=archives)
+        for_people = None if embedded or archives else people_access(floor.service)
         if is_replicated(url):
-            ways = Access(
-                redis_access(floor.service, archives=archives),
-                sentinel_access(floor.service, archives=archives),
-            )
+            sentinels = sentinel_access(floor.service, archives=archives)
+            ways = Access(access, sentinels, for_people)
             yield await stack.enter_async_context(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)
             )
             return
-        if url == "embedded":
+        if embedded:
             url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
-            access: dict[str, object] = {}
-        else:
-            access = redis_access(floor.service, archives=archives)
-        # No retries of the client's own: whether to repeat is the table's to say, by its seq.
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=_CONNECTIONS,
-            timeout=_ANSWER_WITHIN_S,
-            socket_timeout=_ANSWER_WITHIN_S,
-            socket_connect_timeout=_CONNECT_WITHIN_S,
-            retry=Retry(NoBackoff(), 0),
-            **access,
-        )
-        redis = Redis(connection_pool=pool)
-        stack.push_async_callback(pool.disconnect)
-        yield redis
+        books = _client(url, access, stack)
+        if for_people is None:
+            yield books
+            return
+        # What an address says goes before what the client is told, so it says nothing of the user.
+        people = _client(without_user(url), for_people, stack)
+        yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
+
+
+def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
+    """A client of a single Redis; its connections end with the stack."""
+    # No retries of the client's own: whether to repeat is the table's to say, by its seq.
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=_CONNECTIONS,
+        timeout=_ANSWER_WITHIN_S,
+        socket_timeout=_ANSWER_WITHIN_S,
+        socket_connect_timeout=_CONNECT_WITHIN_S,
+        retry=Retry(NoBackoff(), 0),
+        **access,
+    )
+    stack.push_async_callback(pool.disconnect)
+    return Redis(connection_pool=pool)

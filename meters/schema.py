@@ -7,13 +7,16 @@ written before there were versions is of version 1.
 from collections.abc import Mapping
 from typing import Final
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """The version that this release writes, and works on."""
 
 FIELD: Final = "schema"
 """Where a link's hash of meters, and the head of the operators' log, have it."""
 
-STEPS: Final[Mapping[int, str]] = {1: "its schema version is noted"}
+STEPS: Final[Mapping[int, str]] = {
+    1: "its schema version is noted",
+    2: "each table notes the hand pays that hold it, and Envy Bonuses are owed until they are paid",
+}
 """What an upgrade does to each earlier version, in words."""
 
 _UNNOTED: Final = "1"

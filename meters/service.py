@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.announcer import Announcer
 from meters.board import Board
+from meters.books.event_group import stored_event_group
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.desk.changes import DeskBell
@@ -28,12 +29,15 @@ from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
+from meters.log_auditing import LogAuditing
 from meters.metrics import Metrics
 from meters.mqtt.arrivals import Arrivals
+from meters.mqtt.client_name import ClientName
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.other_services import HEARD_FOR_S
 from meters.people.demonstration import let_in
+from meters.people.log_mark import LogMark
 from meters.people.people import People
 from meters.run_notes import note_start
 from meters.selfcheck.configuration import Configuration
@@ -42,6 +46,7 @@ from meters.stopping import quiet
 from meters.web.app import create_app
 from meters.wire import topics
 from meters.wire.address import BrokerAddress
+from meters.wire.broker_client import ConnectPace
 from meters.wire.floor import Floor, Link
 from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
@@ -54,7 +59,6 @@ log = structlog.get_logger()
 
 BATCH_EVENTS_MAX: Final = 200
 BATCHES_AT_ONCE: Final = 3
-_RECONNECT_S: Final = (0.1, 5.0)
 _LEFT_WITHIN_S: Final = 2.0
 _ANSWERED_WITHIN_S: Final = 3.0
 _FLUSHED_WITHIN_S: Final = 1.0
@@ -99,7 +103,9 @@ class MeterService:
         connect: Connect = BrokerConnection,
     ) -> None:
         self._floor = floor
+        self._redis = redis
         self._connect = connect
+        self._client_name = ClientName(redis, floor.link[0].id)
         self._options = options
         self._known: dict[TableAddress, KnownTable] = {}
         self._by_topic: dict[str, KnownTable] = {}
@@ -107,11 +113,15 @@ class MeterService:
             self._adopt(link)
         self._bell = DeskBell()
         self.people = People.of(redis, floor.service.idle_minutes)
+        log_mark = LogMark(Path(floor.service.data))
         self._board = Board()
         self._metrics = Metrics(floor)
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
         self._dropped, self._strangers = Seldom(), Seldom()
+        self._log_auditing = LogAuditing(
+            redis, log_mark, self._post, self._metrics.books.show_operators_log
+        )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)
         self._links = {
@@ -121,7 +131,9 @@ class MeterService:
                 Announcer(store, self._board, self._metrics, self._post),
                 self._metrics,
                 days=days,
-                configuration=Configuration(floor, store, adopts=options.demo_people),
+                configuration=Configuration(
+                    floor, store, stores.values(), adopts=options.demo_people
+                ),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
                 ring=self._ring,
@@ -139,6 +151,12 @@ class MeterService:
         self._metrics.running.watch(self._self_check, self._board)
         self._links_desk = LinksDesk(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
+        self._meters = {
+            topics.meter(link.id, meter.meter_id): self._links[link.id]
+            for link in floor.link
+            for meter in link.meter
+            if floor.service.broker != "embedded"  # whose one service has nobody to listen to
+        }
         self._events = EventSubscriptions(
             self._links,
             lambda: [id_ for id_, link in self._links.items() if link.problem is None],
@@ -165,7 +183,8 @@ class MeterService:
         """The links that cannot be played, each with its reason."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
-            found = {id_: found.get(id_, "no broker") for id_ in self._links}
+            reason = self._client_name.problem or "no broker"
+            found = {id_: found.get(id_, reason) for id_ in self._links}
         if self._stopping:
             found = dict.fromkeys(self._links, "the service is stopping")
         return found
@@ -205,13 +224,18 @@ class MeterService:
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
         """Run the links and take what the tables send, without web, until cancelled."""
         group.create_task(self._self_check.run(), name="self-check")
+        group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
             link.announcer.others.listen_first()
-            group.create_task(link.beat(), name="beat")
-            group.create_task(link.publish(), name="publish")
-            group.create_task(link.auditing.run(), name="audit")
+            for name, job in link.jobs().items():
+                group.create_task(job, name=name)
+        # A display that connects after the broker's return is told what the broker had kept, until
+        # a service tells it better: within a second.
+        pace = ConnectPace(cap_s=0.5)
         while True:
+            pace.begin()
             await self._serve_broker(broker, group)
+            await pace.pause()
 
     async def stop(self) -> None:
         """Leave the tables' events to the other services, and answer what has arrived.
@@ -237,40 +261,57 @@ class MeterService:
     async def _serve_broker(
         self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
     ) -> None:
-        """Serve one connection until it is lost, then wait a little."""
-        least_s, most_s = _RECONNECT_S
+        """Serve one connection until it is lost."""
         try:
             arrived = Arrivals(
-                self._lane, self._count_dropped, self._hear_beat, self._metrics.running.take_turn
+                self._lane, self._count_dropped, self._hear_aside, self._metrics.running.take_turn
             )
-            async with self._connect(broker(), self.identifier, arrived) as connection:
+            address = broker()
+            await self._client_name.wait_until_free(address)
+            async with self._connect(address, self.identifier, arrived) as connection:
                 await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
-                await connection.subscribe([(beat, 1) for beat in self._beats])
+                for link in self._links.values():
+                    link.announcer.forget_told()
+                await connection.subscribe([(topic, 1) for topic in (*self._beats, *self._meters)])
                 self._connection, self._arrived = connection, arrived
                 self._metrics.running.show_broker(connected=True)
                 log.info("broker connected")
                 for link in self._links.values():
                     link.announcer.others.listen_first()
-                    link.announcer.forget_told()
                     link.meters_changed()
-                following = batches.create_task(self._events.follow(connection), name="events")
+                following = batches.create_task(
+                    self._events.follow(
+                        connection, partial(self._event_group, address), self._tell_beats
+                    ),
+                    name="events",
+                )
+                holding = batches.create_task(self._client_name.hold(address), name="name")
                 try:
                     await self._take_batches(connection, batches)
                 finally:
                     following.cancel()
+                    holding.cancel()
         except (aiomqtt.MqttError, UserError) as error:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
             self._metrics.running.show_broker(connected=False)
-        await asyncio.sleep(random.uniform(least_s, most_s / 5))  # noqa: S311  (jitter)
+
+    def _tell_beats(self) -> None:
+        """Say at once how each link is: tables repeat what they have when they hear of us again."""
+        for link in self._links.values():
+            link.tell_beat()
+
+    async def _event_group(self, address: BrokerAddress) -> str:
+        """The secret name by which the services share events: the bundle's, else the store's."""
+        return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
         """Take what arrives, a few batches at once: the next is judged while the store applies one.
 
-        Two batches may be of the same table only where it repeats itself, and the store tells the
-        repeat from the first. A batch outlives the connection: what the store has applied is shown
-        on the board, though the broker is gone (duty D8).
+        Two batches, or one, may have the same table twice only where it repeats itself, and the
+        store tells the repeat from the first. A batch outlives the connection: what the store has
+        applied is shown on the board, though the broker is gone (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -308,11 +349,16 @@ class MeterService:
             return topic
         return ""
 
-    def _hear_beat(self, message: aiomqtt.Message) -> bool:
-        """Take in a beat, ours or another service's, which waits behind no table's event."""
-        link = self._beats.get(message.topic.value)
-        if link is not None:
+    def _hear_aside(self, message: aiomqtt.Message) -> bool:
+        """Take in a beat or a meter's value, ours or another service's.
+
+        They wait behind no table's event.
+        """
+        topic = message.topic.value
+        if (link := self._beats.get(topic)) is not None:
             link.hear_beat(message.payload, retained=message.retain)
+        elif (link := self._meters.get(topic)) is not None:
+            link.hear_meter(message.payload, retained=message.retain)
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
@@ -375,9 +421,11 @@ class MeterService:
         except (RedisError, OSError) as error:
             log.warning("claims not retold", link=link.store.link.id, reason=str(error))
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        if self._connection is not None:
-            self._connection.post(topic, payload, retain=retain)
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        connection = self._connection
+        if connection is not None:
+            connection.post(topic, payload, retain=retain)
+        return connection is not None
 
     def _tell_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
         link = self._links[record.link]

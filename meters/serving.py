@@ -1,7 +1,6 @@
 """The service as a process: its parts opened, and stopped in good order on a signal."""
 
 import asyncio
-import signal
 from collections.abc import Callable, Set
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from meters.service import MeterService, ServeOptions
 from meters.wire.address import BrokerAddress, parse_broker_url
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor
+from meters.wire.stop_signals import on_stop
 
 log = structlog.get_logger()
 
@@ -34,9 +34,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     """
     spare_the_collector()
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    on_stop(stop.set)
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(open_redis(floor))
         broker = await _broker_of(floor, stack)

@@ -1,7 +1,6 @@
 """The command that brings what Redis keeps to the layout of this release."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,9 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
+from bonus.terminal import print_text
 from meters.books.redis_health import redis_problem
+from meters.books.slips import SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
 from meters.failover.shards import AnyRedis, every_redis
@@ -78,10 +79,10 @@ def upgrade(
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.redis_connection import open_redis  # noqa: PLC0415
+    from meters.opened_store import open_used_store  # noqa: PLC0415
 
-    async with open_redis(floor) as redis:
-        for each in every_redis(redis, [PEOPLE_TAG, *(link.id for link in floor.link)]):
+    async with open_used_store(floor, users_suffice=True) as redis:
+        for each in every_redis(redis, [PEOPLE_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
             if problem := await redis_problem(each):
                 raise UserError(problem)
         parts = await _parts(floor, redis)
@@ -89,7 +90,7 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
             if part.version is not None and part.version > SCHEMA:
                 raise UserError(str(schema_problem(part.told, part.version)))
         for part in parts:
-            _say(f"{part.name}: {_planned(part)}")
+            print_text(f"{part.name}: {_planned(part)}")
         due = [part for part in parts if part.steps]
         if not due:
             return
@@ -97,7 +98,7 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
             raise typer.Exit(1)
         for part in due:
             await part.upgrade()
-            _say(f"{part.name}: is of version {SCHEMA} now")
+            print_text(f"{part.name}: is of version {SCHEMA} now")
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
@@ -111,7 +112,13 @@ async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
 async def _link_part(store: LinkStore) -> _Part:
     name = f"link {store.link.id}"
     has = f"the store of {name} is"
-    return _Part(name, has, await store.schema(), partial(upgrade_link, store, _BY))
+
+    async def upgrade_books() -> None:
+        await upgrade_link(store, _BY)
+        for slip, claim in (await store.snapshot(indexes=True)).slips.items():
+            await store.slip_register.reserve(slip, claim)
+
+    return _Part(name, has, await store.schema(), upgrade_books)
 
 
 def _planned(part: _Part) -> str:
@@ -122,8 +129,3 @@ def _planned(part: _Part) -> str:
         return f"of version {part.version}, nothing to do"
     steps = "; ".join(f"from version {each} to {each + 1}: {STEPS[each]}" for each in part.steps)
     return f"of version {part.version}; {steps}"
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

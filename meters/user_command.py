@@ -3,8 +3,7 @@
 import asyncio
 import os
 import pwd
-import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -12,12 +11,15 @@ import msgspec
 import typer
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
+from bonus.terminal import print_json, print_text
+from meters.books.two_people import COMMAND
 from meters.people.errors import PeopleError
 from meters.people.people import People
+from meters.people.pins import generate_pin
 from meters.people.roles import Role
 from meters.people.typed_pin import ask_new_pin
 from meters.people.users import Doer, UserRow
@@ -26,7 +28,8 @@ from meters.wire.floor import Floor, read_floor
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (
     "The PIN, of 6 to 12 digits, is asked for twice; it is never given as an argument. Where"
-    " standard input is no terminal, its first line is the PIN."
+    " standard input is no terminal, its first line is the PIN. It serves for 24 hours, to choose"
+    " one's own at the first sign-in, and for nothing else."
 )
 _Found = TypeVar("_Found")
 
@@ -35,6 +38,10 @@ _Config = Annotated[
 ]
 _Name = Annotated[
     str, typer.Argument(metavar="NAME", help="The user's name, in any case.", show_default=False)
+]
+
+_Generate = Annotated[
+    bool, typer.Option("--generate", help="Generate the PIN, and print it this once.")
 ]
 
 user: Final = typer.Typer(
@@ -52,11 +59,16 @@ def add(
     name: _Name,
     config: _Config,
     role: Annotated[Role, typer.Option("--role", help="What the user is.", show_default=False)],
+    *,
+    generate: _Generate = False,
 ) -> None:
     """Add a user."""
-    pin = ask_new_pin()
-    row = _with_people(read_floor(config), lambda people: people.users.add(name, role, pin, _us()))
-    _say(f"{row.name} is added as {row.role.value}")
+    floor, pin = read_floor(config), generate_pin() if generate else ask_new_pin()
+    row, begun = asyncio.run(_asked(_add(floor, name, role, pin)))
+    print_text(f"{row.name} is added as {row.role.value}")
+    _say_pin(row, pin if generate else None)
+    if begun is not None:
+        print_text(f"{begun} is new: this is its first user")
 
 
 @user.command(name="list")
@@ -70,33 +82,41 @@ def list_users(
     """List the users."""
     rows = _with_people(read_floor(config), lambda people: people.users.rows())
     if as_json:
-        _say(msgspec.json.encode(rows).decode())
+        print_json(msgspec.json.encode(rows))
     elif rows:
         _print(rows)
     else:
-        _say("There are no users: pitlink user add NAME --role administrator adds the first.")
+        print_text("There are no users: pitlink user add NAME --role administrator adds the first.")
 
 
 @user.command()
 def disable(name: _Name, config: _Config) -> None:
     """Let a user sign in no more; his sessions end at once."""
     row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
-    _say(f"{row.name} is disabled")
+    print_text(f"{row.name} is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: _Config) -> None:
     """Let a disabled user sign in again."""
     row = _with_people(read_floor(config), lambda people: people.users.enable(name, _us()))
-    _say(f"{row.name} is enabled")
+    print_text(f"{row.name} is enabled")
 
 
-@user.command(help=f"Give a user another PIN; his sessions end at once.\n\n{_PIN_HELP}")
-def pin(name: _Name, config: _Config) -> None:
-    """Give a user another PIN; his sessions end at once."""
-    typed = ask_new_pin()
-    row = _with_people(read_floor(config), lambda people: people.users.set_pin(name, typed, _us()))
-    _say(f"{row.name} has another PIN")
+@user.command()
+def unlock(name: _Name, config: _Config) -> None:
+    """Let a user sign in again where too many wrong PINs have locked their name."""
+    row = _with_people(read_floor(config), lambda people: people.users.unlock(name, _us()))
+    print_text(f"{row.name} is unlocked")
+
+
+@user.command(help=f"Give a user another PIN; their sessions end at once.\n\n{_PIN_HELP}")
+def pin(name: _Name, config: _Config, *, generate: _Generate = False) -> None:
+    """Give a user another PIN; their sessions end at once."""
+    floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
+    row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
+    print_text(f"{row.name} has another PIN")
+    _say_pin(row, new if generate else None)
 
 
 def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _Found:
@@ -106,16 +126,41 @@ def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _F
         UserError: it was refused, or the store cannot be reached.
     """
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.redis_connection import open_redis  # noqa: PLC0415
+    from meters.opened_store import open_used_store  # noqa: PLC0415
 
     async def asked() -> _Found:
-        async with open_redis(floor) as redis:
+        async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(People.of(redis, floor.service.idle_minutes))
 
+    return asyncio.run(_asked(asked()))
+
+
+async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
+    """Add a user; the store's place as well, where it is new.
+
+    The first user comes before the first `pitlink serve`, so this alone begins a store.
+    """
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.opened_store import is_opened, store_place  # noqa: PLC0415
+    from meters.redis_connection import open_redis  # noqa: PLC0415
+
+    async with open_redis(floor) as redis:
+        begun = not await is_opened(floor, redis, users_suffice=True)
+        people = People.of(redis, floor.service.idle_minutes)
+        row = await people.users.add(name, role, pin, _us())
+    return row, store_place(floor) if begun else None
+
+
+async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
+    """Wait for what the store answers.
+
+    Raises:
+        UserError: it was refused, or the store cannot be reached.
+    """
     try:
-        return asyncio.run(asked())
+        return await asking
     except PeopleError as error:
-        if error.code == "store_failed":
+        if error.code == "store_failed" and error.__cause__ is not None:
             raise UserError(f"the store cannot be reached: {error.__cause__}") from None
         raise UserError(error.message) from None
     except (RedisError, OSError) as error:
@@ -131,11 +176,15 @@ def _us() -> Doer:
         who = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         who = f"user id {os.getuid()}"
-    return Doer(f"command line ({who})")
+    return Doer(f"{COMMAND} ({who})")
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+def _say_pin(row: UserRow, generated: str | None) -> None:
+    if generated is not None:
+        print_text(f"The PIN is {generated}. It is not shown again.")
+    print_text(
+        f"{row.name} signs in with this PIN on the floor page within 24 hours, and chooses another."
+    )
 
 
 def _print(rows: Sequence[UserRow]) -> None:
@@ -147,9 +196,7 @@ def _print(rows: Sequence[UserRow]) -> None:
             row.name, row.role.value, "" if row.enabled else "disabled", _minute(row.added_at),
             row.added_by, _minute(row.signed_in_at or ""),
         )  # fmt: skip
-    console = Console()
-    console = console if console.is_terminal else Console(width=_PLAIN_WIDTH)
-    console.print(table)
+    PlainConsole(width=_PLAIN_WIDTH).print(table)
 
 
 def _minute(at: str) -> str:

@@ -1,6 +1,7 @@
 """Fixtures that more than one room of the tests uses."""
 
 import logging
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -9,6 +10,12 @@ from playwright.async_api import Browser
 
 from tests.browsers import chromium
 from tests.servers import Mosquitto, RedisServer
+
+# Children of the tests hear signals as a program started by hand does, also where the tests run in
+# the background of a script, which has them ignore SIGINT: a signal with a handler is reset.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
 
 # What runs inside a test logs as a service does unless told otherwise, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))

@@ -47,8 +47,26 @@ def run_pitlink(
     )
 
 
+_DEAF: Final = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Runs a command with the signals ignored and blocked that should end it."""
+
+
 class Pitlink:
     """A running `pitlink`, its output kept in files; gone on exit.
+
+    Args:
+        arguments: the command's.
+        stdin: whether its standard input is kept open.
+        env: its environment.
+        cwd: its working directory.
+        deaf: start it with SIGINT, SIGTERM and SIGCHLD ignored and blocked.
 
     Attributes:
         process: the process, its standard input open where `stdin` was asked for.
@@ -60,11 +78,15 @@ class Pitlink:
         stdin: bool = False,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        deaf: bool = False,
     ) -> None:
+        command = pitlink_command(*arguments)
+        if deaf:
+            command = [sys.executable, "-c", _DEAF, *command]
         self._home = Path(tempfile.mkdtemp(prefix="plt-"))
         with self._open("out") as out, self._open("err") as err:
             self.process = subprocess.Popen(
-                dies_with_us(pitlink_command(*arguments)),
+                dies_with_us(command),
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,

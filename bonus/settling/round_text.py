@@ -16,6 +16,7 @@ from bonus.law.chapter import chapters
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.law.parts import COMMUNITY_CARDS, Chapter
+from bonus.printable import unprintable_problem
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import Holding
 from bonus.settling.rounds import (
@@ -90,7 +91,8 @@ def decode_round(line: bytes) -> RoundText:
 
     Raises:
         RoundError: ``too_long``, ``not_json``, ``malformed`` (a field is unknown, missing or of
-            another kind), ``unknown_game``, ``wrong_field`` (the game has no such part).
+            another kind), ``unknown_game``, ``wrong_field`` (the game has no such part),
+            ``unprintable_text``.
     """
     if len(line) > LINE_BYTES_MAX:
         raise RoundError("too_long", f"the line is longer than {LINE_BYTES_MAX} bytes")
@@ -104,6 +106,9 @@ def decode_round(line: bytes) -> RoundText:
         message = f"there is no game {text.game!r}{nearest(text.game, chapters())}"
         raise RoundError("unknown_game", message, "game")
     _check_fields(text)
+    for index, box in enumerate(text.positions):
+        if box.patron is not None and (problem := unprintable_problem(box.patron)):
+            raise RoundError("unprintable_text", f"patron {problem}", f"positions[{index}].patron")
     return text
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
+from bonus.printable import escape_in_json
 from bonus.settling.checks import check_round, check_wagers
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
 from bonus.settling.lines import Holding, Line
@@ -63,15 +64,20 @@ def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
     """
     all_settled = True
     for line in _lines(source):
-        answer: Settled | _Refused
         try:
-            answer = settle_line(line)
+            answer = _ENCODER.encode(settle_line(line))
         except RoundError as error:
-            answer = _Refused(_Error(error.code, error.message, error.field))
+            answer = _refused(error)
             all_settled = False
-        sink.write(_ENCODER.encode(answer) + b"\n")
+        sink.write(answer + b"\n")
         sink.flush()
     return all_settled
+
+
+def _refused(error: RoundError) -> bytes:
+    """Answer a round that cannot be settled; the message may have words of its own."""
+    refused = _Refused(_Error(error.code, error.message, error.field))
+    return escape_in_json(_ENCODER.encode(refused).decode()).encode()
 
 
 def settle_line(line: bytes) -> Settled:

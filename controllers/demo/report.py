@@ -26,19 +26,20 @@ def show_addresses(
         ("Floor, for floorpersons", f"{base_url}/floor"),
         (f"Panel of table {PANEL_TABLE}, to deal at", panel_url),
     ):
-        console.print(f"{what}\n  [bold]{url}[/bold]", highlight=False, soft_wrap=True)
+        console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
     console.print(
         f"\nA simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
         f" in {stack_every} is stacked, so that jackpots can be seen.",
-        highlight=False,
     )
 
 
 def show_people(console: Console, auto_floor_after_s: float | None) -> None:
     """Say as whom to sign in, and who validates the wins."""
     console.print(
-        f"Sign in as {people_text()}, each with the PIN [bold]{PIN}[/bold]: demonstration only.",
-        highlight=False,
+        f"Sign in as {people_text()}, each with the PIN ",
+        Text(PIN, "bold"),
+        ": demonstration only.",
+        sep="",
     )
     waits = "Wins wait for you: two people validate and pay what is paid by hand."
     if auto_floor_after_s is not None:
@@ -46,7 +47,7 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
             f"A simulated floorperson validates what has waited for {auto_floor_after_s:.0f} s, and"
             " another pays (--no-auto-floor leaves it to you)."
         )
-    console.print(f"{waits} Ctrl-C ends it all.\n", highlight=False)
+    console.print(f"{waits} Ctrl-C ends it all.\n")
 
 
 def progress_line(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> str:
@@ -93,12 +94,11 @@ def show_summary(console: Console, books: Books, report: AuditReport) -> None:
         console.print(
             f"The ledger balances to the micro: {report.entries:,} entries replayed.",
             style="green",
-            highlight=False,
         )
         return
-    console.print("The ledger DOES NOT BALANCE:", style="bold red", highlight=False)
+    console.print("The ledger DOES NOT BALANCE:", style="bold red")
     for problem in report.problems:
-        console.print(f"  {problem}", highlight=False, soft_wrap=True)
+        console.print(f"  {problem}", soft_wrap=True)
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
@@ -107,11 +107,10 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} CAME OUT DIFFERENTLY.", style="bold red")
     else:
-        console.print(f"{settled}, and came out the same.", style="green", highlight=False)
+        console.print(f"{settled}, and came out the same.", style="green")
     console.print(
         f"  pitlink settle < {quote(str(data / ROUNDS_FILE))}"
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
-        highlight=False,
         soft_wrap=True,
     )
 

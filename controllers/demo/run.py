@@ -2,9 +2,7 @@
 
 import asyncio
 import fcntl
-import os
 import random
-import signal
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -12,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
-from rich.console import Console
 from rich.live import Live
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
 from controllers.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
@@ -35,6 +33,7 @@ from controllers.metrics import AgentMetrics
 from controllers.station import broker_of, outbox_path
 from meters.wire.floor import Floor
 from meters.wire.logs import log_to
+from meters.wire.stop_signals import interrupt, on_stop
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
@@ -104,7 +103,7 @@ class _Demo:
         self._options = options
         self._floor_file = floor_file
         self._floor = floor
-        self._console = Console(soft_wrap=True)
+        self._console = PlainConsole(soft_wrap=True)
         self._books = Books()
         self._metrics = AgentMetrics()
         self._meters: Sequence[MeterShown] = ()
@@ -112,9 +111,7 @@ class _Demo:
 
     async def run(self) -> bool:
         """Play until it is over; whether the ledger balances and the rounds came out the same."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop)
+        on_stop(self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"
         check_port(options.panel_at, "--panel-port")
@@ -137,10 +134,7 @@ class _Demo:
     def _stop(self) -> None:
         """Stop in good order; asked once more, at once."""
         if self._stopping.is_set():
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
-            os.kill(os.getpid(), signal.SIGINT)
+            interrupt()
         self._stopping.set()
 
     async def _start(self, service: DemoService) -> bool:
@@ -244,7 +238,7 @@ class _Demo:
                 await asyncio.sleep(_LINE_EVERY_S)
                 self._meters = await service.meters()
                 line = progress_line(loop.time() - begun_s, self._books, self._meters)
-                self._console.print(line, highlight=False)
+                self._console.print(line)
         with Live(console=self._console, auto_refresh=False) as live:
             while True:
                 self._meters = await service.meters()

@@ -2,8 +2,6 @@
 
 import asyncio
 import random
-import signal
-import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from pathlib import Path
 import uvloop
 
 from bonus.errors import UserError, nearest
+from bonus.terminal import print_text
 from controllers.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
 from controllers.demo.books import BookedAgent, Books
 from controllers.metrics import AgentMetrics, serve_metrics
@@ -21,6 +20,7 @@ from meters.wire.floor import Floor, Link, Table, read_floor
 from meters.wire.log_options import LogLevel
 from meters.wire.logs import log_to_stderr
 from meters.wire.pages.front import Front
+from meters.wire.stop_signals import on_stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
             runner.run(_play(floor, chosen, options, books))
     except BaseExceptionGroup as group:
         raise user_error_in(group) or group from None
-    sys.stdout.write(
+    print_text(
         f"{len(chosen)} tables: {books.rounds:,} rounds with progressive wagers,"
-        f" {books.wagers:,} wagers, {books.wins:,} wins\n"
+        f" {books.wagers:,} wagers, {books.wins:,} wins"
     )
 
 
@@ -86,9 +86,7 @@ async def _play(
 ) -> None:
     """Play until SIGINT, SIGTERM or the time's end, then end the rounds in hand."""
     stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopping.set)
+    on_stop(stopping.set)
     async with AsyncExitStack() as stack:
         agents = [
             await stack.enter_async_context(

@@ -3,6 +3,8 @@
 import hmac
 import os
 import secrets
+import time
+from collections import deque
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
@@ -11,14 +13,24 @@ from litestar import MediaType, Request, Response
 from litestar.datastructures import State
 
 from bonus.errors import UserError
+from meters.wire.private_files import make_private_directory
 
 WebRequest = Request[object, object, State]
 
-_A_YEAR_S: Final = 31_536_000
+SESSION_S: Final = 30 * 86_400
+"""How long a session lasts after the key was shown; showing it again begins another."""
+
+WRONG_MOST: Final = 10
+"""How many wrong keys, and how many wrong cookies, one address may show within a minute."""
+
+_WRONG_WITHIN_S: Final = 60.0
+_ADDRESSES_MOST: Final = 1_000
+_SET_BACK_S: Final = 60
 _WHAT_TO_DO: Final = (
     "This panel opens with the address that its agent prints at its start, "
-    "http://HOST:PORT/?key=... Ask whoever looks after the tables for it.\n"
+    "http://HOST:PORT/?key=..., for 30 days. Ask whoever looks after the tables for it.\n"
 )
+_TOO_MANY: Final = "Too many wrong keys came from here: try again in a minute.\n"
 
 
 def panel_key(path: Path) -> str:
@@ -28,7 +40,7 @@ def panel_key(path: Path) -> str:
         UserError: it cannot be kept, or what is kept is none.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_directory(path.parent)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -44,8 +56,46 @@ def panel_key(path: Path) -> str:
     return key
 
 
+def renew_panel_key(path: Path) -> None:
+    """Put a new key in place of a panel's; every session of the old one ends with it.
+
+    An agent that runs goes on with the old one until it is started again.
+
+    Raises:
+        UserError: it cannot be kept.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"the panel's key {path} cannot be replaced: {error}") from None
+    panel_key(path)
+
+
+class WrongShown:
+    """How many wrong keys or cookies each address has shown within a minute."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, deque[float]] = {}
+
+    def too_many(self, address: str) -> bool:
+        """Whether nothing is looked at any more that an address shows."""
+        shown = self._shown.get(address, deque())
+        while shown and shown[0] <= time.monotonic() - _WRONG_WITHIN_S:
+            shown.popleft()
+        return len(shown) >= WRONG_MOST
+
+    def note(self, address: str) -> None:
+        """Note that an address showed a wrong one."""
+        if address not in self._shown and len(self._shown) >= _ADDRESSES_MOST:
+            del self._shown[next(iter(self._shown))]
+        self._shown.setdefault(address, deque()).append(time.monotonic())
+
+
 class Access:
-    """The lock on a panel.
+    """The lock on a panel: its key opens a session, which a cookie carries and which ends.
+
+    A session is the moment when it began, with a digest by the key. So it outlives a restart of the
+    agent, and ends for good with the key.
 
     Args:
         key: the panel's key.
@@ -59,7 +109,9 @@ class Access:
         if not key:
             raise ValueError("the panel's key is empty")
         self._key = key.encode()
+        self._table = table
         self._cookie = f"pitlink-panel-{table}"
+        self._wrong_keys, self._wrong_cookies = WrongShown(), WrongShown()
 
     def refuse(self, request: WebRequest) -> Response[str] | None:
         """The answer to a request that is not let in, or None."""
@@ -70,7 +122,13 @@ class Access:
             or (path == "/" and "key" in request.query_params)
         ):
             return None
-        if not self.opens(self._shown(request)):
+        session = self.session_of(request)
+        if not self.holds(session):
+            address = _address(request)
+            if self._wrong_cookies.too_many(address):
+                return _refused(429, _TOO_MANY)
+            if session and not self._is_ours(session):
+                self._wrong_cookies.note(address)
             return _refused(401, _WHAT_TO_DO)
         if request.method not in {"GET", "HEAD"} and not _from_our_page(request):
             return _refused(403, "Only the panel's own page may do this.\n")
@@ -80,24 +138,55 @@ class Access:
         """Whether a key is the panel's, in a time that does not tell how much of it is right."""
         return hmac.compare_digest(key.encode(), self._key)
 
-    def let_in(self, key: str, *, https: bool) -> Response[str]:
-        """The answer to the address with a key: its cookie, and on to the page without it."""
+    def begin_session(self, at_s: float | None = None) -> str:
+        """A session that begins now, or began at a moment in seconds since 1970."""
+        began = str(int(time.time() if at_s is None else at_s))
+        nonce = secrets.token_urlsafe(12)
+        return f"{began}.{nonce}.{self._digest(began, nonce)}"
+
+    def holds(self, session: str) -> bool:
+        """Whether a session is one of this key, and has not ended."""
+        if not self._is_ours(session):
+            return False
+        age_s = time.time() - int(session.partition(".")[0])
+        return -_SET_BACK_S <= age_s < SESSION_S
+
+    def _is_ours(self, session: str) -> bool:
+        began, nonce, digest = (*session.split("."), "", "", "")[:3]
+        right = self._digest(began, nonce)
+        return session.count(".") == 2 and hmac.compare_digest(digest.encode(), right.encode())
+
+    def _digest(self, began: str, nonce: str) -> str:
+        text = f"session\n{self._table}\n{began}\n{nonce}"
+        return hmac.new(self._key, text.encode(), "sha256").hexdigest()
+
+    def let_in(self, request: WebRequest, key: str) -> Response[str]:
+        """The answer to the address with a key: a session's cookie, and on to the page."""
+        address = _address(request)
+        if self._wrong_keys.too_many(address):
+            return _refused(429, _TOO_MANY)
         if not self.opens(key):
+            self._wrong_keys.note(address)
             return _refused(401, _WHAT_TO_DO)
-        cookie = SimpleCookie({self._cookie: key})[self._cookie]
-        cookie.update({"path": "/", "max-age": str(_A_YEAR_S), "samesite": "Strict"})
+        cookie = SimpleCookie({self._cookie: self.begin_session()})[self._cookie]
+        cookie.update({"path": "/", "max-age": str(SESSION_S), "samesite": "Strict"})
         cookie["httponly"] = True
         # Without TLS the page itself comes in the clear, and so must its cookie.
-        cookie["secure"] = https
+        cookie["secure"] = request.url.scheme == "https"
         headers = {"Location": "/", "Set-Cookie": cookie.OutputString()}
         return Response("", status_code=303, media_type=MediaType.TEXT, headers=headers)
 
-    def _shown(self, request: WebRequest) -> str:
+    def session_of(self, request: WebRequest) -> str:
+        """The session that a browser shows, empty where it shows none."""
         try:
             jar = SimpleCookie(request.headers.get("cookie", ""))
         except CookieError:
             return ""
         return jar[self._cookie].value if self._cookie in jar else ""
+
+
+def _address(request: WebRequest) -> str:
+    return request.client.host if request.client else ""
 
 
 def _from_our_page(request: WebRequest) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 import http
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from html import escape
 from typing import Final
 
@@ -23,7 +23,8 @@ from meters.wire.pages.files import SHARED, Assets, asset_route
 from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 
-_BAD: Final = frozenset({"bad_event", "not_json", "line_too_long"})
+_BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
+                             "reason_missing"})  # fmt: skip
 _SCRIPTS: Final = ("house.js", "fingers.js", "panel_link.js", "panel_table.js", "panel_pad.js",
                    "panel_settled.js", "panel_desk.js", "panel.js")  # fmt: skip
 
@@ -77,7 +78,7 @@ def create_app(
     return Litestar(
         route_handlers=[
             _page_route(access, assets.version, table),
-            *_view_routes(feed, assets.version),
+            *_view_routes(feed, access, assets.version),
             _touch_route(feed, touch),
             metrics_route(metrics),
             asset_route(assets),
@@ -97,30 +98,35 @@ def _page_route(access: Access, version: str, table: str) -> HTTPRouteHandler:
     def show_panel(request: WebRequest) -> Response[str]:
         key = request.query_params.get("key")
         if key is not None:
-            return access.let_in(key, https=request.url.scheme == "https")
+            return access.let_in(request, key)
         return Response(page, media_type=MediaType.HTML)
 
     return show_panel
 
 
-def _view_routes(feed: Feed, version: str) -> list[HTTPRouteHandler]:
+def _view_routes(feed: Feed, access: Access, version: str) -> list[HTTPRouteHandler]:
     @get("/api/v1/table", media_type=MediaType.JSON, sync_to_thread=False)
     def show_view() -> Response[bytes]:
         return Response(feed.view, media_type=MediaType.JSON)
 
     @get("/api/v1/table/stream", sync_to_thread=False)
-    def follow_view() -> Stream:
+    def follow_view(request: WebRequest) -> Stream:
         if feed.streams >= STREAMS_MAX:
             raise HTTPException("too many tablets follow this table", status_code=503)
-        return Stream(_counted(feed, version), media_type="text/event-stream")
+        session = access.session_of(request)
+        shown = _counted(feed, version, lambda: access.holds(session))
+        return Stream(shown, media_type="text/event-stream")
 
     return [show_view, follow_view]
 
 
-async def _counted(feed: Feed, version: str) -> AsyncIterator[bytes]:
+async def _counted(feed: Feed, version: str, holds: Callable[[], bool]) -> AsyncIterator[bytes]:
+    """The view, for as long as the session holds."""
     feed.streams += 1
     try:
         async for part in ViewStream(feed, version):
+            if not holds():
+                return
             yield part
     finally:
         feed.streams -= 1
@@ -204,6 +210,7 @@ This tablet has lost its connection to the table. Nothing here is current. It tr
 <section class="desk" id="desk" aria-label="Dealer"></section>
 </main>
 <dialog id="void" aria-labelledby="void-title"></dialog>
+<dialog id="undo" aria-labelledby="undo-title"></dialog>
 <noscript><p class="notice bad">This page needs JavaScript.</p></noscript>
 </body>
 </html>

@@ -5,11 +5,17 @@ from typing import Final
 
 from bonus.settling.lines import METER_OF_ITEM, Item, Line, Outcome
 from bonus.wagers import MeterKind, PaidFrom
+from controllers.line_states import (
+    LineState,
+    claim_under,
+    due_lines,
+    line_state,
+    open_lines,
+)
 from controllers.panel.views import (
     DueView,
     HeldView,
     LineKind,
-    LineState,
     LineView,
     SettledView,
     TurnView,
@@ -50,27 +56,27 @@ _ACTS: Final[Mapping[LineState, str]] = {
     "paid": "Paid by hand: documents done",
     "rejected": "Do not pay: rejected",
     "ask": "Ask the floorperson: the win was rejected",
+    "done": "Paid",
     "nothing": "Nothing",
 }
 
-_DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
-
-_ENVY_STATES: Final[Mapping[str | None, LineState]] = {
-    None: "wait",
-    "validated": "pay",
-    "paid": "pay",
-    "rejected": "ask",
+_PAYERS: Final[Mapping[PaidFrom, str]] = {
+    PaidFrom.TABLE_INVENTORY: "you pay it from the table inventory",
+    PaidFrom.GAME_ACCOUNT: "you credit it to the game account",
+    PaidFrom.HAND_PAY: "a floorperson pays it by hand",
 }
+
+_DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
 def settled_view(settled: Settled) -> SettledView:
     """The settlement, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
-    for line in settled.lines:
+    for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
         if not turns or turns[-1][0] != turn:
             turns.append((turn, []))
-        turns[-1][1].append(_line_view(settled, line))
+        turns[-1][1].append(_line_view(settled, number))
     cards = {hand.position: hand.cards for hand in settled.hands}
     shown = [line for _, lines in turns for line in lines]
     return SettledView(
@@ -85,6 +91,8 @@ def settled_view(settled: Settled) -> SettledView:
         draw=settled.draw,
         undecided=len(settled.undecided),
         claimed=[line for line in shown if line.claimed],
+        open=[line for line in shown if line.line in open_lines(settled)],
+        seen=due_lines(settled),
         told=_told(settled, {line.state for line in shown}),
     )
 
@@ -101,12 +109,11 @@ def _told(settled: Settled, states: Set[LineState]) -> str:
 
 def held_views(state: TableState) -> list[HeldView]:
     """The claims that hold the table, and what has happened to each."""
-    opened = {claim.claim: claim for claim in state.settled.claims} if state.settled else {}
-    return [_held_view(state.settled, claim, opened.get(claim)) for claim in state.held]
+    return [_held_view(claim, *(state.holding(claim) or (None, None))) for claim in state.held]
 
 
-def _held_view(settled: Settled | None, claim: str, opened: ClaimOpened | None) -> HeldView:
-    validated = settled is not None and settled.decision_on(claim) == "validated"
+def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> HeldView:
+    validated = decided == "validated"
     told = "waits for a floorperson to validate it"
     if validated:
         told = "validated by the floor; its documents are still to be done"
@@ -121,13 +128,14 @@ def _held_view(settled: Settled | None, claim: str, opened: ClaimOpened | None) 
     )
 
 
-def _line_view(settled: Settled, line: Line) -> LineView:
-    state = _state(settled, line)
+def _line_view(settled: Settled, number: int) -> LineView:
+    line, state = settled.lines[number], line_state(settled, number)
     act = _ACTS[state]
     if state == "nothing":
         # Its chips were collected at lock-out (649a.8(b)); an electronic wager never had any.
         act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
     return LineView(
+        line=number,
         position=line.position,
         kind=_KINDS.get(line.item, "wager"),
         item=item_words(line.item) + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
@@ -136,41 +144,13 @@ def _line_view(settled: Settled, line: Line) -> LineView:
         state=state,
         act=act,
         source=_SOURCES[line.paid_from] if line.paid_from else "",
+        payer=_PAYERS[line.paid_from] if line.paid_from else "",
         rule=line.rule,
         why=_why(line),
         percent=line.percent,
         envy_of=line.envy_of,
-        claimed=state != "nothing" and _claim_under(settled, line) is not None,
+        claimed=state != "nothing" and claim_under(settled, line) is not None,
     )
-
-
-def _state(settled: Settled, line: Line) -> LineState:
-    """What the dealer does about a line, as far as its claim, or its cause's, is decided."""
-    if line.outcome is not Outcome.PAID:
-        return "nothing"
-    claim = _claim_under(settled, line)
-    decided = settled.decision_on(claim.claim) if claim else "validated"
-    if line.envy_of is not None:
-        return _ENVY_STATES[decided]
-    if decided == "rejected":
-        return "rejected"
-    if line.paid_from is PaidFrom.HAND_PAY:
-        return "paid" if decided == "paid" else "hand_pay"
-    if decided is None:
-        return "wait"
-    return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"
-
-
-def _claim_under(settled: Settled, line: Line) -> ClaimOpened | None:
-    """The claim that a line waits for: its own, or that of the hand that brings an Envy Bonus.
-
-    An Envy Bonus is paid after the progressive payout that it stands under was validated.
-    """
-    position, item = line.position, line.item
-    if line.envy_of is not None:
-        position, item = line.envy_of, METER_OF_ITEM[line.item].value
-    found = (claim for claim in settled.claims if (claim.position, claim.item) == (position, item))
-    return next(found, None)
 
 
 def _why(line: Line) -> list[str]:
@@ -197,7 +177,7 @@ def _due(lines: list[LineView]) -> list[DueView]:
     """What each position gets in all, the first to be paid first."""
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
-        if not line.amount or line.state in {"rejected", "paid"}:
+        if not line.amount or line.state in {"rejected", "paid", "done"}:
             continue
         at = sums.setdefault(line.position, dict.fromkeys(_DUE, 0))
         at["pay" if line.state == "nothing" else line.state] += line.amount

@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from controllers.agent import Agent
-from controllers.events import Answer, Refusal, refused
+from controllers.events import Answer, Refusal, Retracted, parse_event, refused
 
 ANSWER_WITHIN_S: Final = 4.0
 """After so long a tablet is told that the service has not answered yet; the event stands."""
@@ -28,6 +28,8 @@ class Touch:
 
     async def take(self, line: bytes) -> Answer | None:
         """Take one device event; None where it stands and the service has not answered yet."""
+        if refusal := _needs_reason(line):
+            return refused(line, refusal)
         loop = asyncio.get_running_loop()
         until_s = loop.time() + self._within_s
         try:
@@ -51,3 +53,14 @@ class Touch:
         """Wait for no answer any more; what was taken takes its course."""
         for task in self._under_way:
             task.cancel()
+
+
+def _needs_reason(line: bytes) -> Refusal | None:
+    """Why a touch is refused that takes cards back and does not say why, or None."""
+    try:
+        event = parse_event(line)
+    except Refusal:
+        return None  # the agent says what is wrong
+    if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
+        return Refusal("reason_missing", "say why the cards are taken back")
+    return None

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from controllers.line_states import LineState
 from meters.wire.messages import DrawMade
 
 
@@ -79,13 +80,13 @@ class ShutView(_View, frozen=True):
 
 
 LineKind = Literal["wager", "envy", "magic_card", "lucky"]
-LineState = Literal["pay", "credit", "wait", "hand_pay", "paid", "rejected", "ask", "nothing"]
 
 
 class LineView(_View, frozen=True):
     """One line of the settlement.
 
     Attributes:
+        line: its place in the settlement, from 0.
         position: whom it is about.
         kind: an Envy Bonus, a Magic Card or a Lucky Bonus stands out.
         item: what it is, in words.
@@ -94,6 +95,7 @@ class LineView(_View, frozen=True):
         state: what the dealer does about it.
         act: the same in words.
         source: where it is paid from, in words, or empty.
+        payer: who pays it, in words, or empty.
         rule: the subsection that decides it.
         why: the subsections, in words.
         percent: the percentage of the meter, or None.
@@ -101,6 +103,7 @@ class LineView(_View, frozen=True):
         claimed: whether a floorperson's decision is needed, or was, before it is paid.
     """
 
+    line: int
     position: int
     kind: LineKind
     item: str
@@ -109,6 +112,7 @@ class LineView(_View, frozen=True):
     state: LineState
     act: str
     source: str
+    payer: str
     rule: str
     why: Sequence[str]
     percent: int | None
@@ -156,6 +160,8 @@ class SettledView(_View, frozen=True):
         draw: what was drawn at lock-out.
         undecided: how many of its wins no floorperson has decided.
         claimed: the lines that a floorperson's decision is needed for, or was.
+        open: those of them that are not paid or acknowledged.
+        seen: the lines that the dealer sees to before they go on, by their places from 0.
         told: what the dealer is to do about the round, in a sentence.
     """
 
@@ -167,6 +173,8 @@ class SettledView(_View, frozen=True):
     draw: DrawMade | None
     undecided: int
     claimed: Sequence[LineView]
+    open: Sequence[LineView]
+    seen: Sequence[int]
     told: str
 
 

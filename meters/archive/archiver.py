@@ -141,7 +141,7 @@ class Archiver:
                 for number, fields in await self._next(replay.entries):
                     writer.add((number, fields))
                     replay.take(number, fields)
-                    if fields["kind"] in {b"validate", b"reject", b"pay"}:
+                    if fields["kind"] in _DECIDING:
                         decided.add(msgspec.json.decode(fields["event"], type=_Decided).claim)
                     if fields["kind"] == b"reading":
                         break
@@ -157,8 +157,21 @@ class Archiver:
                 self._store.link.id, date.fromisoformat(closing.closed_day),
                 opening.entries + 1, closing.entries, previous, opening, closing,
             )  # fmt: skip
-            claims = await self._decided(decided - closing.claims.keys())
+            final = decided - closing.waiting
+            claims = await self._decided(final)
+            self._hold_claims(replay, final, claims)
             return self._put(writer, day, claims, files)
+
+    def _hold_claims(
+        self, replay: Replay, decided: set[str], claims: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """Refuse to archive decided claims that are not what the ledger says of them."""
+        for claim in sorted(decided):
+            if found := replay.evidence.differences(claim, claims.get(claim, {})):
+                raise ArchiveError(
+                    f"the claims of link {self._store.link.id} are not as its ledger says, nothing"
+                    f" of them was archived or trimmed: {found[0]}"
+                )
 
     def _put(
         self,
@@ -326,6 +339,9 @@ class Archiver:
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
             onward = min(page[0][0] + _CUT, last + 1)
             await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
+
+
+_DECIDING: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
 
 
 class _Decided(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from datetime import date
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.days import Archive
 from meters.books.audit import Finding, LinkAudit, Onlooker
-from meters.books.ledger import Replay
+from meters.books.ledger import PROBLEMS_MAX, Replay
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
 
@@ -40,11 +40,13 @@ async def audit_link(
     Raises:
         RedisError: the store failed.
     """
-    last = (await store.snapshot()).last_entry
+    snapshot = await store.snapshot(indexes=True)
+    last = snapshot.last_entry
+    kept = frozenset(member.rpartition(":")[2] for member in snapshot.wins)
     try:
         files = archive.files()
         begun = [file for file in files if since is None or file.head.day >= since] or files[-1:]
-        replay = _replayed(begun, seen, lambda done: advance(done, last), onlooker)
+        replay, altered = _replayed(begun, seen, lambda done: advance(done, last), onlooker, kept)
     except ArchiveError as error:
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
     carried = await store.carried()
@@ -55,7 +57,7 @@ async def audit_link(
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
-    for problem in _not_as_noted(archive, files, begun, replay):
+    for problem in (*altered, *_not_as_noted(archive, files, begun, replay)):
         finding = finding.also(problem)
     return replace(finding, first=begun[0].head.first) if begun else finding
 
@@ -65,13 +67,21 @@ def _replayed(
     seen: Mark,
     advance: Callable[[int], None],
     onlooker: Onlooker | None,
-) -> Replay:
-    """A replay that has taken every file.
+    kept: frozenset[str],
+) -> tuple[Replay, list[str]]:
+    """A replay that has taken every file, and what of their decided claims is not as it says.
+
+    Args:
+        files: the archived days.
+        seen: what was seen of the ledger before.
+        advance: told how many entries are done.
+        onlooker: is shown every entry.
+        kept: the claims that the store still has: what the entries say of them is kept too.
 
     Raises:
         ArchiveError: a file is not as it was written, or does not hold what it says.
     """
-    replay = Replay.after(files[0].day.opening) if files else Replay()
+    replay, altered = Replay.after(files[0].day.opening) if files else Replay(), list[str]()
     if onlooker:
         onlooker.began(replay)
     for file in files:
@@ -82,8 +92,21 @@ def _replayed(
                 onlooker.took(number, fields, replay)
         if replay.carried != file.day.closing and not replay.problems:
             raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
+        altered += _altered_claims(file, replay)
+        replay.evidence.forget_ended(kept)
         advance(replay.entries)
-    return replay
+    return replay, altered[:PROBLEMS_MAX]
+
+
+def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
+    """Where the decided claims in a file are not what the entries say of them."""
+    held, first = file.claims(), file.head.first
+    return [
+        f"{file.path}: {problem}"
+        for claim, ended in replay.evidence.ended.items()
+        if ended >= first
+        for problem in replay.evidence.differences(claim, held.get(claim, {}))
+    ]
 
 
 def _not_as_noted(

@@ -27,6 +27,7 @@ from meters.books.carried import Carried, CarriedError, digest_of, read_carried
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
+from meters.wire.private_files import make_private_directory, make_private_file
 
 
 class _Row(NamedTuple):
@@ -246,8 +247,9 @@ class DayWriter:
     def __init__(self, beside: Path) -> None:
         self._beside = beside
         try:
-            beside.parent.mkdir(parents=True, exist_ok=True)
+            make_private_directory(beside.parent)
             self._beside.unlink(missing_ok=True)
+            make_private_file(self._beside)
             self._file = sqlite3.connect(self._beside, isolation_level=None)
             self._file.executescript(_SCHEMA)
             self._file.execute("BEGIN")

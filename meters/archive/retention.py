@@ -33,7 +33,7 @@ def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]
     # The 29th of February has its anniversary on the 28th.
     until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
     files = archive.files()
-    waiting = files[-1].day.closing.claims.keys() if files else set[str]()
+    waiting = files[-1].day.closing.waiting if files else set[str]()
     return [
         *takewhile(
             lambda file: file.head.day < until and not waiting & _opened_on(file), files[:-1]
@@ -69,9 +69,9 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
 
 def _opened_on(file: DayFile) -> set[str]:
-    """The wins of a day that waited for somebody at its close."""
+    """The wins of a day that waited for somebody at its close, or whose Envy did."""
     day = file.day
-    return day.closing.claims.keys() - day.opening.claims.keys()
+    return day.closing.waiting - day.opening.waiting
 
 
 def _leaps(day: date) -> bool:

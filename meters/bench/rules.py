@@ -11,15 +11,16 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from rich.console import Console
 
 from bonus.cards import DECK, card_name
+from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
 from bonus.law.choices import offered
 from bonus.law.parts import Chapter
 from bonus.settling.settle import settle_lines
 from bonus.settling.table_rules import table_rules
+from bonus.terminal import print_json
 from bonus.wagers import meter_fed_by
 
 _SEED: Final = 649
@@ -67,18 +68,18 @@ def measure_rules(*, seconds: float, passes: int) -> None:
     Raises:
         UserError: `pitlink odds` failed.
     """
-    console = Console(stderr=True)
+    console = PlainConsole(stderr=True)
     settle = {}
     for game, chapter in chapters().items():
-        console.print(f"settling {game}", highlight=False)
+        console.print(f"settling {game}")
         settle[game] = _settle_figures(chapter, seconds, passes)
-    console.print("the odds of everything", highlight=False)
+    console.print("the odds of everything")
     report = RulesReport(
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
         settle=settle,
         odds=_odds_figures(),
     )
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
+    print_json(msgspec.json.format(msgspec.json.encode(report)))
 
 
 def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigures:

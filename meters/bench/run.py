@@ -1,18 +1,16 @@
 """The course of a benchmark: warm up, measure the phases in turn, compare the books, report."""
 
-import asyncio
-import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import msgspec
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
+from bonus.terminal import print_json
 from meters.bench.machine import this_machine
 from meters.bench.orders import (
     Finding,
@@ -61,10 +59,6 @@ async def run_bench(plan: Plan) -> Report:
     Raises:
         UserError: a part is missing, or failed.
     """
-    # SIGTERM is taken as Ctrl-C is: everything that was started is ended.
-    asyncio.get_running_loop().add_signal_handler(
-        signal.SIGTERM, signal.raise_signal, signal.SIGINT
-    )
     began = time.monotonic()
     machine = this_machine()
     with _progress() as progress:
@@ -130,7 +124,7 @@ def _steps(plan: Plan) -> int:
 
 def _progress() -> Progress:
     """A bar on a terminal; elsewhere each step is a line."""
-    console = Console(stderr=True)
+    console = PlainConsole(stderr=True)
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -144,5 +138,4 @@ def _progress() -> Progress:
 
 def write_report(report: Report) -> None:
     """Print the figures as one JSON object."""
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2)
-    sys.stdout.write(text.decode() + "\n")
+    print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))

@@ -6,6 +6,7 @@
 ``reserve:{meter}``     what its reserve holds (649a.12(i)(4))
 ``overflow:{meter}``    what it could not hold (duty D3)
 ``claim:{claim}``       a win that waits for a floorperson
+``envy:{claim}``        Envy Bonuses that are owed for its hand until somebody has paid them
 ``house``               what the house has put in: seeds, reseeds, odds and Envy payouts
 ``paid``                what patrons have been paid
 ======================  ==========================================================================
@@ -15,6 +16,8 @@ from typing import Final
 
 HOUSE: Final = "house"
 PAID: Final = "paid"
+ENVY: Final = "envy:"
+"""How the accounts of what is owed for Envy begin."""
 
 
 def meter_account(meter: str) -> str:
@@ -40,3 +43,8 @@ def table_account(table: str) -> str:
 def claim_account(claim: str) -> str:
     """A win that waits for a floorperson."""
     return f"claim:{claim}"
+
+
+def envy_account(claim: str) -> str:
+    """Envy Bonuses that are owed for the hand of a claim until somebody has paid them."""
+    return f"{ENVY}{claim}"

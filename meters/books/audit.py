@@ -5,13 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.claim_audit import ClaimAudit
 from meters.books.ledger import Replay
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
+from meters.books.table_audit import TableAudit
 from meters.books.totals import Totals
 
-_PAGE: Final = 250
+_PAGE: Final = 100
 """Entries are read in pages that hold up the tables for some milliseconds at most."""
+
+_CLAIMS_AGAIN: Final = 500
+"""So many claims that are decided for good are compared again with each later audit."""
 
 RESTORING: Final = (
     "the store is being restored, or that was interrupted: run `pitlink restore` to its end"
@@ -32,9 +37,10 @@ class Onlooker(Protocol):
 class Finding:
     """What an audit of one link found; micros by meter, and what does not hold, in words.
 
-    `first` is the first entry that was replayed. `seal` is over all entries up to the last;
-    `variances` are what was read at the close of a gaming day and was not what the ledger says,
-    which no later act can undo.
+    `entries` were replayed, by now or before, and `stored` of them the store still holds, which may
+    have lost some since. `first` is the first entry that was replayed. `seal` is over all entries
+    up to the last; `variances` are what was read at the close of a gaming day and was not what the
+    ledger says, which no later act can undo.
     """
 
     link: str
@@ -45,6 +51,7 @@ class Finding:
     totals: Totals
     variances: tuple[str, ...] = ()
     first: int = 1
+    stored: int = 0
 
     def also(self, problem: str | None) -> Self:
         """The finding with one more problem, where there is one."""
@@ -75,6 +82,8 @@ class LinkAudit:
         self._store = store
         self._onlooker = onlooker
         self._replay = begun
+        self._claims = ClaimAudit(store)
+        self._tables = TableAudit(store)
         self._again: Replay | None = None
         self._doubtful = False
 
@@ -105,7 +114,7 @@ class LinkAudit:
                 self._onlooker.began(replay)
         else:
             goes_on = replay.entries > 0
-        snapshot = await store.snapshot()
+        snapshot = await store.snapshot(indexes=True)
         if seen and replay.entries:
             replay.hold_against(seen)
         self._replay = replay = await self._read(
@@ -115,7 +124,10 @@ class LinkAudit:
         if goes_on and replay.entries == snapshot.last_entry:
             problems += await self._read_again(replay, again)
         self._doubtful = bool(problems)
+        stored = replay.entries
         if replay.entries != snapshot.last_entry:
+            # What was replayed before may be gone since.
+            stored = min(stored, await store.last_entry())
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
             )
@@ -125,6 +137,13 @@ class LinkAudit:
         problems += replay.other_terms(snapshot.meters)
         problems += replay.other_standing(snapshot.meters)
         problems += replay.other_tallies(snapshot.tallies)
+        if replay.entries == snapshot.last_entry:
+            at_most = _CLAIMS_AGAIN if goes_on and again else None
+            # What is only read is left as it is; a service, and a restoring, may put it in order.
+            problems += await self._claims.problems(
+                replay, snapshot, at_most, reserves=restoring or again > 0
+            )
+            problems += await self._tables.problems(replay, snapshot)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
@@ -140,8 +159,34 @@ class LinkAudit:
             meters,
             tuple(problems),
             replay.totals,
-            tuple(replay.variances),
+            (*replay.variances, *self._claims.doubles),
+            stored=stored,
         )
+
+    async def follow(self, seen: Mark, *, again: int) -> bool:
+        """Replay what is new since the last audit, and some entries again; compare no balances.
+
+        Args:
+            seen: what was seen of the ledger before, kept outside the store.
+            again: how many of the entries that were passed before are read once more.
+
+        Returns:
+            Whether what was read holds; where it does not, the next audit reads all of it.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        replay = self._replay
+        if replay is None or self._doubtful:
+            return False
+        store = self._store
+        last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
+        self._replay = replay = await self._read(replay, last, seen, None, self._onlooker)
+        problems = [*replay.problems]
+        if replay.entries == last:
+            problems += await self._read_again(replay, again)
+        self._doubtful = bool(problems)
+        return not problems
 
     async def _read(
         self,

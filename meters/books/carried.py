@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from meters.books.expected import Added, Books, Held
+from meters.books.expected import Added, Books, Held, HeldEnvy
 from meters.books.terms import TermsText
 from meters.wire.messages import UNREADABLE
 
@@ -38,8 +38,11 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event: str
 
 
-class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything that a replay knows after an entry; micros by account.
+
+    What has a default is left out of the text where it has that: books from before it was kept
+    have the digest that they had.
 
     Attributes:
         entries: the entry's number, 0 before the first.
@@ -66,6 +69,12 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: dict[str, tuple[Added, ...]]
     claims: dict[str, Held]
     tallies: dict[str, int]
+    envy: dict[str, HeldEnvy] = {}
+
+    @property
+    def waiting(self) -> set[str]:
+        """The claims of which the win or its Envy is not decided for good."""
+        return self.claims.keys() | self.envy.keys()
 
     @property
     def text(self) -> bytes:
@@ -86,6 +95,7 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             dict(self.rounds),
             dict(self.claims),
             Counter(self.tallies),
+            dict(self.envy),
         )
 
 

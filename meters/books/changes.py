@@ -7,6 +7,7 @@ from typing import Literal, cast
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.lua import load_script
 from meters.books.store import TERMS_CHANGED, BooksError, LinkStore, TermsError, texts
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.wire.clock import now_text
 
 Switch = Literal["close", "open"]
@@ -83,6 +84,7 @@ class ChangeBook:
         amount_cents: int = 0,
         cycle: int = 0,
         limit_cents: int = 0,
+        setters: PinSetters = NO_SETTERS,
     ) -> None:
         """Carry out what was proposed, or withdraw it.
 
@@ -96,6 +98,7 @@ class ChangeBook:
             amount_cents: what is added to the meter, or below zero taken off it.
             cycle: the meter's cycle when that was proposed: once it is won, it is another.
             limit_cents: the meter's limit from then on, 0 for none.
+            setters: who set whose PIN lately, as far as it concerns `by`.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
@@ -121,6 +124,7 @@ class ChangeBook:
                 cycle,
                 *least,
                 limit_cents * MICROS_PER_CENT,
+                setters.text,
             ],
         )
         _done(texts(rows))
@@ -156,5 +160,7 @@ def _done(row: Sequence[str]) -> None:
             raise TermsError(TERMS_CHANGED)
         case ["wrong_state", *detail]:
             raise BooksError("wrong_state", " by ".join(filter(None, detail)))
+        case ["same_person", first, setter]:
+            raise BooksError("same_person", first, setter)
         case [status, *detail]:
             raise BooksError(status, " ".join(detail))

@@ -10,20 +10,23 @@ from typing import Final
 
 import msgspec
 
+from bonus.settling.envy import cause_of
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM, Item, Line
 from bonus.wagers import METER_OF
 from meters.books.accounts import (
+    ENVY,
     HOUSE,
     PAID,
     claim_account,
+    envy_account,
     meter_account,
     overflow_account,
     reserve_account,
     table_account,
 )
 from meters.books.terms import TermsText
-from meters.wire.messages import Reply, Wagers
+from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -62,6 +65,48 @@ class Held:
     after_cents: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class EnvyBonus:
+    """An Envy Bonus: whose it is, for the hand of which position, of which meter."""
+
+    position: int
+    holder: int
+    item: str
+    hand: str
+    meter: str
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEnvy:
+    """The Envy Bonuses that are owed under a claim; `state` is where `by` brought them.
+
+    They are pending until the claim's win is decided. Where no win of the hand waits for a
+    floorperson they are validated at the table, by nobody who is named. `after_cents` is what the
+    meter of the first of them held after the result.
+    """
+
+    state: str
+    bonuses: tuple[EnvyBonus, ...]
+    by: str = ""
+    after_cents: int = 0
+
+    @property
+    def cents(self) -> int:
+        """What they sum to."""
+        return sum(one.cents for one in self.bonuses)
+
+    @property
+    def holder(self) -> int:
+        """The position whose hand brings them."""
+        return self.bonuses[0].holder
+
+    def lines_of(self, lines: Iterable[Line]) -> list[Line]:
+        """Their lines among those of their round."""
+        own = {(one.position, one.item, one.holder) for one in self.bonuses}
+        return [line for line in lines if (line.position, line.item, line.envy_of) in own]
+
+
 @dataclass
 class Books:
     """The books of a link as its ledger has made them so far; balances in micros.
@@ -72,6 +117,7 @@ class Books:
         terms: by meter.
         rounds: what the open round of each table added.
         claims: the wins that are not decided for good.
+        envy: what is owed for Envy, by the claim under which it is.
         tallies: what only rises (duty D2).
     """
 
@@ -81,6 +127,12 @@ class Books:
     rounds: dict[str, Sequence[Added]] = field(default_factory=dict)
     claims: dict[str, Held] = field(default_factory=dict)
     tallies: Counter[str] = field(default_factory=Counter)
+    envy: dict[str, HeldEnvy] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> set[str]:
+        """The claims of which the win or its Envy is not decided for good."""
+        return self.claims.keys() | self.envy.keys()
 
 
 class Draft:
@@ -193,8 +245,14 @@ def void_moved(books: Books, table: str) -> Draft:
     return draft
 
 
-def result_moved(books: Books, table: str, reply: Reply) -> Draft:
+def result_moved(books: Books, table: str, reply: Reply, moved: Sequence[Transfer] = ()) -> Draft:
     """What a result must move: each line at its turn, percentages of what the meter held then.
+
+    Args:
+        books: as they were before it.
+        table: the table.
+        reply: what it was told.
+        moved: what the entry moved; it says where Envy Bonuses went of which no win waits.
 
     Raises:
         KeyError: the table has no round, or a line is of a meter that it did not feed.
@@ -204,9 +262,11 @@ def result_moved(books: Books, table: str, reply: Reply) -> Draft:
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     draft = Draft(books)
     taken: set[str] = set()
+    envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)
     for line in lines:
         meter = meters[METER_OF_ITEM[line.item].value]
         claim = claims.get((line.position, line.item))
+        owed = False
         if line.percent and _take_of(line) not in taken:
             taken.add(_take_of(line))
             alike = [one for one in lines if _take_of(one) == _take_of(line)]
@@ -217,8 +277,11 @@ def result_moved(books: Books, table: str, reply: Reply) -> Draft:
                 draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {told}")
         elif not line.percent:
             payee = claim_account(claim.claim) if claim else PAID
+            if line.envy_of is not None:
+                payee = envy.payee(line, meter)
+                owed = payee != PAID
             draft.move(HOUSE, payee, line.paid * MICROS_PER_CENT, books.cycles[meter])
-        _count_win(books.tallies, meter, line, claimed=claim is not None)
+        _count_win(books.tallies, meter, line, claimed=claim is not None, owed=owed)
         if claim:
             if claim.amount != line.paid:
                 told = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
@@ -228,13 +291,79 @@ def result_moved(books: Books, table: str, reply: Reply) -> Draft:
             books.claims[claim.claim] = Held(
                 meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
             )
+    for name, held in envy.held.items():
+        after_cents = draft.holds(meter_account(held.bonuses[0].meter)) // MICROS_PER_CENT
+        books.envy[name] = replace(held, after_cents=after_cents)
     books.tallies["rounds"] += 1
     return draft
 
 
+def envy_of_result(books: Books, table: str, seq: int) -> dict[str, HeldEnvy]:
+    """What a table's result, which was just replayed, has left owed for Envy, by claim."""
+    own = f"{table}-{seq}"
+    return {
+        claim: held
+        for claim, held in books.envy.items()
+        if claim.partition(".")[2].rsplit("-", 1)[0] == own
+    }
+
+
+class _EnvyPayees:
+    """Where the Envy Bonuses of a result go.
+
+    Releases before the third schema booked them as paid at once. A ledger that has owed any has
+    left that behind.
+
+    Attributes:
+        held: what is owed from now on, by claim.
+    """
+
+    def __init__(
+        self, books: Books, own: str, claims: Sequence[ClaimOpened], moved: Sequence[Transfer]
+    ) -> None:
+        self.held: dict[str, HeldEnvy] = {}
+        self._own = own
+        self._claims = claims
+        self._moved = Counter((one.target, one.micros) for one in moved)
+        owing = any(target.startswith(ENVY) for target, _ in self._moved)
+        self._holds = owing or any(
+            name.startswith("envy_owed_cents:") and cents for name, cents in books.tallies.items()
+        )
+
+    def payee(self, line: Line, meter: str) -> str:
+        """The account that an Envy Bonus goes to."""
+        claim, state = self._claim(line)
+        if not claim:
+            return PAID
+        bonus = EnvyBonus(
+            line.position, line.envy_of or 0, line.item, line.hand or "", meter, line.paid
+        )
+        before = self.held.get(claim, HeldEnvy(state, ()))
+        self.held[claim] = replace(before, bonuses=(*before.bonuses, bonus))
+        return envy_account(claim)
+
+    def _claim(self, line: Line) -> tuple[str, str]:
+        """The claim under which it is owed, and how it begins; empty where it is paid at once."""
+        cause = cause_of(line, self._claims)
+        if cause is not None:
+            return (self._claims[cause].claim, "pending") if self._holds else ("", "")
+        ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
+        for target, micros in self._moved:
+            # One below `validate_from` is only recorded: of which amount they are, the entry says.
+            if target.startswith(ENVY) and target.endswith(ending) and micros == due:
+                return target.removeprefix(ENVY), "validated"
+        return "", ""
+
+
 def decision_moved(
-    books: Books, act: str, claim_id: str, by: str, envy_back_cents: int
-) -> Draft:  # fmt: skip
+    books: Books,
+    act: str,
+    claim_id: str,
+    by: str,
+    *,
+    envy_back_cents: int = 0,
+    envy_paid_cents: int = 0,
+) -> Draft:
     """What a floorperson's decision must move; who validated a win does not pay it (duty D4).
 
     Raises:
@@ -252,17 +381,66 @@ def decision_moved(
             draft.fill(account, claim.meter, micros, cycle)
         else:
             draft.move(account, HOUSE, micros, cycle)
-        draft.move(PAID, HOUSE, envy_back_cents * MICROS_PER_CENT, cycle)
         tallies[f"rejected:{claim.meter}"] += 1
         tallies[f"rejected_cents:{claim.meter}"] += claim.cents
-        tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
     elif claim.hand_pay and act == "validate":
         books.claims[claim_id] = replace(claim, state="validated", by=by)
     else:
         draft.move(account, PAID, micros, cycle)
         how = "hand_paid_cents" if claim.hand_pay else "table_paid_cents"
         tallies[f"{how}:{claim.meter}"] += claim.cents
+    if claim_id in books.envy:
+        _decide_envy(books, draft, claim_id, by, envy_back_cents, envy_paid_cents)
+        return draft
+    if act == "reject":
+        # What was won before Envy Bonuses were owed has them paid already.
+        draft.move(PAID, HOUSE, envy_back_cents * MICROS_PER_CENT, cycle)
+        tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
+    if envy_paid_cents:
+        draft.faults.append(f"no Envy Bonus was owed for claim {claim_id}")
     return draft
+
+
+def _decide_envy(  # noqa: PLR0917
+    books: Books, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
+) -> None:
+    """What the decision on a win does to its Envy Bonuses."""
+    envy = books.envy[claim_id]
+    if not (back_cents or paid_cents):
+        if envy.state == "pending":
+            books.envy[claim_id] = replace(envy, state="validated", by=by)
+        return
+    if back_cents + paid_cents != envy.cents:
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are of {envy.cents} cents")
+    if envy.state != ("validated" if paid_cents else "pending"):
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are {envy.state}")
+    _settle_envy(books, draft, claim_id, paid=bool(paid_cents))
+
+
+def envy_moved(books: Books, act: str, claim_id: str) -> Draft:
+    """What it must move that Envy Bonuses were paid, or found not to be due.
+
+    Raises:
+        KeyError: none is owed under the claim.
+    """
+    draft = Draft(books)
+    if (state := books.envy[claim_id].state) != "validated":
+        draft.faults.append(f"{act} of the Envy Bonuses of claim {claim_id}, which are {state}")
+    _settle_envy(books, draft, claim_id, paid=act == "pay_envy")
+    return draft
+
+
+def _settle_envy(books: Books, draft: Draft, claim_id: str, *, paid: bool) -> None:
+    cents: Counter[str] = Counter()
+    for one in books.envy.pop(claim_id).bonuses:
+        cents[one.meter] += one.cents
+    for meter, of_meter in cents.items():
+        target, how = (
+            (PAID, "table_paid_cents") if paid else (HOUSE, "envy_taken_back_cents")
+        )  # fmt: skip
+        micros = of_meter * MICROS_PER_CENT
+        draft.move(envy_account(claim_id), target, micros, books.cycles[meter])
+        books.tallies[f"{how}:{meter}"] += of_meter
 
 
 def adjustment_moved(books: Books, meter: str, cents: int) -> Draft:
@@ -320,12 +498,16 @@ def _take_off(
     return share
 
 
-def _count_win(tallies: Counter[str], meter: str, line: Line, *, claimed: bool) -> None:
+def _count_win(
+    tallies: Counter[str], meter: str, line: Line, *, claimed: bool, owed: bool
+) -> None:  # fmt: skip
     tallies["wins"] += 1
     tallies["won_cents"] += line.paid
     tallies[f"wins:{meter}"] += 1
     tallies[f"won_cents:{meter}"] += line.paid
     if line.percent:
         tallies[f"hits:{meter}"] += 1
-    if not claimed:
+    if owed:
+        tallies[f"envy_owed_cents:{meter}"] += line.paid
+    elif not claimed:
         tallies[f"table_paid_cents:{meter}"] += line.paid

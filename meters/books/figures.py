@@ -1,7 +1,7 @@
 """What whoever watches a link wants to know of its books, read once a beat in one step."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
@@ -35,6 +35,7 @@ class Figures:
         overflow_micros: what each meter could not hold.
         claims: wins that wait for a floorperson, or for their payment by hand.
         hand_pays: those of them that are paid by hand.
+        envy: hands whose Envy Bonuses may be paid, which nobody has confirmed yet.
         proposals: what was proposed and is not decided.
         entries_live: how many ledger entries the store holds.
         entries_archived: how many are in the archive.
@@ -51,6 +52,7 @@ class Figures:
     entries_archived: int = 0
     archived_s: float | None = None
     read_s: float | None = None
+    envy: Waiting = Waiting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class FigureBook:
         self._desk = -1
         self._claims = Waiting()
         self._hand_pays = Waiting()
+        self._envy = Waiting()
+        self._listed = 0
         self._not_before_s = 0.0
 
     async def read(self, desk: int) -> Figures:
@@ -102,11 +106,13 @@ class FigureBook:
             micros, waiting, proposals, entries, days = await pipe.execute()
         held = [int(each or 0) for each in micros]
         now_s = asyncio.get_running_loop().time()
-        changed = desk != self._desk or waiting != self._claims.count
+        changed = desk != self._desk or waiting != self._listed
         if changed and (waiting <= _FEW or now_s >= self._not_before_s):
             await self._read_claims(waiting)
             self._desk, self._not_before_s = desk, now_s + _MANY_EVERY_S
-        self._claims = replace(self._claims, count=waiting)
+        self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
+        self._listed = waiting
+        archived_s, read_s = (_since_s(each.decode()) if each else None for each in days[1:])
         return Figures(
             dict(zip(ids, held, strict=False)),
             dict(zip(ids, held[len(ids) :], strict=True)),
@@ -115,20 +121,28 @@ class FigureBook:
             proposals,
             entries,
             int(days[0] or 0),
-            *(_since_s(each.decode()) if each else None for each in days[1:]),
+            archived_s,
+            read_s,
+            self._envy,
         )
 
     async def _read_claims(self, count: int) -> None:
-        """Tell hand pays from the rest; of more claims than a desk lists, the oldest."""
+        """Tell hand pays and Envy from the rest; of more claims than a desk lists, the oldest."""
         found = [
-            (_since_s(fields["at"]), _PAID_FROM.decode(fields["record"]).paid_from)
+            (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
             for fields in await self._store.claims(await self._store.waiting(_CLAIMS_READ))
             if fields
         ]
-        by_hand = [since_s for since_s, paid_from in found if paid_from == "hand_pay"]
-        oldest = min((since_s for since_s, _ in found), default=None)
-        self._claims = Waiting(count, oldest)
-        self._hand_pays = Waiting(len(by_hand), min(by_hand, default=None))
+        envy = [_since_s(one["at"]) for one, _ in found if one.get("envy") == "validated"]
+        wins = [
+            (_since_s(one["at"]), by_hand)
+            for one, by_hand in found
+            if one["state"] == "pending" or (one["state"] == "validated" and by_hand)
+        ]
+        self._claims = _waiting([since_s for since_s, _ in wins], count - len(found))
+        self._hand_pays = _waiting([since_s for since_s, by_hand in wins if by_hand])
+        self._envy = _waiting(envy)
+        self._listed = count
 
     async def memory(self) -> Memory | None:
         """Redis's memory, or None where it does not tell."""
@@ -140,6 +154,11 @@ class FigureBook:
         if not isinstance(used, int) or not isinstance(limit, int):
             return None
         return Memory(used, limit)
+
+
+def _waiting(since_s: Sequence[float], more: int = 0) -> Waiting:
+    """So many that wait, and so many more of which no more is known."""
+    return Waiting(len(since_s) + more, min(since_s, default=None))
 
 
 def _since_s(at: str) -> float:

@@ -60,6 +60,14 @@ class LinkKeys:
         return self._key("acts")
 
     @cached_property
+    def dealt(self) -> str:
+        """Hash: the last results by what was dealt, ``d:{digest}`` to table and entry, in a ring.
+
+        ``s:{entry % DEALT_KEPT}`` is the digest that the place in the ring has.
+        """
+        return self._key("dealt")
+
+    @cached_property
     def carried(self) -> str:
         """Hash: the books at the last entry that is in the archive alone, and what archived it."""
         return self._key("carried")
@@ -79,12 +87,22 @@ class LinkKeys:
         """Hash: that the store is being written anew, by whom and since when; gone at the end."""
         return self._key("restoring")
 
+    @cached_property
+    def event_group(self) -> str:
+        """Stream of one entry: the secret name by which services without keys share events."""
+        return self._key("event_group")
+
+    @cached_property
+    def services(self) -> str:
+        """Hash: which process holds each service's keys, and which stays away because of it."""
+        return self._key("services")
+
     def proposal(self, proposal: str) -> str:
         """Hash: what somebody proposed, and what became of it."""
         return self._key(f"proposal:{proposal}")
 
     def table(self, table: str) -> str:
-        """Hash: a table's last `seq`, its open round and the replies it may ask for again."""
+        """Hash: a table's last `seq`, its open round, the claims that hold it, replies kept."""
         return self._key(f"table:{table}")
 
     def claim(self, claim: str) -> str:

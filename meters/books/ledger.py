@@ -7,7 +7,7 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.books.accounts import meter_account, table_account
+from meters.books.accounts import ENVY, claim_account, meter_account, table_account
 from meters.books.carried import (
     ARCHIVED,
     EXPIRED,
@@ -16,12 +16,14 @@ from meters.books.carried import (
     NotedApproval,
 )
 from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.evidence import Evidence
 from meters.books.expected import (
     Books,
     Draft,
     Transfer,
     adjustment_moved,
     decision_moved,
+    envy_moved,
     fed_by,
     result_moved,
     seed_moved,
@@ -30,6 +32,7 @@ from meters.books.expected import (
 )
 from meters.books.mark import Mark
 from meters.books.readings import READING, Reading
+from meters.books.table_evidence import TableEvidence
 from meters.books.terms import read_terms
 from meters.books.totals import Totals
 from meters.wire.messages import UNREADABLE, Reply, Wagers
@@ -48,6 +51,7 @@ class _Decided(msgspec.Struct, frozen=True):
     claim: str
     act: str
     envy_back: int = 0
+    envy_paid: int = 0
 
 
 class _Changed(msgspec.Struct, frozen=True):
@@ -63,7 +67,8 @@ _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
 _MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore"})
-_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", "paid")
+_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
+_GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 
 
 @dataclass
@@ -79,6 +84,9 @@ class Replay:
         archived: the gaming days of which the entries say that they were archived.
         expired_to: the last entry of which they say that its file was deleted.
         closed_day: the last gaming day that was closed, empty before the first.
+        begins_after: the last entry that was not replayed: the books after it were given.
+        evidence: what the replayed entries say of each claim.
+        tables: what they say of each table.
     """
 
     entries: int = 0
@@ -89,6 +97,9 @@ class Replay:
     archived: list[Archived] = field(default_factory=list)
     expired_to: int = 0
     closed_day: str = ""
+    begins_after: int = 0
+    evidence: Evidence = field(default_factory=Evidence)
+    tables: TableEvidence = field(default_factory=TableEvidence)
     _books: Books = field(default_factory=Books)
     _contributed_micros: int = 0
     _closed: bool = False
@@ -98,7 +109,12 @@ class Replay:
     @classmethod
     def after(cls, carried: Carried) -> Self:
         """A replay that goes on from the books at the close of a gaming day."""
+        evidence = Evidence()
+        if carried.approval:
+            evidence.take_approval(carried.approval.event)
         return cls(
+            begins_after=carried.entries,
+            evidence=evidence,
             entries=carried.entries,
             chain=carried.chain,
             seal=carried.seal,
@@ -130,6 +146,7 @@ class Replay:
             rounds={table: tuple(added) for table, added in books.rounds.items()},
             claims=dict(books.claims),
             tallies={name: count for name, count in books.tallies.items() if count},
+            envy=dict(books.envy),
         )
 
     @property
@@ -161,6 +178,9 @@ class Replay:
             return
         try:
             self._check(number, fields, transfers)
+            self.evidence.take(number, fields, self._books)
+            if fault := self.tables.take(fields):
+                self._problem(f"entry {number}: {fault}")
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")
         except (*UNREADABLE, ValueError) as error:
@@ -290,7 +310,7 @@ class Replay:
             case b"wagers":
                 return wagers_moved(books, table, _WAGERS.decode(event), fed_by(books, transfers))
             case b"result":
-                return result_moved(books, table, _REPLY.decode(fields["reply"]))
+                return result_moved(books, table, _REPLY.decode(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
             case kind:
@@ -308,9 +328,8 @@ class Replay:
         match kind:
             case b"seed":
                 return seed_moved(books, _seeded(transfers), read_terms(event))
-            case b"validate" | b"reject" | b"pay":
-                decided = _DECIDED.decode(event)
-                return decision_moved(books, decided.act, decided.claim, by, decided.envy_back)
+            case b"validate" | b"reject" | b"pay" | b"pay_envy" | b"reject_envy":
+                return self._decision_due(kind.decode(), by, _DECIDED.decode(event))
             case b"adjust" | b"parameter":
                 return self._change_due(kind, by, _CHANGED.decode(event))
             case b"close" | b"open":
@@ -326,6 +345,19 @@ class Replay:
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"it is of a kind {kind!r} that there is not")
         return Draft(books)
+
+    def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
+        """What a decision on a win, or on Envy Bonuses that are owed, must move."""
+        if kind in {"pay_envy", "reject_envy"}:
+            return envy_moved(self._books, kind, decided.claim)
+        return decision_moved(
+            self._books,
+            decided.act,
+            decided.claim,
+            by,
+            envy_back_cents=decided.envy_back,
+            envy_paid_cents=decided.envy_paid,
+        )
 
     def _hold_reading(self, reading: Reading) -> None:
         """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
@@ -365,7 +397,7 @@ class Replay:
             after = balances.get(account, 0) + micros
             if after < 0 and account.startswith(_NEVER_NEGATIVE):
                 self._problem(f"entry {number} leaves {account} at {after} micros")
-            if after == 0 and account.startswith("claim:"):
+            if after == 0 and account.startswith(_GONE_WHEN_EMPTY):
                 balances.pop(account, None)
             else:
                 balances[account] = after

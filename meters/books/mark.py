@@ -18,6 +18,7 @@ import msgspec
 
 from bonus.errors import UserError
 from meters.wire.messages import UNREADABLE
+from meters.wire.private_files import make_private_directory, write_private_file
 
 _FILE: Final = "ledger-mark.json"
 _TURN_WITHIN_S: Final = 0.05
@@ -52,13 +53,14 @@ class LedgerMark:
     Args:
         data: the service's data directory.
         link: the link's id.
+        name: the file's, where it is another than usual.
 
     Raises:
         UserError: the file is there and cannot be read.
     """
 
-    def __init__(self, data: Path, link: str) -> None:
-        self.path = data / "marks" / f"{link}.{_FILE}"
+    def __init__(self, data: Path, link: str, name: str = "") -> None:
+        self.path = data / "marks" / (name or f"{link}.{_FILE}")
         self._link = link
         try:
             self._seen = self._read()
@@ -131,11 +133,11 @@ class LedgerMark:
 
         Services that share the directory take turns, as beat and audit of one do.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_directory(self.path.parent)
         beside = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
         with self._in_turn():
             mark = _joined(mark, self._read())
-            with beside.open("wb") as file:
+            with write_private_file(beside) as file:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
                     # Not each time: after a power cut it is behind, or empty, and never wrong.
@@ -147,7 +149,7 @@ class LedgerMark:
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
         """Have the file to oneself; not for ever, since who has it may have been stopped."""
-        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             until = time.monotonic() + _TURN_WITHIN_S
             while not _locked(lock) and time.monotonic() < until:

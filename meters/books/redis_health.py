@@ -1,16 +1,78 @@
 """Whether a Redis keeps what it is given: the settings without which no link operates."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.commands.core import AsyncScript
+from redis.exceptions import NoScriptError, RedisError
 
 from meters.failover.replicated import ReplicatedRedis
 
+_KEEPING: Final = ("appendonly", "appendfsync")
 _NEEDED: Final = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
 _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
+
+
+class NotKeptError(RedisError):
+    """Redis has something that it may not have on disk: nobody may be told of it yet."""
+
+
+async def run_kept(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
+    """Run a script and give its answer, unless Redis syncs no write before it answers.
+
+    Somebody may have set it so at run time. It is asked in the same round trip, after the script:
+    what Redis says then is true of the script's writes too.
+
+    Raises:
+        NotKeptError: it does not. The script may have been run all the same.
+        RedisError: the store failed.
+    """
+    redis = cast("Redis", script.registered_client)
+    try:
+        return await _run_kept(redis, script.sha, keys, args)
+    except NoScriptError:
+        # Redis was restarted, or is another one since a failover.
+        await redis.script_load(script.script)
+        return await _run_kept(redis, script.sha, keys, args)
+
+
+async def _run_kept(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
+    async with redis.pipeline(transaction=False) as pipe:
+        pipe.evalsha(sha, len(keys), *keys, *args)
+        for name in _KEEPING:
+            pipe.config_get(name)
+        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        answers = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    _raise_unless_kept(answers[1:])
+    return answers[0]
+
+
+async def must_keep(redis: Redis) -> None:
+    """Make sure that Redis has synced what it was given before this.
+
+    Raises:
+        NotKeptError: it may not have.
+        RedisError: the store failed.
+    """
+    async with redis.pipeline(transaction=False) as pipe:
+        for name in _KEEPING:
+            pipe.config_get(name)
+        _raise_unless_kept(await pipe.execute())
+
+
+def _raise_unless_kept(settings: Sequence[Mapping[str, str]]) -> None:
+    for name, told in zip(_KEEPING, settings, strict=True):
+        if told.get(name) != _NEEDED[name]:
+            raise NotKeptError(_not_as_needed(name, told.get(name)))
+
+
+def _not_as_needed(name: str, value: str | None) -> str:
+    return f"Redis has {name} {value}; it must be {_NEEDED[name]}"
 
 
 async def redis_problem(redis: Redis) -> str | None:
@@ -31,7 +93,7 @@ async def redis_problem(redis: Redis) -> str | None:
         return f"Redis does not answer: {error}"
     version = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
     problems = [
-        f"Redis has {name} {settings.get(name)}; it must be {needed}"
+        _not_as_needed(name, settings.get(name))
         for name, needed in _NEEDED.items()
         if settings.get(name) != needed
     ]

@@ -1,10 +1,13 @@
 """What is read of a link's books: where tables, meters and the link itself stand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Act = Literal["validate", "reject", "pay"]
 """What a floorperson does with a claim."""
+
+EnvyAct = Literal["pay_envy", "reject_envy"]
+"""What a floorperson does with the Envy Bonuses that are owed under a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,20 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A link's accounts in micros and its counts, all of one moment."""
+    """A link's accounts in micros and its counts, all of one moment.
+
+    Where the indexes were asked for, `waiting`, `wins` and `slips` are those of its claims, and
+    `acts` is that of what people did; `misplaced` counts the wins that are out of their order.
+    """
 
     accounts: dict[str, int]
     tallies: dict[str, int]
     meters: dict[str, str]
+    waiting: dict[str, int] = field(default_factory=dict)
+    wins: frozenset[str] = frozenset()
+    slips: dict[str, str] = field(default_factory=dict)
+    acts: dict[str, int] = field(default_factory=dict)
+    misplaced: int = 0
 
     @property
     def last_entry(self) -> int:

@@ -45,7 +45,9 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
     """What is due to one winner: a share of a take (counted from 1), or fixed cents.
 
     `claim_key` is the place of the claim's key among the script's keys, 0 where nobody need
-    validate.
+    validate. `holds` names a claim that holds its table, as the table is told of it, up to its
+    amount; it is empty for any other. `envy` is the claim under which an Envy Bonus is owed; empty
+    for what is none.
     """
 
     take: int
@@ -53,6 +55,20 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
     meter: str
     claim_key: int
     claim: str
+    record: str
+    holds: str = ""
+    envy: str = ""
+
+
+class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
+    """The Envy Bonuses that are owed under one claim.
+
+    `record` is that of a claim for nothing but Envy; empty where a win of the result opens it.
+    """
+
+    claim_key: int
+    claim: str
+    meter: str
     record: str
 
 
@@ -63,26 +79,39 @@ class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of accepted wagers."""
+    """The work of accepted wagers.
+
+    `despite_hold` is for wagers that were accepted once, and are taken again into a store that was
+    restored: its table was not held then.
+    """
 
     reply: str
     draw: str
     contributions: tuple[Contribution, ...]
+    despite_hold: bool = False
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a result; a number in the reply stands for that due's cents, from 1."""
+    """The work of a result; a number in the reply stands for that due's cents, from 1.
+
+    `dealt` is the digest of its round id and cards, empty where there is none.
+    """
 
     reply: tuple[str | int, ...]
     takes: tuple[TakeStep, ...]
     dues: tuple[DueStep, ...]
+    envy: tuple[EnvyStep, ...] = ()
+    dealt: str = ""
 
 
 Work = ReplyWork | WagersWork | ResultWork
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True):
-    """One event, judged, for `apply_events`. `basis` is the wagers' seq that a result rests on."""
+    """One event, judged, for `apply_events`.
+
+    `basis` is the wagers' seq that a result rests on. `act` says that its entry is among the acts.
+    """
 
     table_key: int
     table: str
@@ -93,10 +122,11 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
     basis: int | None
     event: str
     work: Work | None
+    act: bool = False
 
 
 class Status(StrEnum):
-    """What `apply_events` answers to a step, in order of precedence."""
+    """What `apply_events` answers to a step, in the order of its header."""
 
     AGAIN = "again"
     SEQ_REUSED = "seq_reused"
@@ -105,6 +135,7 @@ class Status(StrEnum):
     MOVED = "moved"
     ACCEPTED = "accepted"
     REFUSED = "refused"
+    HELD = "held"
     ROUND_OPEN = "round_open"
     AFTER_LOCKOUT = "after_lockout"
     ROUND_OVER = "round_over"
@@ -127,13 +158,16 @@ class PaidDue:
 class Answer:
     """What the script made of one step.
 
-    `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
+    `text` is the reply, the expected seq of a gap, or the claims that hold the table; `entry` is
+    the ledger entry that it became. `elsewhere` are another table and its entry, of a result with
+    the same round id and cards.
     """
 
     status: Status
     text: bytes = b""
     paid: tuple[PaidDue, ...] = ()
     entry: int | None = None
+    elsewhere: tuple[str, int] | None = None
 
 
 def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
@@ -143,12 +177,21 @@ def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answ
         TypeError: nothing that it answers.
     """
     match row:
-        case [bytes(status), bytes(reply), bytes(entry), list(dues)]:
+        case [bytes(status), bytes(reply), bytes(entry), list(dues), *elsewhere]:
             paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
-            return Answer(Status(status.decode()), reply, paid, int(entry))
+            return Answer(Status(status.decode()), reply, paid, int(entry), _elsewhere(elsewhere))
         case [bytes(status), bytes(text)]:
             return Answer(Status(status.decode()), text)
         case [bytes(status)]:
             return Answer(Status(status.decode()))
         case _:
             raise TypeError(f"the script answered {row!r}")
+
+
+def _elsewhere(found: Sequence[object]) -> tuple[str, int] | None:
+    match found:
+        case [bytes(told)]:
+            table, _, entry = told.decode().partition(" ")
+            return table, int(entry)
+        case _:
+            return None

@@ -1,6 +1,6 @@
 """One link's books in Redis: every change of money through one atomic script."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import msgspec
@@ -12,12 +12,16 @@ from meters.books.carried import (
     Carried,
     proven,
 )
+from meters.books.dealt import DEALT_KEPT
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
+from meters.books.redis_health import run_kept
+from meters.books.slips import SlipRegister, fold_in_link
 from meters.books.standing import (
     Act,
     Closure,
     Decided,
+    EnvyAct,
     Head,
     LinkState,
     MeterState,
@@ -27,6 +31,7 @@ from meters.books.standing import (
 )
 from meters.books.steps import Answer, Step, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.failover.shards import AnyRedis, redis_of
 from meters.schema import FIELD, schema_problem, version_of
 from meters.wire.clock import now_text
@@ -38,7 +43,7 @@ REPLIES_KEPT: Final = 32
 FIXED_KEYS: Final = 7
 """The keys that every script is given first."""
 
-_CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[tuple[str, int, int, int, int, int, int], ...])
+CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[tuple[str, int, int, int, int, int, int], ...])
 """What `apply_events` keeps of a round's wagers, meter by meter."""
 
 _LINK_FIELDS: Final = (
@@ -58,12 +63,14 @@ class BooksError(Exception):
     Attributes:
         status: what it answered, such as ``same_person``.
         detail: what it said beside that, if anything.
+        setter: with ``same_person``: who set a PIN, empty where it is the same name.
     """
 
-    def __init__(self, status: str, detail: str = "") -> None:
+    def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
         super().__init__(f"{status} {detail}".strip())
         self.status = status
         self.detail = detail
+        self.setter = setter
 
 
 class WrongStateError(Exception):
@@ -89,11 +96,15 @@ class LinkStore:
         terms: the terms of its meters.
         redis: where the books are.
         fixed_keys: the keys that every script is given first.
+        slip_register: the numbers of payout slips that are reserved, over all links.
+        must_keep: whether a batch is answered only where Redis syncs every write, which a service
+            asks for.
         head: the last ledger entry that the answer to a batch told of; batches are under way side
             by side, and their answers may come in any order.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
+        self.slip_register = SlipRegister(redis)
         redis = redis_of(redis, link.id)
         self.link = link
         self.terms = LinkTerms(link)
@@ -101,6 +112,7 @@ class LinkStore:
         self.redis = redis
         self._filed = link
         self.head = Head(0, "")
+        self.must_keep = False
         self.fixed_keys = (
             self.keys.accounts,
             self.keys.tallies,
@@ -113,6 +125,7 @@ class LinkStore:
         self._apply = redis.register_script(load_script("apply_events"))
         self._open = redis.register_script(load_script("open_link"))
         self._decide = redis.register_script(load_script("decide_claim"))
+        self._decide_envy = redis.register_script(load_script("decide_envy"))
 
     async def open(self, by: str) -> None:
         """Seed meters that have never been; make sure that the others kept their terms.
@@ -185,16 +198,15 @@ class LinkStore:
 
         Raises:
             TermsError: the link's terms are not those that were opened; nothing was done.
+            NotKeptError: Redis may lose what was done: it is not to be told.
         """
-        rows = await self._apply(
-            keys=[*self.fixed_keys, *keys],
-            args=[
-                now_text(),
-                self.terms.digest,
-                REPLIES_KEPT,
-                msgspec.msgpack.encode(steps),
-            ],
-        )
+        every = [*self.fixed_keys, *keys, self.keys.dealt]
+        args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
+        args += [msgspec.msgpack.encode(steps), DEALT_KEPT]
+        if self.must_keep:
+            rows = await run_kept(self._apply, every, args)
+        else:
+            rows = await self._apply(keys=every, args=args)
         head, *answers = rows
         if head == [b"terms"]:
             raise TermsError(TERMS_CHANGED)
@@ -215,20 +227,30 @@ class LinkStore:
         meter: str,
         percent: bool,
         hand_pay: bool,
-        envy_back_cents: int = 0,
+        envy_cents: int = 0,
+        owed: Sequence[tuple[str, int]] = (),
         slip: str = "",
         limit_cents: int = 0,
+        setters: PinSetters = NO_SETTERS,
     ) -> Decided:
         """Carry one decision on a claim, once.
+
+        `owed` are the cents of its Envy Bonuses by meter; `envy_cents` their sum where a rejection
+        finds that they are not due, or where they were paid along with the win, and 0 elsewhere.
 
         Raises:
             TermsError: the link's terms changed.
             WrongStateError: the claim is not where this act needs it.
-            BooksError: ``same_person``, ``slip_used`` with the claim, ``books_differ`` or
-                ``books_full``.
+            BooksError: ``same_person`` with who validated and who set a PIN, ``slip_used`` with
+                the claim, ``envy_decided``, ``books_differ`` or ``books_full``.
         """
         rows = await self._decide(
-            keys=[*self.fixed_keys, self.keys.claim(claim), self.keys.slips],
+            keys=[
+                *self.fixed_keys,
+                self.keys.claim(claim),
+                self.keys.slips,
+                self.keys.table(table),
+            ],
             args=[
                 now_text(),
                 self.terms.digest,
@@ -241,9 +263,11 @@ class LinkStore:
                 "1" if percent else "",
                 "1" if hand_pay else "",
                 event,
-                envy_back_cents,
-                " ".join(slip.casefold().split()),
+                envy_cents,
+                fold_in_link(slip),
                 limit_cents * MICROS_PER_CENT,
+                setters.text,
+                msgspec.msgpack.encode(owed),
             ],
         )
         match texts(rows):
@@ -253,8 +277,60 @@ class LinkStore:
                 raise WrongStateError(state, who)
             case ["unknown_claim"]:
                 raise WrongStateError("", "")
-            case ["same_person" | "slip_used" | "books_differ" | "books_full" as status, *detail]:
+            case ["same_person", first, setter]:
+                raise BooksError("same_person", first, setter)
+            case ["slip_used" as status, *detail]:
                 raise BooksError(status, "".join(detail))
+            case ["envy_decided" | "books_differ" | "books_full" as status]:
+                raise BooksError(status)
+            case _:
+                raise TermsError(TERMS_CHANGED)
+
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        by: str,
+        event: bytes,
+        *,
+        table: str,
+        round_id: str,
+        only_envy: bool,
+        hand_pay: bool,
+        owed: Sequence[tuple[str, int]],
+    ) -> int:
+        """Settle the Envy Bonuses that are owed under a claim, once; gives the ledger entry.
+
+        Raises:
+            TermsError: the link's terms changed.
+            WrongStateError: they are not owed.
+            BooksError: ``books_differ`` or ``books_full``.
+        """
+        rows = await self._decide_envy(
+            keys=[*self.fixed_keys, self.keys.claim(claim)],
+            args=[
+                now_text(),
+                self.terms.digest,
+                claim,
+                act,
+                by,
+                table,
+                round_id,
+                "1" if only_envy else "",
+                "1" if hand_pay else "",
+                msgspec.msgpack.encode(owed),
+                event,
+            ],
+        )
+        match texts(rows):
+            case ["done", _, _, entry]:
+                return int(entry)
+            case ["wrong_state", state, who]:
+                raise WrongStateError(state, who)
+            case ["unknown_claim"]:
+                raise WrongStateError("", "")
+            case ["books_differ" | "books_full" as status]:
+                raise BooksError(status)
             case _:
                 raise TermsError(TERMS_CHANGED)
 
@@ -274,7 +350,7 @@ class LinkStore:
                 basis=int(basis or 0),
                 wagers=wagers or b"",
                 draw=draw or b"null",
-                fed=tuple(meter for meter, *_ in _CONTRIBUTED.decode(contributed or b"\x90")),
+                fed=tuple(meter for meter, *_ in CONTRIBUTED.decode(contributed or b"\x90")),
                 claims=tuple((claims or b"").decode().split()),
             )
             for last, round_id, basis, wagers, draw, contributed, claims in rows
@@ -322,18 +398,52 @@ class LinkStore:
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
-    async def snapshot(self) -> Snapshot:
-        """All accounts and counts of one moment."""
+    async def snapshot(self, *, indexes: bool = False) -> Snapshot:
+        """All accounts and counts of one moment, with the indexes of the claims if wanted."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
             pipe.hgetall(self.keys.meters)
-            accounts, tallies, meters = await pipe.execute()
+            if indexes:
+                pipe.zrange(self.keys.waiting, 0, -1, withscores=True)
+                pipe.zrange(self.keys.wins, 0, -1)
+                pipe.hgetall(self.keys.slips)
+                pipe.zrange(self.keys.acts, 0, -1, withscores=True)
+                # Not ZCOUNT, which Redis's list of users of an earlier release does not allow.
+                pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
+                pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
+            accounts, tallies, meters, *rest = await pipe.execute()
+        waiting, wins, slips, acts, *misplaced = rest or ([], [], {}, [])
         return Snapshot(
             accounts={name.decode(): int(value) for name, value in accounts.items()},
             tallies={name.decode(): int(value) for name, value in tallies.items()},
-            meters={name.decode(): value.decode() for name, value in meters.items()},
+            meters=_decoded(meters),
+            waiting={claim.decode(): int(entry) for claim, entry in waiting},
+            wins=frozenset(member.decode() for member in wins),
+            slips=_decoded(slips),
+            acts={act.decode(): int(order) for act, order in acts},
+            misplaced=sum(map(len, misplaced)),
         )
+
+    async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        """The fields of some claims, and the last ledger entry of that same moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            for claim in ids:
+                pipe.hgetall(self.keys.claim(claim))
+            entries, *rows = await pipe.execute()
+        return int(entries or 0), [_decoded(row) for row in rows]
+
+    async def tables_at(
+        self, tables: Sequence[str], fields: Sequence[str]
+    ) -> tuple[int, list[list[bytes | None]]]:
+        """Some fields of some tables, and the last ledger entry of that same moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            for table in tables:
+                pipe.hmget(self.keys.table(table), list(fields))
+            entries, *rows = await pipe.execute()
+        return int(entries or 0), rows
 
     async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
         """Up to `count` ledger entries that follow entry `after`, with their numbers."""
@@ -348,6 +458,13 @@ class LinkStore:
             )
             for entry, fields in rows
         ]
+
+    async def last_entry(self) -> int:
+        """The number of the last entry that the ledger itself has, or of those in the archive."""
+        rows = cast(
+            "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
+        )
+        return int(rows[0][0].split(b"-")[0]) if rows else (await self.carried()).entries
 
     async def carried(self) -> Carried:
         """The books from which a replay of what the ledger still holds goes on (duty D17).
@@ -380,10 +497,14 @@ class LinkStore:
             rows: list[dict[bytes, bytes]] = await pipe.execute()
         return [{name.decode(): value.decode() for name, value in row.items()} for row in rows]
 
-    async def waiting(self, limit: int) -> list[str]:
-        """The claims that wait for somebody, oldest first."""
+    async def waiting(self, limit: int = 0) -> list[str]:
+        """The claims that wait for somebody, oldest first; up to `limit`, or all of them."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
+
+
+def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in fields.items()}
 
 
 def texts(row: Sequence[bytes]) -> list[str]:

@@ -1,12 +1,14 @@
 """Bringing a link's books to the layout that this release works on, with a ledger entry."""
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Final
 
 import msgspec
 
+from meters.books.holds import holding_claims
 from meters.books.lua import load_script
-from meters.books.store import LinkStore, texts
+from meters.books.store import FIXED_KEYS, LinkStore, texts
 from meters.schema import SCHEMA
 from meters.wire.clock import now_text
 
@@ -34,9 +36,34 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
     had = await store.schema()
     while had is not None and had < SCHEMA:
         step = Upgrade(had, had + 1, version("pitlink"))
+        # Read before the claims are: where an entry follows, all of it is read again.
+        last = (await store.snapshot()).last_entry
+        held = await _held(store) if had == _BEFORE_HOLDS else {}
+        keys = [store.keys.table(table) for table in held]
         answer = await script(
-            keys=list(store.fixed_keys),
-            args=[now_text(), step.before, step.after, by, msgspec.json.encode(step)],
+            keys=[*store.fixed_keys, *keys],
+            args=[
+                now_text(),
+                step.before,
+                step.after,
+                by,
+                msgspec.json.encode(step),
+                last,
+                msgspec.msgpack.encode(list(enumerate(held.values(), start=FIXED_KEYS + 1))),
+            ],
         )
         status, *_ = texts(answer)
         had = step.after if status == "done" else await store.schema()
+
+
+_BEFORE_HOLDS: Final = 2
+"""The version whose tables do not say which claims hold them."""
+
+
+async def _held(store: LinkStore) -> Mapping[str, str]:
+    """The claims that hold each table, a line each, the oldest first."""
+    held: dict[str, str] = {}
+    for holding in await holding_claims(store):
+        line = msgspec.json.encode(holding.claim).decode()
+        held[holding.table] = "\n".join(filter(None, (held.get(holding.table), line)))
+    return held

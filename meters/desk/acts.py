@@ -1,6 +1,6 @@
 """What people did with a link, told from its ledger (duty D17)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -8,6 +8,7 @@ import msgspec
 
 from meters.books.approvals import Approval
 from meters.books.carried import ARCHIVED, EXPIRED
+from meters.books.entered import entered_in_text
 from meters.books.outages import OUTAGE
 from meters.books.readings import READING
 from meters.books.restorings import RESTORING
@@ -16,6 +17,7 @@ from meters.books.upgrades import UPGRADE
 from meters.desk.claim_rows import Decision
 from meters.desk.proposals import Change
 from meters.desk.rows import ActRow
+from meters.wire.messages import DealtPosition, EnteredCards, Void
 from meters.wire.pages.words import item_words, money
 
 
@@ -44,7 +46,15 @@ def _decision(event: str) -> Told:
     words = [decision.reason, decision.slip and f"slip {decision.slip}"]
     if decision.envy_back:
         words.append(f"Envy Bonuses of {money(decision.envy_back)} not due")
+    if decision.envy_paid:
+        words.append(f"Envy Bonuses of {money(decision.envy_paid)} paid")
+    words.append(_pin_set(decision.pin_set_by))
     return decision.claim, "; ".join(filter(None, words))
+
+
+def _pin_set(by: Sequence[str]) -> str:
+    """That somebody's PIN had been set by others in the 24 hours before, in words."""
+    return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
 def _switched(event: str) -> Told:
@@ -57,7 +67,8 @@ def _changed(event: str) -> Told:
     if change.kind == "adjustment":
         words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
-    return change.proposal, "; ".join(filter(None, (words, change.reason, proposed)))
+    told = (words, change.reason, proposed, _pin_set(change.pin_set_by))
+    return change.proposal, "; ".join(filter(None, told))
 
 
 def _withdrawn(event: str) -> Told:
@@ -129,11 +140,60 @@ def _restored(event: str) -> Told:
     return "link", "; ".join(words)
 
 
+def cards_entered(kind: str, event: str | bytes) -> str:
+    """The cards that a void or a result tells of as entered before it, in words."""
+    return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
+
+
+def _entered_words(entered: EnteredCards) -> str:
+    whose = f"position {entered.position}" if entered.what == "hand" else _WHOSE[entered.what]
+    words = f"{whose} {' '.join(entered.cards)}"
+    if entered.taken_back:
+        words += ", taken back"
+    return f"{words}: {entered.reason}" if entered.reason else words
+
+
+class _Result(msgspec.Struct, frozen=True):
+    """A result, as far as it is needed here."""
+
+    round: str
+    positions: list[DealtPosition]
+    dealer: list[str]
+    community: list[str] | None = None
+
+
+def _void(event: str) -> Told:
+    void = msgspec.json.decode(event, type=Void)
+    return void.round, f"round {void.round}: {void.reason}; entered: {cards_entered('void', event)}"
+
+
+def _result(event: str) -> Told:
+    """What was entered before and what was settled, of each hand that was entered differently."""
+    result = msgspec.json.decode(event, type=_Result)
+    settled: dict[tuple[str, int | None], Sequence[str] | None] = {
+        ("dealer", None): result.dealer,
+        ("community", None): result.community,
+        **{("hand", dealt.position): dealt.cards for dealt in result.positions},
+    }
+    words = []
+    for each in entered_in_text("result", event):
+        cards = settled.get((each.what, each.position))
+        words.append(f"{_entered_words(each)}; settled {_settled_as(cards)}")
+    return result.round, f"round {result.round}: {'; '.join(words)}"
+
+
+def _settled_as(cards: Sequence[str] | None) -> str:
+    return f"as {' '.join(cards)}" if cards else "without cards"
+
+
+_WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
     "validate": _decision,
     "reject": _decision,
     "pay": _decision,
+    "pay_envy": _decision,
+    "reject_envy": _decision,
     "close": _switched,
     "open": _switched,
     "propose": _changed,
@@ -147,6 +207,8 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "archive": _archived,
     "expire": _expired,
     "upgrade": _upgraded,
+    "void": _void,
+    "result": _result,
 }
 
 

@@ -6,14 +6,16 @@ from typing import Final, Literal
 import msgspec
 import structlog
 
-from meters.books.standing import Act, Decided
+from meters.books.standing import Act, Decided, EnvyAct
 from meters.books.steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
+from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.desk.claim_rows import ClaimRows, Decision, record_of
 from meters.desk.doors import DeskError
 from meters.desk.failures import told_as_inoperable
 from meters.desk.history import History
 from meters.desk.rows import ClaimRow, WinPage, WinSearch
+from meters.desk.slips import SlipDesk, slip_of
 from meters.intake.result_work import ClaimRecord, OpenedClaim
 from meters.wire.clock import now_text
 from meters.wire.floor import Floor
@@ -23,11 +25,12 @@ log = structlog.get_logger()
 
 LISTED_MAX: Final = 1_000
 _REFUSED: Final = {
-    "same_person": "you validated this win: another person pays it",
     "slip_used": "that slip's number stands for the payment of {detail} already",
+    "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold what the claim says: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
 }
+_VALIDATED: Final = "validated this win"
 _FINAL: Final = frozenset({"validated", "paid", "rejected"})
 _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
     "validated": "validated",
@@ -74,10 +77,11 @@ class ClaimsDesk:
         self._tell = tell
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
+        self._slips = SlipDesk(stores)
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """The claims that are not yet decided for good, oldest first.
+        """The claims of which the win or its Envy is not yet decided for good, oldest first.
 
         Raises:
             DeskError: ``link_inoperable``: the store cannot be read.
@@ -117,21 +121,33 @@ class ClaimsDesk:
         reason: str | None = None,
         slip: str | None = None,
         envy_not_due: bool = False,
+        envy_paid: bool = False,
+        setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
         """Carry one decision, once; whoever comes second is told who was first.
 
         Raises:
-            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``, or
-                ``link_inoperable``.
+            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``,
+                ``bad_value``, ``slip_used``, ``envy_decided``, or ``link_inoperable``.
         """
         with told_as_inoperable():
-            store, fields = await self._find(claim)
-            if problem := self._problem(store.link.id):
-                raise DeskError("link_inoperable", problem)
-            record = record_of(fields)
-            envy_back = sum(owed.amount for owed in record.envy) if envy_not_due else 0
-            decision = Decision(claim, act, actor, reason, slip, envy_back)
-            decided = await self._carry(store, record, decision)
+            store, record = await self._decidable(claim)
+            if record.only_envy:
+                raise DeskError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
+            slip = slip_of(slip)
+            envy_cents = sum(owed.amount for owed in record.envy)
+            decision = Decision(
+                claim,
+                act,
+                actor,
+                reason,
+                slip,
+                envy_back=envy_cents if act == "reject" and envy_not_due else 0,
+                pin_set_by=setters.own,
+                envy_paid=envy_cents if act == "pay" and envy_paid else 0,
+            )
+            async with self._slips.reserved(store, claim, slip):
+                decided = await self._carry(store, record, act, decision, setters)
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         log.info(
@@ -148,12 +164,71 @@ class ClaimsDesk:
         self._tell(record, self._told(record, decided))
         return self._rows.row(after)
 
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        actor: str,
+        *,
+        reason: str | None = None,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        """Settle the Envy Bonuses that are owed for a hand, once.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``books_differ``,
+                ``books_full`` or ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            store, record = await self._decidable(claim)
+            try:
+                entry = await store.decide_envy(
+                    claim,
+                    act,
+                    actor,
+                    msgspec.json.encode(
+                        Decision(claim, act, actor, reason, pin_set_by=setters.own)
+                    ),
+                    table=record.table,
+                    round_id=record.round,
+                    only_envy=record.only_envy,
+                    hand_pay=record.paid_from == "hand_pay",
+                    owed=record.envy_by_meter(),
+                )
+            except WrongStateError as error:
+                raise DeskError("wrong_state", _why_no_envy(record, error)) from None
+            except BooksError as error:
+                raise DeskError(error.status, _REFUSED[error.status]) from None
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        log.info(
+            "envy decided",
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=claim,
+            act=act,
+            by=actor,
+            amount_cents=sum(owed.amount for owed in record.envy),
+            entry=entry,
+        )
+        return self._rows.row(after)
+
+    async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
+        """A claim's books and record, where something can be decided at all."""
+        store, fields = await self._find(claim)
+        if problem := self._problem(store.link.id):
+            raise DeskError("link_inoperable", problem)
+        return store, record_of(fields)
+
     @staticmethod
-    async def _carry(store: LinkStore, record: ClaimRecord, decision: Decision) -> Decided:
+    async def _carry(
+        store: LinkStore, record: ClaimRecord, act: Act, decision: Decision, setters: PinSetters
+    ) -> Decided:
         try:
             return await store.decide(
                 decision.claim,
-                decision.act,
+                act,
                 decision.by,
                 msgspec.json.encode(decision),
                 table=record.table,
@@ -161,13 +236,20 @@ class ClaimsDesk:
                 meter=record.meter,
                 percent=record.percent is not None,
                 hand_pay=record.paid_from == "hand_pay",
-                envy_back_cents=decision.envy_back,
+                envy_cents=decision.envy_back or decision.envy_paid,
+                owed=record.envy_by_meter(),
                 slip=decision.slip or "",
                 limit_cents=_limit_cents(store, record.meter),
+                setters=setters,
             )
         except WrongStateError as error:
-            raise DeskError("wrong_state", _why_not(record, decision.act, error)) from None
+            raise DeskError("wrong_state", _why_not(record, act, error)) from None
         except BooksError as error:
+            if error.status == "same_person":
+                told = why_one_person(
+                    error.detail, decision.by, error.setter, did=_VALIDATED, does="pays it"
+                )
+                raise DeskError(error.status, told) from None
             told = _REFUSED[error.status].format(detail=error.detail)
             raise DeskError(error.status, told) from None
 
@@ -217,6 +299,15 @@ def _why_not(record: ClaimRecord, act: Act, error: WrongStateError) -> str:
     if act == "pay" and error.state == "pending":
         return f"claim {record.claim} has not been validated yet"
     return f"claim {record.claim} is already {error.state}{by}"
+
+
+def _why_no_envy(record: ClaimRecord, error: WrongStateError) -> str:
+    if not record.envy:
+        return f"no Envy Bonus is owed for claim {record.claim}"
+    if error.state == "pending":
+        return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
+    by = f" by {error.by}" if error.by else ""
+    return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"
 
 
 def _jackpot(

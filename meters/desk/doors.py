@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from meters.books.standing import Act
+from meters.books.standing import Act, EnvyAct
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.desk.rows import (
     ActRow,
     Adjustment,
@@ -34,7 +35,7 @@ class ClaimDesk(Protocol):
     """Where floorpersons decide what waits, and where past wins are looked up."""
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """The claims that are not yet paid or rejected, oldest first."""
+        """The claims of which the win or its Envy is not yet paid or rejected, oldest first."""
         ...
 
     async def find(self, claim: str) -> ClaimRow:
@@ -54,6 +55,8 @@ class ClaimDesk(Protocol):
         reason: str | None = None,
         slip: str | None = None,
         envy_not_due: bool = False,
+        envy_paid: bool = False,
+        setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
         """Take one decision, and give the claim as it then is.
 
@@ -65,11 +68,38 @@ class ClaimDesk(Protocol):
             slip: the number of the payout slip.
             envy_not_due: with a rejection: the hand was not what was entered, so that the Envy
                 Bonuses that it brought to others are not due either.
+            envy_paid: with a payment: the Envy Bonuses of the hand were paid as well.
+            setters: who set whose PIN lately, as far as it concerns the actor.
 
         Raises:
             DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
-                first; ``same_person`` where who validated would also pay; ``slip_used``;
+                first; ``same_person`` where who validated would also pay, or may; ``bad_value``
+                where the slip's number is none; ``slip_used``; ``envy_decided``;
                 ``books_differ`` or ``books_full``; ``link_inoperable``.
+        """
+        ...
+
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        actor: str,
+        *,
+        reason: str | None = None,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        """Settle the Envy Bonuses that are owed for a hand, and give the claim as it then is.
+
+        Args:
+            claim: under which they are owed.
+            act: whether the table has paid them, or they are not due.
+            actor: who says so, for the ledger.
+            reason: why they are not due.
+            setters: who set whose PIN lately, as far as it concerns the actor.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+                first; ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         ...
 
@@ -109,18 +139,25 @@ class LinkDesk(Protocol):
         """
         ...
 
-    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+    async def approve(
+        self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> LinkStanding:
         """Approve what the floor file says of a link, as it was shown (duties D10, D12).
 
         Raises:
             DeskError: ``unknown_link``; ``stale`` where the digest is not that of the floor file,
                 or another was approved meanwhile; ``no_change``; ``barred`` where the books could
-                not be opened under it; ``link_inoperable`` for another reason.
+                not be opened under it; ``same_person`` where the actor's PIN was set by command
+                lately; ``link_inoperable`` for another reason.
         """
         ...
 
     async def propose(
-        self, link: str, actor: str, change: ParameterChange | Adjustment
+        self,
+        link: str,
+        actor: str,
+        change: ParameterChange | Adjustment,
+        setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
         """Propose what another person must confirm (duties D4, D12, D15).
 
@@ -130,7 +167,9 @@ class LinkDesk(Protocol):
         """
         ...
 
-    async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
+    async def confirm(
+        self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
+    ) -> ProposalRow:
         """Confirm what another person has proposed, and carry it out.
 
         Raises:

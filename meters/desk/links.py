@@ -20,6 +20,7 @@ from meters.books.changes import ChangeBook, NewTerms, Switch
 from meters.books.mark import Mark
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import LinkTerms, terms_text
+from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.desk.acts import Switched, Withdrawn, act_row
 from meters.desk.doors import DeskError
 from meters.desk.failures import told_as_inoperable
@@ -35,7 +36,6 @@ log = structlog.get_logger()
 _REFUSED: Final = {
     "not_closed": "the link is open: a parameter changes only while it is closed",
     "rounds_open": "a round is in hand, and must be settled or void first: {detail}",
-    "same_person": "you proposed it: another person confirms",
     "unknown_proposal": "there is no such proposal",
     "stale": "the meter was won or changed since it was proposed: propose it anew",
     "below_seed": "the meter holds less than the seed that the chapter lays down for this wager:"
@@ -49,6 +49,7 @@ _NOT_APPROVED: Final = {
     "stale": "the floor file is not what was shown, or another was approved meanwhile: look again",
     "no_change": "the floor file is approved already",
     "barred": "{detail}",
+    "same_person": "{detail}",
 }
 
 
@@ -112,13 +113,16 @@ class LinksDesk:
         """
         return await self._switch(link, "open", actor, "")
 
-    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+    async def approve(
+        self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> LinkStanding:
         """Approve what the floor file says of a link, as it was shown (duties D10, D12).
 
         It may be done while the link is inoperable, where that is for want of an approval.
 
         Raises:
-            DeskError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``link_inoperable``.
+            DeskError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``same_person``,
+                ``link_inoperable``.
         """
         running = self._link(link)
         with told_as_inoperable():
@@ -126,14 +130,18 @@ class LinksDesk:
             if running.problem not in {None, unapproved}:
                 raise DeskError("link_inoperable", str(running.problem))
             try:
-                await running.configuration.approve(actor, digest)
+                await running.configuration.approve(actor, digest, setters)
             except BooksError as error:
                 told = _NOT_APPROVED[error.status].format(detail=error.detail)
                 raise DeskError(error.status, told) from None
         return await self._standing(link)
 
     async def propose(
-        self, link: str, actor: str, change: ParameterChange | Adjustment
+        self,
+        link: str,
+        actor: str,
+        change: ParameterChange | Adjustment,
+        setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
         """Propose what another person must confirm.
 
@@ -156,8 +164,10 @@ class LinksDesk:
             else:
                 positions = fewest_positions(store.link, meter)
                 proposed = parameter_change(proposal, actor, meter, positions, change)
+            proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
             await _carry(
                 store,
+                actor,
                 self._books[link].propose(
                     proposal, proposed.kind, actor, msgspec.json.encode(proposed)
                 ),
@@ -165,7 +175,9 @@ class LinksDesk:
         log.info("change proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
         return await self._after(running, proposal)
 
-    async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
+    async def confirm(
+        self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
+    ) -> ProposalRow:
         """Confirm what another person has proposed, and carry it out.
 
         Raises:
@@ -182,6 +194,7 @@ class LinksDesk:
                 change = msgspec.structs.replace(change, terms=terms.after)
             await _carry(
                 running.store,
+                actor,
                 self._books[link].decide(
                     proposal,
                     "confirm",
@@ -192,6 +205,7 @@ class LinksDesk:
                     amount_cents=change.amount,
                     cycle=change.cycle,
                     limit_cents=_limit_cents(running.store.link, change),
+                    setters=setters,
                 ),
             )
         log.info("change confirmed", link=link, proposal=proposal, by=actor, change=change.after)
@@ -209,6 +223,7 @@ class LinksDesk:
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
             await _carry(
                 running.store,
+                actor,
                 self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter),
             )
         log.info("change withdrawn", link=link, proposal=proposal, by=actor)
@@ -329,10 +344,15 @@ async def _tell_all(running: RunningLink) -> None:
         log.warning("displays not told", link=running.store.link.id, reason=str(error))
 
 
-async def _carry(store: LinkStore, act: Coroutine[None, None, None]) -> None:
+async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) -> None:
     try:
         await act
     except BooksError as error:
+        if error.status == "same_person":
+            told = why_one_person(
+                error.detail, by, error.setter, did="proposed it", does="confirms"
+            )
+            raise DeskError(error.status, told) from None
         detail = error.detail
         if error.status == "rounds_open":
             detail = await _rounds_in_hand(store, int(detail))

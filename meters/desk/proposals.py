@@ -20,6 +20,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `cycle` is the meter's when an adjustment was proposed: once it is won, it is another meter.
     `terms` are the meter's terms from the confirmation of a parameter on, by which an audit goes.
+    `pin_set_by` had set the PIN of `by` in the 24 hours before.
     """
 
     proposal: str
@@ -35,6 +36,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     cycle: int = 0
     terms: str = ""
     confirmed_by: str | None = None
+    pin_set_by: tuple[str, ...] = ()
 
 
 _CHANGE: Final = msgspec.json.Decoder(Change)

@@ -4,13 +4,17 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from bonus.printable import PRINTABLE_WORDS
+
 ClaimState = Literal["pending", "validated", "paid", "rejected"]
 ProposalState = Literal["open", "confirmed", "withdrawn"]
 Parameter = Literal[
     "wager", "paytable", "magic_card_every", "lucky_every", "limit", "contribution_max"
 ]
 
-Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"\S")]
+Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTABLE_WORDS)]
+"""What somebody types, printable and not blank."""
+
 PAGE_MAX = 200
 """How many wins one page has at most."""
 
@@ -58,7 +62,14 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         rule: the subsection that pays it.
         wagers: all wagers accepted at lock-out, as evidence.
         envy: who else is owed an Envy Bonus for this hand.
-        envy_not_due: whether a rejection has said that they are not.
+        envy_not_due: whether somebody has said that they are not.
+        envy_amount: what they sum to, in cents.
+        envy_state: where they are, or null where the hand brings none: ``pending`` until the win is
+            decided, ``validated`` while they are owed, ``paid`` once somebody paid them.
+        envy_by: who brought them there, at `envy_at`; null where nobody has.
+        envy_reason: why they were found not to be due after the win was decided.
+        only_envy: whether nothing but these Envy Bonuses is owed: no win of the hand waited for a
+            floorperson, and `amount` is 0.
         state: where it is.
         at: when it was won; UTC.
         decided_by: who decided last, at `decided_at`.
@@ -98,6 +109,12 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     wagers: tuple[Wagered, ...] = ()
     envy: tuple[EnvyOwed, ...] = ()
     envy_not_due: bool = False
+    envy_amount: int = 0
+    envy_state: ClaimState | None = None
+    envy_by: str | None = None
+    envy_at: str | None = None
+    envy_reason: str | None = None
+    only_envy: bool = False
     state: ClaimState
     at: str
     decided_by: str | None = None
@@ -293,8 +310,9 @@ class ActRow(_Row, frozen=True, kw_only=True):
     """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``, ``restore``; `of` is the
-    claim, the meter, the proposal or the link.
+    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``, ``restore``; of a table,
+    ``void`` after cards were entered, and ``result`` where hands were entered differently before.
+    `of` is the claim, the meter, the proposal, the round or the link.
     """
 
     entry: int

@@ -50,7 +50,7 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
 
 
 async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
-    """Validate a win, and have another pay it where it is paid by hand.
+    """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
 
     Raises:
         DeskError: it cannot be, or somebody was quicker.
@@ -58,7 +58,11 @@ async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
     if claim.state == "pending":
         claim = await desk.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":
-        await desk.decide(claim.claim, "pay", PAYS, slip=f"SIM-{claim.claim}")
+        owed = claim.envy_state == "validated"
+        slip = f"SIM-{claim.claim.replace('.', '-')}"
+        claim = await desk.decide(claim.claim, "pay", PAYS, slip=slip, envy_paid=owed)
+    if claim.envy_state == "validated":
+        await desk.decide_envy(claim.claim, "pay_envy", VALIDATES)
 
 
 def _waited_s(claim: ClaimRow) -> float:

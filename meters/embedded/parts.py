@@ -25,6 +25,7 @@ from meters.embedded.keeper import try_lock
 from meters.embedded.kept import Kept, PartFailedError
 from meters.embedded.redis_server import redis_answers, redis_command, retire_redis, socket_path
 from meters.wire.address import BROKER_URL_FILE
+from meters.wire.private_files import make_private_directory
 
 _PORT_TRIES: Final = 3
 
@@ -121,8 +122,8 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
 def _make_home(data: Path, part: str) -> Path:
     home = data.absolute() / part
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        _log_path(data, part).parent.mkdir(exist_ok=True)
+        make_private_directory(home)
+        make_private_directory(_log_path(data, part).parent)
     except OSError as error:
         raise UserError(f"the data directory {data} cannot be used: {error}") from None
     return home

@@ -14,6 +14,7 @@ from meters.failover.connection import PrimaryConnection, PrimarySSLConnection
 from meters.failover.replicated import ReplicatedRedis
 from meters.failover.shards import AnyRedis, ShardedRedis
 from meters.failover.whereabouts import ClusterWhereabouts, SentinelWhereabouts, Whereabouts
+from meters.people.keys import PEOPLE_TAG
 from meters.wire.redis_address import Place, ReplicatedAddress
 
 _ANSWER_WITHIN_S: Final = 3.0
@@ -31,10 +32,12 @@ class Access:
     Attributes:
         redis: what the client of the Redis is told beside the address.
         sentinel: what the client of a sentinel is told.
+        people: the same as `redis` for the people's keys; None where it is the same.
     """
 
     redis: Mapping[str, object]
     sentinel: Mapping[str, object]
+    people: Mapping[str, object] | None = None
 
 
 @asynccontextmanager
@@ -53,25 +56,37 @@ async def open_replicated(
         if address.service:
             sentinels = [_asked(place, address, access.sentinel, stack) for place in address.places]
             whereabouts = SentinelWhereabouts(sentinels, address.service)
-            redis = _replicated(address, access, whereabouts, replicas, "pitlink:replicated")
-            stack.push_async_callback(redis.connection_pool.disconnect)
-            yield redis
+            books = _replicated(address, access.redis, whereabouts, replicas, "pitlink:replicated")
+            stack.push_async_callback(books.connection_pool.disconnect)
+            if access.people is None:
+                yield books
+                return
+            noted = _noted(PEOPLE_TAG)
+            people = _replicated(address, access.people, whereabouts, replicas, noted)
+            stack.push_async_callback(people.connection_pool.disconnect)
+            yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
             return
         nodes = [(_asked(place, address, access.redis, stack), place) for place in address.places]
 
         def client_of(tag: str) -> Redis:
-            noted = f"pitlink:{{{tag}}}:replicated"
+            noted = _noted(tag)
             whereabouts = ClusterWhereabouts(nodes, key_slot(noted.encode()))
-            return _replicated(address, access, whereabouts, replicas, noted)
+            way = access.people if tag == PEOPLE_TAG and access.people else access.redis
+            return _replicated(address, way, whereabouts, replicas, noted)
 
         shards = ShardedRedis(client_of)
         stack.push_async_callback(shards.aclose)
         yield shards
 
 
+def _noted(tag: str) -> str:
+    """The key that is written for replicas to follow, in the slot of a tag."""
+    return f"pitlink:{{{tag}}}:replicated"
+
+
 def _replicated(
     address: ReplicatedAddress,
-    access: Access,
+    access: Mapping[str, object],
     whereabouts: Whereabouts,
     replicas: int,
     noted: str,
@@ -80,7 +95,7 @@ def _replicated(
         PrimarySSLConnection if address.tls else PrimaryConnection,
         (_CONNECTIONS, _ANSWER_WITHIN_S, _CONNECT_WITHIN_S),
         address,
-        {"whereabouts": whereabouts, "db": address.database, **access.redis},
+        {"whereabouts": whereabouts, "db": address.database, **access},
     )
     return ReplicatedRedis(pool, whereabouts, replicas, noted)
 

@@ -97,6 +97,8 @@ class ReplicatedRedis(Redis):
         commands = [("MULTI",), *stack, ("EXEC",)] if whole else stack
         try:
             answers = await self._once_on_replicas(commands)
+        except NoScriptError:
+            raise
         except (RedisError, OSError, asyncio.CancelledError):
             await self._leave()
             raise

@@ -1,4 +1,8 @@
-"""A cluster: every link's keys, and the people's, lie whole on some primary, each with its tag."""
+"""Clients by tag: every link's keys, and the people's, have a tag of their own.
+
+In a cluster the keys of a tag lie whole on some primary. The people's keys have a Redis user of
+their own.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -6,7 +10,7 @@ from redis.asyncio import Redis
 
 
 class ShardedRedis:
-    """The clients of a cluster, one for each tag that was asked for.
+    """The clients of the tags that were asked for.
 
     Args:
         client_of: makes the client of a tag.
@@ -22,6 +26,11 @@ class ShardedRedis:
             self._clients[tag] = self._client_of(tag)
         return self._clients[tag]
 
+    @property
+    def asked_for(self) -> frozenset[str]:
+        """The tags whose client was asked for."""
+        return frozenset(self._clients)
+
     async def aclose(self) -> None:
         """End every connection."""
         for client in self._clients.values():
@@ -29,7 +38,7 @@ class ShardedRedis:
 
 
 AnyRedis = Redis | ShardedRedis
-"""Where the books are: one Redis, or a cluster of them."""
+"""Where the books are: one Redis by one user, or clients by tag."""
 
 
 def redis_of(redis: AnyRedis, tag: str) -> Redis:

@@ -10,18 +10,37 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.steps import Answer, Kind, PaidDue, ReplyWork, Status, Step, WagersWork, Work
+from meters.books.entered import entered_in, places_in
+from meters.books.steps import (
+    Answer,
+    Kind,
+    PaidDue,
+    ReplyWork,
+    ResultWork,
+    Status,
+    Step,
+    WagersWork,
+    Work,
+)
 from meters.books.store import FIXED_KEYS, LinkStore
 from meters.intake.counts import BatchCounts
 from meters.intake.draws import draw_for
 from meters.intake.judge import JudgedResult, judge_result, judge_wagers
 from meters.intake.reading import read_event
-from meters.intake.refusals import Refusal, out_of_order, refused, refused_by_script
+from meters.intake.refusals import (
+    Refusal,
+    out_of_order,
+    refused,
+    refused_by_script,
+    refused_for_hold,
+)
 from meters.intake.result_work import ClaimRecord, OpenedClaim, OpenRound
+from meters.intake.texts import check_texts
 from meters.known import KnownTable
 from meters.metrics import Metrics
 from meters.wire.messages import (
     DrawMade,
+    EnteredCards,
     Hello,
     HelloReply,
     MoneyEvent,
@@ -71,13 +90,17 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Judged:
-    """An event with its step; `result` where it is one that was settled."""
+    """An event with its step; `result` where it is one that was settled.
+
+    `entered` are the cards that a void or a result tells of as entered before it.
+    """
 
     known: KnownTable
     event_type: str
     step: Step
     opened: OpenRound | None = None
     result: JudgedResult | None = None
+    entered: Sequence[EnteredCards] = ()
 
 
 class LinkIntake:
@@ -90,10 +113,21 @@ class LinkIntake:
         store: the link's books.
         metrics: what Prometheus reads.
         draw: what is drawn for a round.
+        replays: whether the events were answered before the store was lost. A release that did
+            not refuse text that cannot be printed may have taken them, and wagers that were
+            accepted are accepted though their table is held now.
     """
 
-    def __init__(self, store: LinkStore, metrics: Metrics, draw: Draw = draw_for) -> None:
+    def __init__(
+        self,
+        store: LinkStore,
+        metrics: Metrics,
+        draw: Draw = draw_for,
+        *,
+        replays: bool = False,
+    ) -> None:
         self._store = store
+        self._replays = replays
         self._draw = draw
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
@@ -107,7 +141,11 @@ class LinkIntake:
         return follows
 
     async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
-        """Judge, apply and answer a batch, one event a table.
+        """Judge, apply and answer a batch.
+
+        A table may have several events in it, copies of one another for the most part. Each is
+        answered as if it had come after the ones before it, except a result that follows wagers
+        of the same batch: no open round was there to judge it by, and the table repeats it.
 
         Raises:
             TermsError: the link's terms changed in the store; nothing was done.
@@ -197,18 +235,24 @@ class LinkIntake:
     ) -> _Judged:
         make = _StepMaker(known.table.id, seq, payload)
         try:
+            if not self._replays and not isinstance(event, Refusal):
+                check_texts(event, self._rounds.get(known.table.id))
             match event:
                 case Wagers():
                     draw = self._draw(known, event)
                     wagers_work = judge_wagers(known, event, draw)
+                    if self._replays:
+                        wagers_work = msgspec.structs.replace(wagers_work, despite_hold=True)
                     fed = tuple(added.meter for added in wagers_work.contributions)
                     opened = OpenRound(seq, event, draw, fed)
                     step = make.step(Kind.WAGERS, event.round, None, wagers_work)
                     return _Judged(known, "wagers", step, opened)
                 case Void():
                     reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
-                    step = make.step(Kind.VOID, event.round, None, ReplyWork(reply))
-                    return _Judged(known, "void", step)
+                    entered = entered_in(event)
+                    work = ReplyWork(reply)
+                    step = make.step(Kind.VOID, event.round, None, work, act=bool(entered))
+                    return _Judged(known, "void", step, entered=entered)
                 case Result():
                     return self._judge_result(known, event, make)
                 case Refusal():
@@ -227,8 +271,11 @@ class LinkIntake:
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
         judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
-        step = make.step(Kind.RESULT, event.round, self._basis(known), judged.work)
-        return _Judged(known, "result", step, None, judged)
+        entered = entered_in(event)
+        step = make.step(
+            Kind.RESULT, event.round, self._basis(known), judged.work, act=bool(entered)
+        )
+        return _Judged(known, "result", step, None, judged, entered)
 
     def _basis(self, known: KnownTable) -> int:
         opened = self._rounds.get(known.table.id)
@@ -248,18 +295,24 @@ class LinkIntake:
         steps: list[Step] = []
         for place, one in enumerate(judged, start=FIXED_KEYS + 1):
             step = msgspec.structs.replace(one.step, table_key=place)
-            if one.result is not None and one.result.claims:
-                work = one.result.work
-                dues = list(work.dues)
-                for claim in one.result.claims:
-                    keys.append(self._store.keys.claim(claim.record.claim))
-                    dues[claim.due] = msgspec.structs.replace(
-                        dues[claim.due], claim_key=FIXED_KEYS + len(keys)
-                    )
-                work = msgspec.structs.replace(work, dues=tuple(dues))
-                step = msgspec.structs.replace(step, work=work)
+            if one.result is not None and (one.result.claims or one.result.work.envy):
+                step = msgspec.structs.replace(step, work=self._place_claims(one.result, keys))
             steps.append(step)
         return steps, keys
+
+    def _place_claims(self, result: JudgedResult, keys: list[str]) -> ResultWork:
+        """The work of a result with the places of its claims' keys, which are added to `keys`."""
+        work, places = result.work, dict[str, int]()
+        opened = [claim.record.claim for claim in result.claims]
+        for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
+            keys.append(self._store.keys.claim(claim))
+            places[claim] = FIXED_KEYS + len(keys)
+        replace = msgspec.structs.replace
+        return replace(
+            work,
+            dues=tuple(replace(due, claim_key=places.get(due.claim, 0)) for due in work.dues),
+            envy=tuple(replace(envy, claim_key=places[envy.claim]) for envy in work.envy),
+        )
 
     def _settle_answer(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
         known, seq, status = one.known, one.step.seq, answer.status
@@ -277,6 +330,9 @@ class LinkIntake:
                 reply, counted = answer.text, "refused"
             case Status.AGAIN:
                 reply, counted = _again(seq, answer.text), "repeated"
+            case Status.HELD:
+                reply, counted = refused_for_hold(seq, answer.text), "refused"
+                self._count_refusal(known, status.value, seq, outcome)
             case Status.GAP:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
@@ -306,6 +362,7 @@ class LinkIntake:
                     outcome.counts.wagers(table, added)
             return
         self._rounds.pop(table, None)
+        self._note_entered(one, answer, outcome)
         if one.result is not None:
             for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
                 outcome.counts.win(due, paid.amount_cents)
@@ -313,6 +370,33 @@ class LinkIntake:
             outcome.hits += opened
             for claim, paid in opened:
                 self._tell_opened(one.step.seq, claim.record, paid)
+
+    def _note_entered(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+        """Count and log cards entered before a void or a result, and those dealt twice."""
+        table, of, seq = one.known.table.id, one.step.round, one.step.seq
+        entry, hands = answer.entry, places_in(one.entered)
+        if hands and one.event_type == "void":
+            outcome.counts.void_after_cards(table)
+            self._log.info(
+                "round void after cards", table=table, round=of, seq=seq, entry=entry, hands=hands
+            )
+        elif hands:
+            outcome.counts.reentered(table, hands)
+            self._log.info(
+                "hands entered again", table=table, round=of, seq=seq, entry=entry, hands=hands
+            )
+        if answer.elsewhere is not None:
+            other_table, other_entry = answer.elsewhere
+            outcome.counts.dealt_twice()
+            self._log.warning(
+                "cards dealt twice",
+                table=table,
+                round=of,
+                seq=seq,
+                entry=entry,
+                other_table=other_table,
+                other_entry=other_entry,
+            )
 
     def _tell_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
         self._log.info(
@@ -353,8 +437,16 @@ def _type_of(event: MoneyEvent | Hello | Refusal) -> str:
 
 
 def _again(seq: int, kept: bytes) -> bytes:
-    """A kept reply word for word; of those that the script itself refused, the code is kept."""
-    return kept if kept.startswith(b"{") else refused_by_script(seq, Status(kept.decode()))
+    """A kept reply word for word.
+
+    Of those that the script itself refused, the code is kept, and after it what held the table.
+    """
+    if kept.startswith(b"{"):
+        return kept
+    code, _, holding = kept.partition(b"\n")
+    if holding:
+        return refused_for_hold(seq, holding)
+    return refused_by_script(seq, Status(code.decode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +457,10 @@ class _StepMaker:
     seq: int
     payload: bytes
 
-    def step(self, kind: Kind, round_id: str, basis: int | None, work: Work | None) -> Step:
-        """The step that does this work."""
+    def step(
+        self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
+    ) -> Step:
+        """The step that does this work; `act` where its entry is among the acts."""
         return Step(
             table_key=0,
             table=self.table,
@@ -377,4 +471,5 @@ class _StepMaker:
             basis=basis,
             event="" if kind is Kind.REFUSED else self.payload.decode("utf-8", "replace"),
             work=work,
+            act=act,
         )

@@ -13,6 +13,9 @@ class BatchCounts:
         self._wagers: dict[str, list[int]] = {}
         self._tables: dict[str, list[int]] = {}
         self._dues: list[tuple[DueStep, int]] = []
+        self._voids: dict[str, int] = {}
+        self._reentered: dict[str, int] = {}
+        self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
         """An event of a type was answered with a status."""
@@ -37,6 +40,18 @@ class BatchCounts:
         """Something was won."""
         self._dues.append((due, won_cents))
 
+    def void_after_cards(self, table: str) -> None:
+        """A round was void after cards of it had been entered."""
+        self._voids[table] = self._voids.get(table, 0) + 1
+
+    def reentered(self, table: str, hands: int) -> None:
+        """Hands were taken back and entered differently."""
+        self._reentered[table] = self._reentered.get(table, 0) + hands
+
+    def dealt_twice(self) -> None:
+        """A result has the round id and the cards of another table's."""
+        self._dealt_twice += 1
+
     def write(self, link: str, play: PlayMetrics) -> None:
         """Add all that was gathered to a link's metrics."""
         for (event_type, status), events in self._events.items():
@@ -51,3 +66,9 @@ class BatchCounts:
             play.count_table(link, table, wagers=wagers, wagered_cents=cents)
         for due, won_cents in self._dues:
             play.count_win(link, due.meter, "percent" if due.take else "odds", won_cents)
+        for table, voids in self._voids.items():
+            play.count_void_after_cards(link, table, voids)
+        for table, hands in self._reentered.items():
+            play.count_reentered(link, table, hands)
+        if self._dealt_twice:
+            play.count_dealt_twice(link, self._dealt_twice)

@@ -21,6 +21,7 @@ from bonus.settling.rounds import (
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import meter_fed_by
+from meters.books.dealt import dealt_digest
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.refusals import Refusal
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
@@ -152,7 +153,8 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
     writer = ResultWriter(known, event, opened, settlement.dues)
     for due in settlement.dues:
         writer.put(due)
-    return JudgedResult(ResultWork(writer.reply(), takes, tuple(writer.dues)), tuple(writer.claims))
+    work = ResultWork(writer.reply(), takes, tuple(writer.dues), writer.envy, dealt_digest(event))
+    return JudgedResult(work, tuple(writer.claims))
 
 
 def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:

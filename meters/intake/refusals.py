@@ -5,7 +5,10 @@ from typing import Final
 import msgspec
 
 from meters.books.steps import Status
-from meters.wire.messages import ErrorDetail, Reply
+from meters.wire.holds import HELD_TOLD, held_by
+from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
+
+_CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
 class Refusal(Exception):  # noqa: N818  (the contract's word)
@@ -31,6 +34,7 @@ BY_STATUS: Final = {
     Status.AFTER_LOCKOUT: "this round's betting was locked when its wagers were sent",
     Status.ROUND_OVER: "this round is over: it has its result, or is void",
     Status.LINK_CLOSED: "the link is closed: it takes no wagers",
+    Status.HELD: HELD_TOLD,
     Status.UNKNOWN_ROUND: "the table has no such round open",
     Status.METER_FULL: "a meter cannot hold more",
     Status.BOOKS_FULL: "the ledger's accounts cannot hold more",
@@ -47,6 +51,18 @@ def refused(seq: int | None, code: str, message: str, field: str | None = None) 
 def refused_by_script(seq: int, status: Status) -> bytes:
     """The reply to an event that the script refused."""
     return refused(seq, status.value, BY_STATUS[status], None)
+
+
+def refused_for_hold(seq: int, holding: bytes) -> bytes:
+    """The reply to wagers of a table that is held, with the claims that hold it.
+
+    Args:
+        seq: the event's number.
+        holding: the claims, each in a line, as the table was told of them when they were opened.
+    """
+    claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
+    error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))
+    return msgspec.json.encode(Reply(seq=seq, status="refused", claims=claims, error=error))
 
 
 def out_of_order(seq: int, expected: int) -> bytes:

@@ -6,14 +6,17 @@ from typing import Final
 
 import msgspec
 
+from bonus.settling.envy import cause_of
 from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
-from meters.books.steps import DueStep
+from meters.books.steps import DueStep, EnvyStep
 from meters.known import KnownTable
+from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 
 _ALWAYS_VALIDATED: Final = frozenset(
     {Item.PROGRESSIVE, Item.FIVE_CARD_PROGRESSIVE, Item.FIVE_OF_SIX_PROGRESSIVE}
 )
+ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.FIVE_OF_SIX_ENVY})
 _HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
 _HAND_BONUS_VERIFIED_ODDS: Final = 500
 """649a.11(c)(8)(ii): a floorperson verifies a payout of 500 for 1."""
@@ -37,19 +40,24 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
     wagers: dict[str, int]
 
 
-class OwedEnvy(msgspec.Struct, frozen=True):
-    """An Envy Bonus that a win brings to another position; the amount in cents."""
+class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An Envy Bonus that a hand brings to another position; the amount in cents.
+
+    `meter` is the meter that it is of, empty where that is the meter of the claim.
+    """
 
     position: int
     patron: str | None
     item: str
     amount: int
+    meter: str = ""
 
 
 class ClaimRecord(msgspec.Struct, frozen=True):
     """What a floorperson needs to know of a win; `claim` names it for ever.
 
-    `turn` is its turn among the `turns` of its round that wait for a floorperson.
+    `turn` is its turn among the `turns` of its round that wait for a floorperson. Where `item` is
+    an Envy Bonus it is of a hand of which no win waits: nothing but its `envy` is owed for it.
     """
 
     claim: str
@@ -74,6 +82,19 @@ class ClaimRecord(msgspec.Struct, frozen=True):
     wagers: tuple[AcceptedWagers, ...]
     envy: tuple[OwedEnvy, ...]
 
+    @property
+    def only_envy(self) -> bool:
+        """Whether nothing but Envy Bonuses is owed for the hand."""
+        return self.item in ENVY_ITEMS
+
+    def envy_by_meter(self) -> tuple[tuple[str, int], ...]:
+        """The cents of its Envy Bonuses by meter, in their order."""
+        cents: dict[str, int] = {}
+        for owed in self.envy:
+            meter = owed.meter or self.meter
+            cents[meter] = cents.get(meter, 0) + owed.amount
+        return tuple(cents.items())
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
@@ -84,7 +105,7 @@ class OpenedClaim:
 
 
 class Records:
-    """Writes the records of a result's wins that wait, each in its turn.
+    """Writes the records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
 
     Args:
         event: the result.
@@ -95,6 +116,8 @@ class Records:
         table: the table's id.
         asset: the number by which the facility knows it.
         meter_of: gives the id of the meter that an item is paid from.
+        owes: whether its Envy Bonuses are owed until they are paid; releases before the third
+            schema booked them as paid, under the claim's meter.
     """
 
     def __init__(
@@ -108,34 +131,64 @@ class Records:
         table: str,
         asset: str,
         meter_of: Callable[[str], str],
+        owes: bool = True,
     ) -> None:
         self._link, self._table, self._asset = link, table, asset
-        self._meter_of = meter_of
+        self._meter_of, self._owes = meter_of, owes
         self._event = event
-        self._settled = settled
-        self._turns = len(waiting)
-        self._claimed = {(line.position, METER_OF_ITEM[line.item]) for line in waiting}
+        self._waiting = waiting
+        self._envy = [line for line in settled if line.envy_of is not None]
+        self._causes = [cause_of(line, waiting) for line in self._envy]
         self._wagers = tuple(
             AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers.positions
         )
         self._hands = {dealt.position: dealt for dealt in event.positions}
         self._patrons = {bet.position: bet.patron for bet in wagers.positions}
-        self._opened: list[int] = []
+        self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:
         """The record of the next win that waits."""
-        event = self._event
-        hand = self._hands[line.position]
-        turn = len(self._opened) + 1
-        made = ClaimRecord(
-            # The link is in it: a table that moves to another link begins its numbers anew.
-            claim=f"{self._link}.{self._table}-{event.seq}-{turn}",
+        self._opened += 1
+        turn = self._opened
+        envy = [
+            owed for owed, cause in zip(self._envy, self._causes, strict=True) if cause == turn - 1
+        ]
+        return self._made(
+            self.claim_of(turn), line, line.position, envy, turn=turn, turns=len(self._waiting)
+        )  # fmt: skip
+
+    def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
+        """The record of Envy Bonuses for a hand of which no win waits."""
+        return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
+
+    def claim_of(self, turn: int) -> str:
+        """The name of the claim that a win in its turn opens.
+
+        The link is in it: a table that moves to another link begins its numbers anew.
+        """
+        return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
+
+    def envy_claim_of(self, holder: int) -> str:
+        """The name of the claim of Envy Bonuses for a hand of which no win waits."""
+        return f"{self._link}.{self._table}-{self._event.seq}-e{holder}"
+
+    def claim_under(self, envy: Line) -> str | None:
+        """The claim that decides on an Envy Bonus, or None where no win of its hand waits."""
+        cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
+        return None if cause is None else self.claim_of(cause + 1)
+
+    def _made(
+        self, claim: str, line: Line, holder: int, envy: Sequence[Line], *, turn: int, turns: int
+    ) -> ClaimRecord:
+        event, hand, meter = self._event, self._hands[holder], self._meter_of(line.item)
+        return ClaimRecord(
+            claim=claim,
             link=self._link,
-            meter=self._meter_of(line.item),
+            meter=meter,
             table=self._table,
             asset=self._asset,
-            position=line.position,
-            patron=self._patron(line.position),
+            position=holder,
+            patron=self._patron(holder),
             item=line.item,
             hand=line.hand or "",
             cards=tuple(hand.cards or ()),
@@ -147,34 +200,32 @@ class Records:
             wagered=line.wagered,
             round=event.round,
             turn=turn,
-            turns=self._turns,
+            turns=turns,
             wagers=self._wagers,
-            envy=tuple(
-                OwedEnvy(owed.position, self._patron(owed.position), owed.item, owed.paid)
-                for owed in self._settled
-                if owed.envy_of == line.position and self._hangs_on(owed, line)
-            ),
+            envy=tuple(self._owed(owed, meter) for owed in envy),
         )
-        self._opened.append(line.position)
-        return made
 
-    def _hangs_on(self, envy: Line, win: Line) -> bool:
-        """Whether a floorperson who looks at a win decides on an Envy Bonus for its hand as well.
-
-        The holder of a hand need not have wagered on its meter (reading T10): an Envy Bonus that no
-        win of the same meter brings hangs on the first win of the hand that waits.
-        """
-        kind = METER_OF_ITEM[envy.item]
-        if (win.position, kind) in self._claimed:
-            return METER_OF_ITEM[win.item] is kind
-        return win.position not in self._opened
+    def _owed(self, envy: Line, claims_meter: str) -> OwedEnvy:
+        meter = self._meter_of(envy.item)
+        return OwedEnvy(
+            position=envy.position,
+            patron=self._patron(envy.position),
+            item=envy.item,
+            amount=envy.paid,
+            meter=meter if self._owes and meter != claims_meter else "",
+        )
 
     def _patron(self, position: int) -> str | None:
         return self._patrons.get(position) or self._hands[position].patron
 
 
 class ResultWriter:
-    """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand."""
+    """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand.
+
+    Attributes:
+        dues: what is due to whom.
+        claims: the wins that wait for a floorperson.
+    """
 
     def __init__(
         self, known: KnownTable, event: Result, opened: OpenRound, settled: Sequence[Due]
@@ -193,6 +244,7 @@ class ResultWriter:
         )
         self._lines: list[str | int] = []
         self._opened: list[str | int] = []
+        self._envy: dict[str, list[Line]] = {}
         self.dues: list[DueStep] = []
         self.claims: list[OpenedClaim] = []
 
@@ -208,6 +260,8 @@ class ResultWriter:
             self._lines += [",", text]
             return
         record = self._records.record(line) if self._waits(due) else None
+        number = len(self.dues) + 1
+        opened = self._open(record, number) if record else ""
         self.dues.append(
             DueStep(
                 take=0 if due.take is None else due.take + 1,
@@ -216,18 +270,54 @@ class ResultWriter:
                 claim_key=1 if record else 0,
                 claim=record.claim if record else "",
                 record=msgspec.json.encode(record).decode() if record else "",
+                holds=opened if holds_table(line.paid_from) else "",
+                envy=self._owe(line) if line.envy_of is not None else "",
             )
         )
-        number = len(self.dues)
         self._lines.append(",")
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
-        if record:
-            opened = ClaimOpened(
-                claim=record.claim, position=line.position, item=line.item, amount=0
+
+    def _open(self, record: ClaimRecord, number: int) -> str:
+        """Add the claim of a due to the reply; what names it, as far as its amount."""
+        opened = ClaimOpened(
+            claim=record.claim, position=record.position, item=record.item, amount=0
+        )
+        head, *rest = _gap(msgspec.json.encode(opened).decode(), '"amount":', number)
+        self._opened += [",", head, *rest]
+        self.claims.append(OpenedClaim(record, number - 1))
+        return str(head)
+
+    def _owe(self, envy: Line) -> str:
+        """Name the claim that an Envy Bonus is owed under; empty where it is only recorded.
+
+        One for a hand that no floorperson is asked about is a payout like those at odds: below
+        `validate_from` the table pays it, and it is only recorded.
+        """
+        claim = self._records.claim_under(envy)
+        if claim is None:
+            if envy.envy_of is None or envy.paid < self._known.validate_from_cents:
+                return ""
+            claim = self._records.envy_claim_of(envy.envy_of)
+        self._envy.setdefault(claim, []).append(envy)
+        return claim
+
+    @property
+    def envy(self) -> tuple[EnvyStep, ...]:
+        """What is owed for Envy, claim by claim."""
+        opened = {claim.record.claim for claim in self.claims}
+        return tuple(
+            EnvyStep(
+                claim_key=0,
+                claim=claim,
+                meter=self._meter_id(envy[0].item),
+                record="" if claim in opened else self._envy_record(envy),
             )
-            self._opened.append(",")
-            self._opened += _gap(msgspec.json.encode(opened).decode(), '"amount":', number)
-            self.claims.append(OpenedClaim(record, number - 1))
+            for claim, envy in self._envy.items()
+        )
+
+    def _envy_record(self, envy: Sequence[Line]) -> str:
+        record = self._records.envy_record(envy[0].envy_of or 0, envy)
+        return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
         """The reply in parts: text, and the numbers of the dues whose cents stand between."""

@@ -33,6 +33,7 @@ def access_list(floor: Floor, services: int) -> str:
                     topics.EVERY_TABLE_OUT,
                     topics.EVERY_TABLE_STATUS,
                     topics.controller(every_link),
+                    topics.meter(every_link, every),
                 ],
                 writes=[
                     topics.table_in(every_link, every),
@@ -40,6 +41,7 @@ def access_list(floor: Floor, services: int) -> str:
                     topics.controller(every_link),
                     topics.jackpot(every_link),
                     topics.ledger(every_link),
+                    topics.OPERATORS_LOG,
                 ],
             )
             for number in range(1, services + 1)
@@ -51,6 +53,7 @@ def access_list(floor: Floor, services: int) -> str:
                 topics.controller(every_link),
                 topics.jackpot(every_link),
                 topics.ledger(every_link),
+                topics.OPERATORS_LOG,
                 topics.EVERY_TABLE_STATUS,
             ],
         ),

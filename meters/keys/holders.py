@@ -11,6 +11,7 @@ from meters.wire.parties import (
     DISPLAY,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
+    REDIS_PEOPLE_PASSWORD_FILE,
     Party,
     service_party,
     table_party,
@@ -19,6 +20,7 @@ from meters.wire.redis_address import hosts_of
 
 BROKER: Final = Party("broker", "broker", "broker")
 REDIS: Final = Party("redis", "redis", "redis")
+_OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_PEOPLE_PASSWORD_FILE)
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -44,10 +46,7 @@ def holders(
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
-        *(
-            Holder(service_party(number), (), (PASSWORD_FILE, REDIS_PASSWORD_FILE))
-            for number in range(1, services + 1)
-        ),
+        *(Holder(service_party(number), (), _OF_SERVICES) for number in range(1, services + 1)),
         Holder(ARCHIVE, (), (REDIS_PASSWORD_FILE,)),
         Holder(CHECK),
         Holder(DISPLAY),

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -10,18 +10,21 @@ from typing import Final, Literal
 from cryptography import x509
 
 from bonus.errors import UserError
+from meters.books.event_group import new_event_group
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
 from meters.keys.files import make_directory, read_bytes, write_private
 from meters.keys.holders import BROKER, REDIS, Holder
-from meters.keys.redis_files import tls, users
+from meters.keys.redis_files import RedisPasswords, tls, users
 from meters.wire.bundle import read_secret
 from meters.wire.floor import Floor
 from meters.wire.parties import (
     ARCHIVE,
     AUTHORITY_FILE,
+    EVENT_GROUP_FILE,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
+    REDIS_PEOPLE_PASSWORD_FILE,
     SERVICES,
 )
 
@@ -31,7 +34,7 @@ _REVOKED: Final = "revoked"
 """Under the authority: the numbers of the certificates that are believed no more, one a line."""
 _PASSWORD_BYTES: Final = 32
 
-Act = Literal["made", "kept", "renewed"]
+Act = Literal["made", "kept", "renewed", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Keyring:
         make_directory(self._directory)
         entries = [self._open_authority()]
         entries += [self._give(one, renew=one.party.username in renewed) for one in held]
+        entries = self._give_event_group(entries)
         self._write_broker_files(held)
         self._write_redis_files(held)
         return entries
@@ -138,9 +142,29 @@ class Keyring:
             write_private(home / AUTHORITY_FILE, self._authority_pem)
         for name in holder.passwords:
             if renew or not (home / name).exists():
-                act = act if act != "kept" else "made"
+                act = act if act != "kept" else "changed"
                 write_private(home / name, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
         return Entry(party.place, act, _certificate(certificate).not_valid_after_utc)
+
+    def _give_event_group(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Give all services one secret name to share events by; another where one was renewed.
+
+        Services of two names would each be given every event. That changes nothing but their load,
+        since a repeat gets the reply that was given first.
+        """
+        services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
+        paths = {one.place: self._directory / one.place / EVENT_GROUP_FILE for one in services}
+        there = {place: read_secret(path) for place, path in paths.items() if path.exists()}
+        names = set(there.values())
+        renewed = any(one.act == "renewed" for one in services)
+        name = new_event_group() if renewed or len(names) != 1 else names.pop()
+        lacking = {place for place in paths if there.get(place) != name}
+        for place in lacking:
+            write_private(paths[place], f"{name}\n")
+        return [
+            replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
+            for one in entries
+        ]
 
     def _revoke(self, serial: int) -> None:
         signer = self._signing()
@@ -171,9 +195,11 @@ class Keyring:
     def _write_redis_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / REDIS.place
         before = (read_bytes(home / "users.acl") or b"").decode(errors="replace")
-        passwords = self._passwords(held, REDIS_PASSWORD_FILE)
-        archives = passwords.pop(ARCHIVE.username)
-        write_private(home / "users.acl", users([*passwords.values()], archives, before))
+        books = self._passwords(held, REDIS_PASSWORD_FILE)
+        archive = books.pop(ARCHIVE.username)
+        people = self._passwords(held, REDIS_PEOPLE_PASSWORD_FILE)
+        passwords = RedisPasswords([*books.values()], [*people.values()], archive)
+        write_private(home / "users.acl", users(passwords, before))
         if self._homes.redis or not (home / "tls.conf").exists():
             write_private(home / "tls.conf", tls(self._homes.redis or home))
 

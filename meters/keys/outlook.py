@@ -8,7 +8,10 @@ from typing import Final, NamedTuple
 
 from cryptography import x509
 
+from bonus.errors import UserError
+from meters.wire.bundle import read_secret
 from meters.wire.facility import Service
+from meters.wire.parties import EVENT_GROUP_FILE, REDIS_PEOPLE_PASSWORD_FILE, SERVICES
 from meters.wire.redis_address import hosts_of
 
 WARN_DAYS: Final = 30
@@ -34,7 +37,7 @@ def look_at_keys(keys: Path) -> Sequence[Seen]:
     if not certificates:
         return [Seen("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")]
     now = datetime.datetime.now(datetime.UTC)
-    found = [*_open_secrets(keys)]
+    found = [*_open_secrets(keys), *_event_groups(keys), *_people_passwords(keys)]
     ends: list[datetime.datetime] = []
     for path in certificates:
         name = f"keys {path.relative_to(keys)}"
@@ -81,7 +84,49 @@ def _is_here(host: str) -> bool:
 
 def _open_secrets(keys: Path) -> Iterator[Seen]:
     for path in sorted(keys.rglob("*")):
-        secret = path.suffix == ".key" or path.name.endswith("password")
+        secret = (
+            path.suffix == ".key" or path.name.endswith("password") or path.name == EVENT_GROUP_FILE
+        )
         if secret and path.is_file() and path.stat().st_mode & _OTHERS:
             seen = f"others than its owner may read it: chmod 600 {path}"
             yield Seen(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)
+
+
+def _event_groups(keys: Path) -> Iterator[Seen]:
+    """Warn where the services on this machine do not share the tables' events by one secret."""
+    names: set[str | None] = set()
+    for place in sorted((keys / SERVICES).glob("*/")):
+        path = place / EVENT_GROUP_FILE
+        try:
+            names.add(read_secret(path) if path.exists() else None)
+        except UserError as error:
+            yield Seen(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
+    if None in names:
+        seen = (
+            f"a service has no {EVENT_GROUP_FILE}, its keys are of an earlier release:"
+            " run `pitlink keys` and copy services/"
+        )
+        yield Seen("keys services", holds=False, seen=seen, warns=True)
+    elif len(names) > 1:
+        seen = (
+            f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once:"
+            " copy the whole of services/ from where `pitlink keys` was run"
+        )
+        yield Seen("keys services", holds=False, seen=seen, warns=True)
+
+
+def _people_passwords(keys: Path) -> Iterator[Seen]:
+    """Warn where a service on this machine keeps users and operators' log as the books' user."""
+    lacking = [
+        place.name
+        for place in sorted((keys / SERVICES).glob("*/"))
+        if not (place / REDIS_PEOPLE_PASSWORD_FILE).exists()
+    ]
+    if lacking:
+        seen = (
+            f"{', '.join(lacking)}: no {REDIS_PEOPLE_PASSWORD_FILE}, the keys are of an earlier"
+            " release: whoever has a service's password at Redis can change users and the"
+            " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
+            " the services"
+        )
+        yield Seen("keys services", holds=False, seen=seen, warns=True)

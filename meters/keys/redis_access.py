@@ -8,6 +8,7 @@ from meters.keys.workers import service_numbers
 from meters.wire.bundle import Bundle
 from meters.wire.credentials import (
     REDIS_PASSWORD,
+    REDIS_PEOPLE_PASSWORD,
     SENTINEL_PASSWORD,
     keys_directory,
     only_one,
@@ -18,6 +19,7 @@ from meters.wire.parties import ARCHIVE, service_party
 from meters.wire.redis_address import with_one_host
 
 REDIS_USER: Final = "pitlink"
+PEOPLE_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
 
 
@@ -38,11 +40,8 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     parts = urlsplit(with_one_host(service.redis))
     in_address = unquote(parts.password) if parts.password else None
     password = only_one(REDIS_PASSWORD, in_address, "redis")
-    keys = keys_directory(service)
     usual = ARCHIVE_USER if archives else REDIS_USER
-    bundle = None
-    if keys and (_has_tls(service) or parts.scheme == "unix"):
-        bundle = _bundle(keys, archives=archives)
+    bundle = _bundle_for(service, archives=archives)
     username = unquote(parts.username) if parts.username else None
     if bundle is not None and username is None and in_address is None:
         username = usual
@@ -52,6 +51,32 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     if password is not None:
         found = {"username": username, "password": password}
     return found | (_tls_access(bundle) if _has_tls(service) else {})
+
+
+def people_access(service: Service) -> dict[str, object] | None:
+    """What the client for users and operators' log is to be told; None where it is the books'.
+
+    Their Redis user may do nothing with the books, and the books' user nothing with them. A bundle
+    of an earlier release has no password for it, nor has a floor without keys: the books' user
+    keeps them there. So does a user of the house's own in the address, unless the environment has
+    a password for ours.
+
+    Args:
+        service: what the floor file says.
+
+    Raises:
+        UserError: as `redis_access`.
+    """
+    parts = urlsplit(with_one_host(service.redis))
+    bundle = _bundle_for(service, archives=False)
+    password = secret_of(REDIS_PEOPLE_PASSWORD)
+    ours = parts.username == REDIS_USER or not (parts.username or parts.password)
+    if password is None and bundle is not None and ours:
+        password = bundle.redis_people_password()
+    if password is None:
+        return None
+    credential: dict[str, object] = {"username": PEOPLE_USER, "password": password}
+    return credential | (_tls_access(bundle) if _has_tls(service) else {})
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
@@ -87,6 +112,14 @@ def _tls_access(bundle: Bundle | None) -> dict[str, object]:
     if files.certificate is not None:
         checked |= {"ssl_certfile": str(files.certificate), "ssl_keyfile": str(files.key)}
     return checked
+
+
+def _bundle_for(service: Service, *, archives: bool) -> Bundle | None:
+    """The bundle that is used at the floor file's Redis, if any."""
+    keys = keys_directory(service)
+    if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
+        return _bundle(keys, archives=archives)
+    return None
 
 
 def _bundle(keys: Path, *, archives: bool) -> Bundle:

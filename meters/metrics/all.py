@@ -43,7 +43,9 @@ class Metrics:
         labels = FloorLabels(floor)
         self.play: Final = PlayMetrics(self.registry, labels)
         self.books: Final = BookMetrics(self.registry, labels, now)
-        self.running: Final = RunningMetrics(self.registry, labels, Path(floor.service.data), now)
+        self.running: Final = RunningMetrics(
+            self.registry, labels, Path(floor.service.data), Path(floor.archive.directory), now
+        )
         Info("pitlink_build", "The running version.", registry=self.registry).info(
             {"version": version("pitlink")}
         )

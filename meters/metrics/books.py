@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import final
+from typing import Final, final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
@@ -10,6 +10,8 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.figures import Figures, Waiting
 from meters.books.standing import LinkState
 from meters.metrics.labels import UNKNOWN, FloorLabels
+
+_NONE_WAIT: Final = Waiting()
 
 
 class Audited(StrEnum):
@@ -70,6 +72,14 @@ class BookMetrics:
             "pitlink_hand_pays_oldest_age_seconds",
             "How long the oldest hand pay has waited; 0 where none does.", link, registry=of,
         )  # fmt: skip
+        self._envy = Gauge(
+            "pitlink_envy_unpaid",
+            "Hands whose Envy Bonuses are owed and not confirmed as paid.", link, registry=of,
+        )  # fmt: skip
+        self._envy_age = Gauge(
+            "pitlink_envy_oldest_age_seconds",
+            "How long ago the oldest of them was won; 0 where there is none.", link, registry=of,
+        )  # fmt: skip
         self._proposals = Gauge(
             "pitlink_proposals_pending", "Proposals that wait for a second person.", link,
             registry=of,
@@ -101,6 +111,11 @@ class BookMetrics:
         self._audits = Counter(
             "pitlink_audits", "Audits by result.", ("link", "result"), registry=of
         )
+        self._operators = Gauge(
+            "pitlink_operators_log_holds",
+            "1 where the last audit found the operators' log and the users in order.", registry=of,
+        )  # fmt: skip
+        self._operators.set(1)
         self._balanced = Gauge(
             "pitlink_audit_balanced", "1 where the last audit found all in order.", link,
             registry=of,
@@ -122,14 +137,16 @@ class BookMetrics:
 
     def _make_link(self, link: str) -> None:
         for gauge in (
-            self._claims, self._hand_pays, self._proposals, self._approvals, self._rounds,
-            self._entries, self._live, self._archived, self._sealed, self._read, self._archive,
+            self._claims, self._hand_pays, self._envy, self._proposals, self._approvals,
+            self._rounds, self._entries, self._live, self._archived, self._sealed, self._read,
+            self._archive,
         ):  # fmt: skip
             gauge.labels(link)
         for result in Audited:
             self._audits.labels(link, result)
         self._claims_age.labels(link).set_function(lambda: self._age_s("claims", link))
         self._hand_pays_age.labels(link).set_function(lambda: self._age_s("hand_pays", link))
+        self._envy_age.labels(link).set_function(lambda: self._age_s("envy", link))
 
     def show_amount(self, link: str, meter: str, amount_cents: int) -> None:
         """Show a meter's value in cents."""
@@ -142,7 +159,7 @@ class BookMetrics:
             self._reserves.labels(link, meter).set(micros // MICROS_PER_CENT)
         for meter, micros in figures.overflow_micros.items():
             self._overflows.labels(link, meter).set(micros // MICROS_PER_CENT)
-        self.show_waiting(link, figures.claims, figures.hand_pays)
+        self.show_waiting(link, figures.claims, figures.hand_pays, figures.envy)
         self._proposals.labels(link).set(figures.proposals)
         self._rounds.labels(link).set(state.rounds_open)
         self._entries.labels(link).set(state.head.entry)
@@ -153,12 +170,15 @@ class BookMetrics:
             if at_s is not None:
                 gauge.labels(link).set(at_s)
 
-    def show_waiting(self, link: str, claims: Waiting, hand_pays: Waiting) -> None:
-        """Show how many wins wait, and how many of them are paid by hand."""
+    def show_waiting(
+        self, link: str, claims: Waiting, hand_pays: Waiting, envy: Waiting = _NONE_WAIT
+    ) -> None:
+        """Show how many wins wait, how many of them are paid by hand, and whose Envy is unpaid."""
         link = self._labels.link(link)
         self._claims.labels(link).set(claims.count)
         self._hand_pays.labels(link).set(hand_pays.count)
-        for what, waiting in (("claims", claims), ("hand_pays", hand_pays)):
+        self._envy.labels(link).set(envy.count)
+        for what, waiting in (("claims", claims), ("hand_pays", hand_pays), ("envy", envy)):
             if waiting.since_s is None:
                 self._since.pop((what, link), None)
             else:
@@ -176,6 +196,10 @@ class BookMetrics:
         self._balanced.labels(link).set(int(result is Audited.BALANCED))
         self._audited.labels(link).set(self._now())
         self._audit_took.labels(link).set(took_s)
+
+    def show_operators_log(self, holds: bool) -> None:  # noqa: FBT001  (a callback's only word)
+        """Show whether the operators' log and the users were found in order."""
+        self._operators.set(int(holds))
 
     def _age_s(self, what: str, link: str) -> float:
         since_s = self._since.get((what, link))

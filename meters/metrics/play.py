@@ -36,6 +36,10 @@ class PlayMetrics:
         self._of_event: dict[tuple[str, str, str], Add] = {}
         for link in labels.links:
             self.count_refusal(link, "unknown_table", 0)
+            self.count_dealt_twice(link, 0)
+        for table in labels.tables:
+            self.count_void_after_cards(*table, 0)
+            self.count_reentered(*table, 0)
 
     def _make(self, of: CollectorRegistry) -> None:
         meter, table = ("link", "meter"), ("link", "table")
@@ -66,6 +70,19 @@ class PlayMetrics:
         self._table_wagered = Counter(
             "pitlink_table_wagered_cents", "Wagers accepted at a table, in cents.", table,
             registry=of,
+        )  # fmt: skip
+
+        self._voids_after_cards = Counter(
+            "pitlink_table_voids_after_cards",
+            "Rounds of a table that were void after cards were entered.", table, registry=of,
+        )  # fmt: skip
+        self._reentered = Counter(
+            "pitlink_table_hands_reentered",
+            "Hands of a table that were taken back and entered differently.", table, registry=of,
+        )  # fmt: skip
+        self._dealt_twice = Counter(
+            "pitlink_cards_dealt_twice",
+            "Results with the round id and the cards of another table's.", ("link",), registry=of,
         )  # fmt: skip
 
     def _meter(self, link: str, meter: str) -> "_MeterCounters":
@@ -122,6 +139,21 @@ class PlayMetrics:
         add_wagers, add_cents = counters
         add_wagers(wagers)
         add_cents(wagered_cents)
+
+    def count_void_after_cards(self, link: str, table: str, voids: int) -> None:
+        """Count rounds of a table that were void after cards were entered."""
+        self._voids_after_cards.labels(*self._known_table(link, table)).inc(voids)
+
+    def count_reentered(self, link: str, table: str, hands: int) -> None:
+        """Count hands of a table that were taken back and entered differently."""
+        self._reentered.labels(*self._known_table(link, table)).inc(hands)
+
+    def count_dealt_twice(self, link: str, results: int) -> None:
+        """Count results with the round id and the cards of another table's."""
+        self._dealt_twice.labels(self._labels.link(link)).inc(results)
+
+    def _known_table(self, link: str, table: str) -> tuple[str, str]:
+        return (link, table) if (link, table) in self._of_table else (UNKNOWN, UNKNOWN)
 
     def count_win(self, link: str, meter: str, kind: WinKind, won_cents: int) -> None:
         """Count a progressive win and what it came to."""

@@ -9,6 +9,14 @@ from typing import Final, final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from meters.audit_notes import (
+    ARCHIVE_NOTE,
+    AUDIT_NOTE,
+    WHOLE_AUDIT_NOTE,
+    ArchiveNote,
+    AuditNote,
+    read_note,
+)
 from meters.board import Board
 from meters.books.figures import Memory
 from meters.metrics.labels import FloorLabels
@@ -32,6 +40,7 @@ class RunningMetrics:
         registry: where the metrics are.
         labels: those that there can be.
         data: the service's data directory.
+        archive: the directory of archived gaming days.
         now: seconds since the epoch.
     """
 
@@ -40,6 +49,7 @@ class RunningMetrics:
         registry: CollectorRegistry,
         labels: FloorLabels,
         data: Path,
+        archive: Path,
         now: Callable[[], float],
     ) -> None:
         self._now = now
@@ -48,7 +58,7 @@ class RunningMetrics:
         self._make_steps(registry)
         self._make_links(registry)
         self._make_parts(registry)
-        self._make_disk(registry, data)
+        self._make_disk(registry, data, archive)
         self._waited_s = 0.0
         for link in labels.links:
             self._make_link(link)
@@ -142,7 +152,27 @@ class RunningMetrics:
         )
 
     @staticmethod
-    def _make_disk(of: CollectorRegistry, data: Path) -> None:
+    def _make_disk(of: CollectorRegistry, data: Path, archive: Path) -> None:
+        audited = Gauge(
+            "pitlink_audit_noted_timestamp_seconds",
+            "When the last audit, and the last whole one, was noted; 0 for never.",
+            ("scope",), registry=of,
+        )  # fmt: skip
+        in_order = Gauge(
+            "pitlink_audit_noted_in_order",
+            "1 while that audit found all in order; 0 as well for never.",
+            ("scope",), registry=of,
+        )  # fmt: skip
+        looked = Gauge(
+            "pitlink_archive_look_timestamp_seconds",
+            "When the archive's files were last looked at; 0 for never.",
+            registry=of,
+        )
+        sound = Gauge(
+            "pitlink_archive_sound",
+            "1 while every file was there and as it was; 0 as well for never.",
+            registry=of,
+        )
         free = Gauge(
             "pitlink_data_free_bytes", "Free room on the disk of the data directory.", registry=of
         )
@@ -152,6 +182,13 @@ class RunningMetrics:
             "When a backup was last noted in the data directory; 0 for never.",
             registry=of,
         )
+        for scope, name in (("last", AUDIT_NOTE), ("whole", WHOLE_AUDIT_NOTE)):
+            _show_note(
+                audited.labels(scope),
+                in_order.labels(scope),
+                lambda path=data / name: read_note(path, AuditNote),  # type: ignore[misc]
+            )
+        _show_note(looked, sound, lambda: read_note(archive / ARCHIVE_NOTE, ArchiveNote))
         free.set_function(lambda: _disk(data)[0])
         size.set_function(lambda: _disk(data)[1])
         backup.set_function(lambda: _changed_s(data / BACKUP_NOTE))
@@ -243,6 +280,21 @@ def _disk(data: Path) -> tuple[float, float]:
     except OSError:
         return math.nan, math.nan
     return disk.free, disk.total
+
+
+def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
+    """Have a note's time and result read whenever the metrics are."""
+
+    def at_s() -> float:
+        note = read()
+        return note.at_s if note else 0.0
+
+    def is_good() -> float:
+        note = read()
+        return float(note is not None and not note.problems)
+
+    at.set_function(at_s)
+    good.set_function(is_good)
 
 
 def _changed_s(path: Path) -> float:

@@ -61,7 +61,11 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         return sum(map(len, self._lanes.values()))
 
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """A message that was taken, with one of every other lane, up to `size_max` in all."""
+        """A message that was taken, with as many more as other lanes have any, in turn.
+
+        Up to `size_max` in all. What came meanwhile in the lane of the first has its turn before
+        the lanes that came later: a batch may have two messages of a table.
+        """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
         self._took(self._clock_s() - self._first_s)

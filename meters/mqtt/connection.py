@@ -65,8 +65,6 @@ class BrokerConnection(BrokerClient):
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             queue_type=cast("type[Queue]", _giving(self._arrived)),
         )
-        # paho would put together two log lines for each message, only to drop them.
-        self._client.disable_logger()
 
     async def __aenter__(self) -> Self:
         """Connect.
@@ -84,7 +82,7 @@ class BrokerConnection(BrokerClient):
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take one of each lane that has any, up to `size_max`.
+        """Wait for a message, then take as many more as lanes have any, up to `size_max`.
 
         Raises:
             aiomqtt.MqttError: the connection is lost.

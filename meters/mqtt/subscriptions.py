@@ -1,19 +1,18 @@
 """Which of the tables' events a service takes: those of the links that operate for it."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
 import aiomqtt
 import structlog
+from redis.exceptions import RedisError
 
 from meters.mqtt.connection import BrokerConnection
 from meters.wire import topics
 
 log = structlog.get_logger()
 
-_GROUP: Final = "$share/pitlink"
-_EVERY: Final = f"{_GROUP}/{topics.EVERY_TABLE_OUT}"
 _AGAIN_S: Final = 1.0
 
 
@@ -23,6 +22,10 @@ class EventSubscriptions:
     Services share the events out between them. One that cannot answer those of a link leaves them
     to the others; where there is none, the tables repeat them. While every link operates it is one
     subscription, by which tables that the floor does not have are heard and told so too.
+
+    The name of the group is a secret of the services. A broker gives each event to one member of
+    the group, and mosquitto drops it where that member may not read it: whoever could join would
+    have events lost. The name is in no log of ours, errors included.
 
     Args:
         links: the links of the floor.
@@ -48,17 +51,35 @@ class EventSubscriptions:
         """Have it seen that a link has begun to operate, or has ceased to."""
         self._changed.set()
 
-    async def follow(self, connection: BrokerConnection) -> None:
-        """Keep one connection's subscriptions as the links are, until cancelled."""
+    async def follow(
+        self,
+        connection: BrokerConnection,
+        group: Callable[[], Awaitable[str]],
+        subscribed: Callable[[], None],
+    ) -> None:
+        """Keep one connection's subscriptions as the links are, until cancelled.
+
+        Args:
+            connection: the connection.
+            group: finds the secret name by which services share; asked until it answers.
+            subscribed: is told once that events arrive by it.
+        """
         held: set[str] = set()
+        name: str | None = None
+        told = False
         while True:
             self._changed.clear()
             try:
-                await self._settle(connection, held)
-            except aiomqtt.MqttError as error:
+                if name is None and self._shared and self._wanted(""):
+                    name = await group()
+                await self._settle(connection, held, f"$share/{name}")
+            except (aiomqtt.MqttError, RedisError, OSError) as error:
                 log.warning("not subscribed", reason=str(error))
                 await asyncio.sleep(_AGAIN_S)
                 continue
+            if not told:
+                told = True
+                subscribed()
             if not self._changed.is_set():
                 self._settled.set()
             await self._changed.wait()
@@ -73,8 +94,8 @@ class EventSubscriptions:
         self.look()
         await self._settled.wait()
 
-    async def _settle(self, connection: BrokerConnection, held: set[str]) -> None:
-        wanted = self._wanted()
+    async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:
+        wanted = self._wanted(share)
         # In this order nothing is missed between two; what comes twice is a repeat.
         for pattern in sorted(wanted - held):
             await connection.subscribe(pattern, qos=1)
@@ -83,12 +104,12 @@ class EventSubscriptions:
             await connection.unsubscribe(pattern)
             held.discard(pattern)
 
-    def _wanted(self) -> frozenset[str]:
+    def _wanted(self, share: str) -> frozenset[str]:
         if self._leaving:
             return frozenset()
         if not self._shared:
             return frozenset({topics.EVERY_TABLE_OUT})
         operable = self._links.intersection(self._operable())
         if operable == self._links:
-            return frozenset({_EVERY})
-        return frozenset(f"{_GROUP}/{topics.table_out(link, '+')}" for link in operable)
+            return frozenset({f"{share}/{topics.EVERY_TABLE_OUT}"})
+        return frozenset(f"{share}/{topics.table_out(link, '+')}" for link in operable)

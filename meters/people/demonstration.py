@@ -1,5 +1,7 @@
 """The people of a demonstration, whose PIN everybody knows."""
 
+from typing import Final
+
 import structlog
 
 from meters.people.errors import PeopleError
@@ -9,21 +11,28 @@ from meters.wire.demonstration import PEOPLE, PIN
 
 log = structlog.get_logger()
 
+_US: Final = Doer("demonstration")
+
 
 async def let_in(users: Users) -> None:
-    """Add a demonstration's people, save those whom an earlier run or another service added."""
+    """Add a demonstration's people, except those whom an earlier run or another service added.
+
+    Their PIN is everybody's, and stays: nobody has to choose another.
+    """
     try:
-        there = {row.name for row in await users.rows()}
+        there = {row.name: row for row in await users.rows()}
         for name, role in PEOPLE:
             if name not in there:
                 await _add(users, name, Role(role))
+            elif there[name].pin_by == _US.name:  # by a release before this was so
+                await users.set_pin(name, PIN, _US, own=True)
     except PeopleError as error:
         log.warning("people not let in", reason=error.message)
 
 
 async def _add(users: Users, name: str, role: Role) -> None:
     try:
-        await users.add(name, role, PIN, Doer("demonstration"))
+        await users.add(name, role, PIN, _US, own=True)
     except PeopleError as error:
         if error.code != "name_taken":
             raise

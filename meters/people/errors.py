@@ -10,8 +10,8 @@ class PeopleError(Exception):
     """Something that was not done; nothing changed.
 
     Attributes:
-        code: ``wrong_name_or_pin``, ``wrong_pin``, ``locked_out``, ``busy``, ``store_failed``,
-            ``other_schema``,
+        code: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``busy``,
+            ``store_failed``, ``other_schema``,
             ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
             ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``.
         message: the reason, plainly.

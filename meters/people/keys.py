@@ -26,6 +26,9 @@ class PeopleKeys:
 
     user_prefix: str = f"{_PREFIX}user:"
 
+    pins_set: str = f"{_PREFIX}pins-set"
+    """Sorted set: whose PIN was set, and by whom, by the moment; for a day (duty D4)."""
+
     @property
     def log_and_head(self) -> list[str]:
         """The log and its head, as every script that notes something takes them."""
@@ -35,9 +38,17 @@ class PeopleKeys:
         """Hash: a user, by his folded name."""
         return f"{self.user_prefix}{folded}"
 
+    def account(self, folded: str) -> str:
+        """Sorted set: the numbers of the log's entries on somebody's account and PIN."""
+        return f"{_PREFIX}account:{folded}"
+
     def session(self, token_digest: str) -> str:
         """Hash: a session, by the digest of its token; it goes when it has been idle too long."""
         return f"{_PREFIX}session:{token_digest}"
+
+    def session_of(self, token: str) -> str:
+        """Hash: a session, by its token."""
+        return self.session(hashlib.sha256(token.encode()).hexdigest())
 
     def tries(self, of: str) -> str:
         """Sorted set: the failures to sign in as a name or from an address, by their moment."""
@@ -51,13 +62,17 @@ class PeopleKeys:
         """String: there while nobody may sign in as a name or from an address."""
         return f"{_PREFIX}lock:{_digest(of)}"
 
+    def devices(self, folded: str) -> str:
+        """Sorted set: the devices with which somebody signed in, by digest and last moment."""
+        return f"{_PREFIX}devices:{folded}"
+
+    def locks(self, folded: str) -> str:
+        """Sorted set: where signing in as a user failed, and until when it is locked there."""
+        return f"{_PREFIX}locks:{folded}"
+
     def lock_out(self, of: str) -> list[str]:
         """All that the lock-out knows of a name or an address, as the scripts take it."""
         return [self.tries(of), self.lock(of), self.undecided(of)]
-
-    def name_lock_out(self, folded: str) -> list[str]:
-        """All that the lock-out knows of a user's name."""
-        return self.lock_out(f"name:{folded}")
 
 
 def _digest(of: str) -> str:

@@ -4,18 +4,23 @@ Duty D17; each entry is chained to the one before it.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
+from meters.people.names import fold_name
 from meters.people.store import PeopleStore
 from meters.wire.clock import now_text
 
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
-    "user_added", "user_disabled", "user_enabled", "pin_set", "pin_chosen", "pin_refused",
-    "slip_printed", "service_started", "service_stopped", "upgraded",
+    "user_added", "user_disabled", "user_enabled", "user_unlocked", "pin_set",
+    "pin_chosen", "pin_refused", "user_noted", "slip_printed", "service_started", "service_stopped",
+    "upgraded",
 ]  # fmt: skip
+
+_OF_USERS: Final = frozenset({"chain", "role", "pin", "pin_by", "choose_by"})
+"""What of an entry the audit needs, and people are not shown."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]
 """What is noted of acts that change nothing else in the store."""
@@ -55,8 +60,19 @@ class OperatorsLog:
             PeopleError: ``store_failed``.
         """
         return [
-            msgspec.convert({"entry": entry} | _without_chain(fields), LogRow)
+            msgspec.convert({"entry": entry} | _shown(fields), LogRow)
             for entry, fields in await self._store.log_entries(before, limit)
+        ]
+
+    async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
+        """What was done with somebody's account and PIN, and by them with others', latest first.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        return [
+            msgspec.convert({"entry": entry} | _shown(fields), LogRow)
+            for entry, fields in await self._store.account_entries(fold_name(name), limit)
         ]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
@@ -75,5 +91,6 @@ class OperatorsLog:
         await self._store.call("note_act", keys.log_and_head, [now_text(), what, by, about, client])
 
 
-def _without_chain(fields: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in fields.items() if name != "chain"}
+def _shown(fields: dict[str, str]) -> dict[str, str]:
+    """What people read of an entry; its digests are for the audit."""
+    return {name: value for name, value in fields.items() if name not in _OF_USERS}

@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -15,6 +15,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from meters.people.errors import PeopleError
 
 _DIGITS: Final = re.compile(r"[0-9]{6,12}")
+_GENERATED_DIGITS: Final = 8
 _AT_ONCE: Final = 2
 _WAITING_MAX: Final = 32
 _BUSY_MS: Final = 2_000
@@ -33,6 +34,15 @@ def check_pin(pin: str) -> None:
     steps = {(int(after) - int(before)) % 10 for before, after in itertools.pairwise(pin)}
     if steps in ({0}, {1}, {9}):
         raise PeopleError("bad_pin", "a PIN is not one digit repeated and not a run up or down")
+
+
+def generate_pin() -> str:
+    """A PIN that nobody could guess first."""
+    while True:
+        pin = f"{secrets.randbelow(10**_GENERATED_DIGITS):0{_GENERATED_DIGITS}}"
+        with suppress(PeopleError):
+            check_pin(pin)
+            return pin
 
 
 class PinHashing:

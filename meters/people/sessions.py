@@ -1,36 +1,50 @@
 """Signing in and out, and the sessions between, shared by all workers."""
 
-import hashlib
 import secrets
 from dataclasses import dataclass
 from typing import Final
 
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.people.errors import PeopleError
 from meters.people.names import fold_name
 from meters.people.pins import PinHashing, check_pin
 from meters.people.roles import RIGHTS, Right, Role, kept_role
 from meters.people.store import PeopleStore
-from meters.people.tries import Tries
+from meters.people.tries import Caller, Tries
 from meters.wire.clock import now_text
 
-LONGEST_MS: Final = 12 * 3_600_000
-"""How long a session lasts, however busy its person is."""
-
 TOUCHED_EVERY_MS: Final = 15_000
+DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
+"""For how long after its last sign-in a device is known."""
+
+_DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
+_EXPIRED: Final = (
+    "this PIN was set more than 24 hours ago and serves no longer: an administrator sets another"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who has signed in; `csrf` is what his page sends along with every act."""
+    """Somebody who has signed in.
+
+    Attributes:
+        name: as it is written everywhere.
+        role: what they may do.
+        csrf: what their page sends along with every act.
+        must_choose: somebody else set their PIN: they may do nothing but choose one of their own.
+        setters: who set whose PIN lately, as far as it concerns them; empty where they only look.
+    """
 
     name: str
     role: Role
     csrf: str
+    must_choose: bool = False
+    setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Whether his role has a right."""
-        return right in RIGHTS[self.role]
+        """Whether they may use a right: their role has it, and their PIN is their own."""
+        return right in RIGHTS[self.role] and not self.must_choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,7 @@ class Sessions:
         self._idle_ms = idle_ms
         self._tries = Tries(store)
 
-    async def sign_in(self, name: str, pin: str, client: str, old_token: str | None) -> Opened:
+    async def sign_in(self, name: str, pin: str, caller: Caller, old_token: str | None) -> Opened:
         """Begin a session, and end the one that the browser had.
 
         A try is counted before the PIN is looked at, and taken back when it was right. A name that
@@ -65,36 +79,43 @@ class Sessions:
         Args:
             name: in any case.
             pin: as it was typed.
-            client: the network address, for the log and for the lock-out.
+            caller: from where; a device is known from then on.
             old_token: of the session that ends, where there is one.
 
         Raises:
-            PeopleError: ``wrong_name_or_pin``, ``locked_out``, ``busy``, ``store_failed``.
+            PeopleError: ``wrong_name_or_pin``; ``pin_expired`` where it is right, and another had
+                set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
-        async with self._tries.begin(folded, client) as begun:
+        async with self._tries.begin(folded, caller) as begun:
             user = await store.fields(keys.user(folded))
             if await self._pins.matches(pin, user.get("pin")):
                 token, csrf = _secret(), _secret()
                 opened = await store.call(
                     "sign_in",
                     [
-                        keys.user(folded), *begun.keys, self._key(token),
-                        self._key(old_token or ""), *keys.log_and_head,
+                        keys.user(folded), self._key(token), self._key(old_token or ""),
+                        *keys.log_and_head, keys.devices(folded), *begun.keys,
                     ],
                     [
                         begun.number, user["generation"], folded, csrf, self._idle_ms, now_text(),
-                        client,
+                        caller.client, caller.device_digest, _DEVICES_MOST, DEVICE_KNOWN_MS,
+                        keys.user_prefix,
                     ],
                 )  # fmt: skip
                 if isinstance(opened, list):
-                    return Opened(token, SignedIn(opened[0], kept_role(opened[1]), csrf))
+                    name, role, must_choose = opened
+                    person = SignedIn(name, kept_role(role), csrf, must_choose=must_choose == "1")
+                    return Opened(token, person)
+                if opened == "pin_expired":
+                    await self._tries.refuse(begun, "sign_in_refused", user["name"])
+                    raise PeopleError("pin_expired", _EXPIRED)
             # A name that nobody has may be a PIN typed into the wrong field.
             await self._tries.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise PeopleError("wrong_name_or_pin", "the name or the PIN is wrong")
 
     async def choose_pin(
-        self, token: str | None, person: SignedIn, old: str, new: str, client: str
+        self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
     ) -> None:
         """Give somebody who has signed in the PIN that he chooses, and end his other sessions.
 
@@ -105,7 +126,7 @@ class Sessions:
             person: who he is.
             old: the PIN that he has, as it was typed.
             new: the PIN that he shall have; another one, since whoever set the old one knows it.
-            client: the network address.
+            caller: from where.
 
         Raises:
             PeopleError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
@@ -113,7 +134,7 @@ class Sessions:
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)
-        async with self._tries.begin(folded, client) as begun:
+        async with self._tries.begin(folded, caller) as begun:
             user = await store.fields(keys.user(folded))
             if not await self._pins.matches(old, user.get("pin")):
                 await self._tries.refuse(begun, "pin_refused", person.name, person.name)
@@ -126,22 +147,27 @@ class Sessions:
             status = await store.call(
                 "choose_pin",
                 [
-                    keys.user(folded), *begun.keys, self._key(token or ""), *keys.log_and_head,
+                    keys.user(folded), self._key(token or ""), *keys.log_and_head,
+                    keys.account(folded), *begun.keys,
                 ],
                 [
                     begun.number, user["generation"], await self._pins.hash(new), now_text(),
-                    client,
+                    caller.client,
                 ],
             )  # fmt: skip
             if status != "ok":
                 raise PeopleError("session_ended", "your session has ended: sign in again")
 
-    async def find(self, token: str | None, *, keep_alive: bool) -> SignedIn | None:
+    async def find(
+        self, token: str | None, *, keep_alive: bool, acts: bool = False
+    ) -> SignedIn | None:
         """Whose session a token is of, or None where it is of none that still holds.
 
         Args:
             token: as the browser showed it.
             keep_alive: whether the person is doing something, rather than his page by itself.
+            acts: whether the person changes something: then it matters who set their PIN, which
+                is read in the same step (`two_people.py` says why).
 
         Raises:
             PeopleError: ``store_failed``.
@@ -150,16 +176,20 @@ class Sessions:
             return None
         found = await self._store.call(
             "find_session",
-            [self._key(token)],
+            [self._key(token), self._store.keys.pins_set],
             [
-                self._store.keys.user_prefix, self._idle_ms, LONGEST_MS, TOUCHED_EVERY_MS,
-                int(keep_alive),
+                self._store.keys.user_prefix, self._idle_ms, TOUCHED_EVERY_MS, int(keep_alive),
+                int(acts),
             ],
         )  # fmt: skip
         if not isinstance(found, list):
             return None
-        name, role, csrf = found
-        return SignedIn(name, kept_role(role), csrf)
+        name, role, csrf, must_choose, *pins_set = found
+        pairs = (pair.partition("\n")[::2] for pair in pins_set)
+        return SignedIn(
+            name, kept_role(role), csrf, must_choose=must_choose == "1",
+            setters=PinSetters.of(name, pairs),
+        )  # fmt: skip
 
     async def sign_out(self, token: str | None, client: str) -> None:
         """End a session.
@@ -175,7 +205,7 @@ class Sessions:
             )
 
     def _key(self, token: str) -> str:
-        return self._store.keys.session(hashlib.sha256(token.encode()).hexdigest())
+        return self._store.keys.session_of(token)
 
 
 def _secret() -> str:

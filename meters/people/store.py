@@ -12,7 +12,7 @@ from meters.wire.clock import now_text
 
 _NAMES: Final = (
     "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin", "note_act", "upgrade",
+    "add_user", "change_user", "choose_pin", "note_act", "note_user", "upgrade",
 )  # fmt: skip
 
 PEOPLE: Final = "the store of the people and the operators' log is"
@@ -24,9 +24,10 @@ Answer = int | str | list[str] | None
 
 @cache
 def script_text(name: str) -> str:
-    """A script whole: what writes the log stands before each."""
+    """A script whole, after the functions that scripts share."""
     folder = files("meters.people") / "scripts"
-    texts = ((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("note", name))
+    parts = ("note", "session", "tries", name)
+    texts = ((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
     return "\n".join((f"local SCHEMA = '{SCHEMA}'", *texts))
 
 
@@ -77,8 +78,10 @@ class PeopleStore:
         """
         had = await self.schema()
         while had is not None and had < SCHEMA:
-            arguments: list[str | int] = [had, had + 1, now_text(), by, about]
-            done = await self._call("upgrade", self.keys.log_and_head, arguments)
+            prefix = self.keys.user_prefix
+            arguments: list[str | int] = [had, had + 1, now_text(), by, about, prefix]
+            keys = [*self.keys.log_and_head, self.keys.users]
+            done = await self._call("upgrade", keys, arguments)
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
@@ -95,6 +98,28 @@ class PeopleStore:
         with told_as_store_failure():
             found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
         return {name.decode(): value.decode() for name, value in found.items()}
+
+    async def known(self, device: str, folded: str) -> bool:
+        """Whether somebody has signed in with a device.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            return await self._redis.zscore(self.keys.devices(folded), device) is not None
+
+    async def locks(self, folded: str) -> list[tuple[str, int]]:
+        """Where signing in as somebody failed, and until when it is locked there, in ms.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            found = cast(
+                "list[tuple[bytes, float]]",
+                await self._redis.zrange(self.keys.locks(folded), 0, -1, withscores=True),
+            )
+        return [(label.decode(), int(until)) for label, until in found]
 
     async def every_user(self) -> list[dict[str, str]]:
         """All users' hashes, by name.
@@ -122,13 +147,32 @@ class PeopleStore:
                 "list[tuple[bytes, dict[bytes, bytes]]]",
                 await self._redis.xrevrange(self.keys.log, latest, "-", count=limit),
             )
-        return [
-            (
-                int(entry.partition(b"-")[0]),
-                {name.decode(): value.decode() for name, value in fields.items()},
+        return [_entry(each) for each in found]
+
+    async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
+        """Entries of the log on somebody's account, latest first.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            numbers = cast(
+                "list[bytes]",
+                await self._redis.zrange(self.keys.account(folded), 0, limit - 1, desc=True),
             )
-            for entry, fields in found
-        ]
+            pipe = self._redis.pipeline(transaction=False)
+            for number in numbers:
+                pipe.xrange(self.keys.log, f"{number.decode()}-0", f"{number.decode()}-0")
+            found: list[list[tuple[bytes, dict[bytes, bytes]]]] = await pipe.execute()
+        return [_entry(each) for entries in found for each in entries]
+
+
+def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]]:
+    number, fields = found
+    return (
+        int(number.partition(b"-")[0]),
+        {name.decode(): value.decode() for name, value in fields.items()},
+    )
 
 
 def _text(answer: object) -> Answer:

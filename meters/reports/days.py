@@ -20,7 +20,9 @@ class Win:
     """A win that waits, or waited, for a floorperson (duty D16), as it stood at some moment.
 
     `order` is the number of its ledger entry (duty D7), `day` its gaming day; moments are RFC 3339
-    in UTC. `percent` is what part of the meter it is, or None for a win at odds.
+    in UTC. `percent` is what part of the meter it is, or None for a win at odds. `envy_of` is the
+    position whose hand brings an Envy Bonus, None for another win; `claim` is then the one under
+    which it is owed, empty where it was only recorded.
     """
 
     claim: str
@@ -48,13 +50,17 @@ class Win:
     reason: str = ""
     slip: str = ""
     envy_back_cents: int = 0
+    envy_of: int | None = None
 
     @property
     def decided(self) -> bool:
         """Whether nothing is to be done about it."""
-        return self.state != "pending" and not (
-            self.state == "validated" and self.paid_from == "hand_pay"
-        )
+        return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
+
+    @property
+    def to_be_paid(self) -> bool:
+        """Whether somebody confirms its payment: a win at odds is paid when it is validated."""
+        return self.paid_from == "hand_pay" or self.envy_of is not None
 
 
 @dataclass(slots=True)
@@ -80,10 +86,21 @@ class TableFigures:
 
 @dataclass(slots=True)
 class TableRounds:
-    """Rounds with a progressive wager that one table finished, and those that were void."""
+    """Rounds with a progressive wager that one table finished, and those that were void.
+
+    `voids_after_cards` are those void after cards were entered, `reentered` the hands that were
+    taken back and entered differently.
+    """
 
     rounds: int = 0
     voids: int = 0
+    voids_after_cards: int = 0
+    reentered: int = 0
+
+    def add(self, other: "TableRounds") -> None:
+        """Add those of another time, or another table."""
+        for name in TableRounds.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +131,14 @@ class Waiting:
     cents: int
 
 
+@dataclass(frozen=True, slots=True)
+class EnvyOwed:
+    """Envy Bonuses that are owed: those whose win is not decided, and those that may be paid."""
+
+    pending: Waiting = Waiting(0, 0)
+    validated: Waiting = Waiting(0, 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinkDay:
     """A gaming day of one link, or several that follow each other.
@@ -133,8 +158,10 @@ class LinkDay:
         wins: those won in it, as they stood at its close.
         decided: those won earlier, that somebody decided on in it, as they stood at its close.
         acts: what people did, save for decisions on wins.
+        entered: voids after cards were entered, and results with hands entered differently before.
         outages: the outages that were noted.
         waiting: by meter, what waited at the close.
+        envy: by meter, what was owed for Envy at the close.
         variances: where reading and ledger differ.
         faults: what does not tie, in words.
     """
@@ -155,8 +182,10 @@ class LinkDay:
     wins: tuple[Win, ...] = ()
     decided: tuple[Win, ...] = ()
     acts: tuple[ActRow, ...] = ()
+    entered: tuple[ActRow, ...] = ()
     outages: tuple[OutageNoted, ...] = ()
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
+    envy: Mapping[str, EnvyOwed] = field(default_factory=dict)
     variances: tuple[Variance, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -216,8 +245,10 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
         wins=tuple(win for day in days for win in day.wins),
         decided=tuple(win for day in days for win in day.decided),
         acts=tuple(act for day in days for act in day.acts),
+        entered=tuple(act for day in days for act in day.entered),
         outages=tuple(one for day in days for one in day.outages),
         waiting=last.waiting,
+        envy=last.envy,
         variances=tuple(one for day in days for one in day.variances),
         faults=tuple(one for day in days for one in day.faults),
     )
@@ -247,7 +278,5 @@ def _rounds_over(days: Sequence[LinkDay]) -> dict[str, TableRounds]:
     found: dict[str, TableRounds] = {}
     for day in days:
         for table, rounds in day.rounds.items():
-            total = found.setdefault(table, TableRounds())
-            total.rounds += rounds.rounds
-            total.voids += rounds.voids
+            found.setdefault(table, TableRounds()).add(rounds)
     return found

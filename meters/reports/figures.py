@@ -2,13 +2,15 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from bonus.printable import escape_unprintable
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID
-from meters.reports.days import LinkDay, Waiting, Win
-from meters.reports.flows import CLAIMS, Pot
+from meters.reports.days import EnvyOwed, LinkDay, Waiting, Win
+from meters.reports.flows import CLAIMS, ENVY, Pot
 from meters.reports.survey import LinkSurvey
 
 Cell = str | int
@@ -21,15 +23,18 @@ WIN_COLUMNS: Final = (
     "day", "at", "link", "order", "claim", "table", "asset", "round", "position", "meter",
     "wager", "hand", "percent", "amount_cents", "paid_from", "state", "validated_by",
     "validated_at", "rejected_by", "rejected_at", "reason", "envy_taken_back_cents", "paid_by",
-    "paid_at", "slip",
+    "paid_at", "slip", "envy_of",
 )  # fmt: skip
-_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
+"""With these a spreadsheet begins a formula, in every width that Unicode has of them."""
+
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (
     ("wagers_accepted", "wagers", "wagered_cents"),
     ("wagers_voided", "voided_wagers", "voided_cents"),
     ("wins", "wins", "won_cents"),
     ("rejected", "rejected", "rejected_cents"),
+    ("envy_owed", "", "envy_owed_cents"),
     ("envy_taken_back", "", "envy_taken_back_cents"),
     ("paid_at_table", "", "table_paid_cents"),
     ("paid_by_hand", "", "hand_paid_cents"),
@@ -60,7 +65,7 @@ def table_figures(
 
 
 def win_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Every win that a floorperson decides on, a row each (duty D16)."""
+    """Every win that a floorperson decides on, and every Envy Bonus, a row each (duty D16)."""
     for each in links:
         for win in each.wins:
             if meters is None or win.meter in meters:
@@ -68,17 +73,28 @@ def win_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> It
 
 
 def csv_text(columns: Sequence[str], figures: Iterator[Figure]) -> str:
-    """Rows as CSV, with a line of the columns' names first."""
+    """Rows as CSV, with a line of the columns' names first, every cell quoted."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
     writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in figures)
     return text.getvalue()
 
 
 def _plain(cell: Cell) -> Cell:
-    """A cell that no spreadsheet takes for a formula: names and reasons are what people typed."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
+    r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
+
+    A number is ours, and stays one below zero. A text has its control characters escaped, and an
+    apostrophe first where a formula would begin, also after blanks.
+
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd")
+    (-250, "' =cmd", 'x\\r=cmd')
+    """
+    if isinstance(cell, int):
+        return cell
+    text = escape_unprintable(cell)
+    first = unicodedata.normalize("NFKC", text).lstrip()[:1]
+    return f"'{text}" if first in _FORMULAS else text
 
 
 def _state(day: LinkDay) -> str:
@@ -90,7 +106,12 @@ def _figures(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
         for name, pot in zip(_POTS, day.meter_pots(meter), strict=True):
             yield from _pot_figures(name, pot, meter)
         yield from _counts(day, meter)
-    for name, of in (("house", HOUSE), ("waiting", CLAIMS), ("paid", PAID)):
+    for name, of in (
+        ("house", HOUSE),
+        ("waiting", CLAIMS),
+        ("envy", ENVY),
+        ("paid", PAID),
+    ):
         yield from _pot_figures(name, day.pot(of), "")
     yield from _of_tables(day, meters)
     for one in day.variances:
@@ -130,6 +151,10 @@ def _counts(day: LinkDay, meter: str) -> Iterator[Figure]:
     waiting = day.waiting.get(meter, Waiting(0, 0))
     micros = waiting.cents * MICROS_PER_CENT
     yield _figure("waiting_at_close", meter=meter, number=waiting.wins, micros=micros)
+    envy = day.envy.get(meter, EnvyOwed())
+    for name, owed in (("pending", envy.pending), ("to_pay", envy.validated)):
+        micros = owed.cents * MICROS_PER_CENT
+        yield _figure(f"envy_{name}_at_close", meter=meter, number=owed.wins, micros=micros)
 
 
 def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
@@ -148,6 +173,10 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
     for table, rounds in sorted(day.rounds.items()):
         yield _figure("table_rounds", table=table, number=rounds.rounds)
         yield _figure("table_rounds_voided", table=table, number=rounds.voids)
+        yield _figure(
+            "table_rounds_voided_after_cards", table=table, number=rounds.voids_after_cards
+        )
+        yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
 
 
 def _win_cells(win: Win) -> tuple[Cell, ...]:
@@ -156,4 +185,5 @@ def _win_cells(win: Win) -> tuple[Cell, ...]:
         win.position, win.meter, win.item, win.hand, "" if win.percent is None else win.percent,
         win.cents, win.paid_from, win.state, win.validated_by, win.validated_at, win.rejected_by,
         win.rejected_at, win.reason, win.envy_back_cents, win.paid_by, win.paid_at, win.slip,
+        "" if win.envy_of is None else win.envy_of,
     )  # fmt: skip

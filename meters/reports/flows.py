@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import claim_account, table_account
 from meters.books.expected import Transfer
 
 CLAIMS: Final = "claims"
 """The pot of all wins that wait for a floorperson."""
 
+ENVY: Final = "envy"
+"""The pot of all Envy Bonuses that are owed until somebody has paid them."""
+
 TABLES: Final = "tables"
 """The pot of what all tables' wagers have contributed, below zero by it."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
-_PAYEES: Final = frozenset({"claim", "paid"})
+_PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
@@ -60,6 +64,10 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("pay", "claim", "paid"): Flow.PAID,
     ("reject", "claim", "house"): Flow.REJECTED,
     ("reject", "paid", "house"): Flow.ENVY_BACK,
+    ("reject", "envy", "house"): Flow.ENVY_BACK,
+    ("reject_envy", "envy", "house"): Flow.ENVY_BACK,
+    ("pay", "envy", "paid"): Flow.PAID,
+    ("pay_envy", "envy", "paid"): Flow.PAID,
 }
 
 
@@ -84,13 +92,15 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """The pot that an account belongs to: its own, but all claims and all tables share one each.
+    """The pot that an account belongs to: its own, but claims, Envy and tables share one each.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
     """
     if account.startswith(claim_account("")):
         return CLAIMS
+    if account.startswith(ENVY_ACCOUNTS):
+        return ENVY
     return TABLES if account.startswith(table_account("")) else account
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.approvals import Approval
+from meters.books.entered import entered_in_text, places_in
 from meters.books.expected import Added, Books, Transfer
 from meters.books.ledger import Replay
 from meters.books.outages import OUTAGE
@@ -21,7 +22,7 @@ from meters.wire.messages import REPLY, Reply
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _DECISION: Final = msgspec.json.Decoder(Decision)
-_DECIDING: Final = frozenset({"validate", "reject", "pay"})
+_DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
 _TOLD: Final = frozenset(
     {"seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve"}
 )
@@ -51,7 +52,7 @@ class LinkMemory:
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: Books) -> None:
-        self.wins = WinBook(link, books.claims)
+        self.wins = WinBook(link, books)
         self.in_hand: dict[str, Sequence[Added]] = dict(books.rounds)
         self.assets = dict(assets)
 
@@ -67,6 +68,7 @@ class Gathered:
         tables: what each table did for each meter.
         rounds: the rounds of each table.
         acts: what people did, save for decisions on wins.
+        entered: voids after cards were entered, and results with hands entered differently before.
         outages: those noted.
         untold: the entries that could not be told, in words.
     """
@@ -80,6 +82,7 @@ class Gathered:
         self.tables: dict[tuple[str, str], TableFigures] = {}
         self.rounds: dict[str, TableRounds] = {}
         self.acts: list[ActRow] = []
+        self.entered: list[ActRow] = []
         self.outages: list[OutageNoted] = []
         self.untold: list[str] = []
 
@@ -97,15 +100,16 @@ class Gathered:
                 self._wagers(table, books)
             case "void":
                 self._void(table)
+                self._entered(number, fields, table)
             case "result":
                 self._result(number, fields, table, books)
+                self._entered(number, fields, table)
             case "inoperable":
                 self.outages.append(OutageNoted(number, OUTAGE.decode(fields["event"])))
             case _ if kind in _DECIDING:
                 self._decision(fields)
             case _ if kind in _TOLD:
-                texts = {name: value.decode() for name, value in fields.items()}
-                self.acts.append(act_row(number, texts))
+                self.acts.append(_row(number, fields))
                 if kind == "approve":
                     self._approved(fields["event"])
 
@@ -131,6 +135,15 @@ class Gathered:
             figures.voided_cents += added.wagered_cents
             figures.voided_micros += sum(added.micros.values())
 
+    def _entered(self, number: int, fields: Mapping[str, bytes], table: str) -> None:
+        kind = fields["kind"].decode()
+        if entered := entered_in_text(kind, fields["event"]):
+            self.entered.append(_row(number, fields))
+            if kind == "void":
+                self._rounds_of(table).voids_after_cards += 1
+            else:
+                self._rounds_of(table).reentered += places_in(entered)
+
     def _result(
         self, number: int, fields: Mapping[str, bytes], table: str, books: Books
     ) -> None:  # fmt: skip
@@ -149,12 +162,14 @@ class Gathered:
             figures.wins += 1
             figures.won_cents += line.paid
         asset = self._memory.assets.get(table, "")
-        self._memory.wins.won(number, fields, reply, meter_of, asset)
+        self._memory.wins.won(
+            number, fields, reply, meter_of=meter_of, asset=asset, envy=books.envy
+        )
 
     def _decision(self, fields: Mapping[str, bytes]) -> None:
         decision = _DECISION.decode(fields["event"])
         win = self._memory.wins.decide(decision, fields["by"].decode(), fields["at"].decode())
-        if decision.act == "reject":
+        if win is not None and decision.act == "reject":
             figures = self._figures(win.table, win.meter)
             figures.rejected += 1
             figures.rejected_cents += win.cents
@@ -162,6 +177,10 @@ class Gathered:
     def _approved(self, event: bytes) -> None:
         filed = _FILED.decode(_APPROVAL.decode(event).text)
         self._memory.assets |= {table: of.asset for table, of in filed.tables.items() if of.asset}
+
+
+def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
+    return act_row(number, {name: value.decode() for name, value in fields.items()})
 
 
 def _winning(reply: Reply) -> list[Line]:

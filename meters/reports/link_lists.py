@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID, table_account
 from meters.desk.rows import ActRow
-from meters.reports.days import LinkDay, TableFigures, TableRounds, Win
-from meters.reports.flows import CLAIMS, Flow, Pot
+from meters.reports.days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
+from meters.reports.flows import CLAIMS, ENVY, Flow, Pot
 from meters.reports.paper import Column, Section, numbers
 from meters.reports.words import (
     FLOW_WORDS,
@@ -52,9 +52,9 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[Section]:
 
 def money_section(day: LinkDay) -> Section:
     """What the house put in, what waits for floorpersons, and what patrons were paid."""
-    pots = [day.pot(name) for name in (HOUSE, CLAIMS, PAID)]
-    title = "House, wins that wait, and paid"
-    return _pots_section(title, ("House", "Waiting", "Paid"), pots, _HOUSE_FLOWS)
+    pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
+    title = "House, wins that wait, Envy Bonuses that are owed, and paid"
+    return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)
 
 
 def _pots_section(
@@ -85,7 +85,7 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
     """A meter's accounting meters: by how much each rose."""
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
-    waiting = day.waiting.get(meter)
+    waiting, envy = day.waiting.get(meter), day.envy.get(meter, EnvyOwed())
     return (
         ("Wagers accepted", day.rose("wagers", meter), day.rose("wagered_cents", meter)),
         ("Of these in voided rounds", day.rose("voided_wagers", meter),
@@ -95,11 +95,17 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
          day.rose("won_cents", meter) - percentages_cents),
         ("Rejected by floorpersons", day.rose("rejected", meter),
          day.rose("rejected_cents", meter)),
+        ("Envy Bonuses of the day, owed until somebody has paid them", None,
+         day.rose("envy_owed_cents", meter)),
         ("Envy Bonuses found not to be due", None, day.rose("envy_taken_back_cents", meter)),
         ("Paid at the table", None, day.rose("table_paid_cents", meter)),
         ("Paid by hand", None, day.rose("hand_paid_cents", meter)),
         ("Waiting for a floorperson at the close", waiting.wins if waiting else 0,
          waiting.cents if waiting else 0),
+        ("Envy Bonuses at the close whose win is not decided", envy.pending.wins,
+         envy.pending.cents),
+        ("Envy Bonuses at the close that are validated and not paid", envy.validated.wins,
+         envy.validated.cents),
     )  # fmt: skip
 
 
@@ -139,17 +145,42 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 def rounds_section(day: LinkDay) -> Section:
     """How many rounds with a progressive wager each table finished, and how many were void."""
-    total = TableRounds(
-        sum(one.rounds for one in day.rounds.values()),
-        sum(one.voids for one in day.rounds.values()),
-    )
-    rows = [
-        (table, count(one.rounds), count(one.voids)) for table, one in sorted(day.rounds.items())
-    ]
+    total = TableRounds()
+    rows = []
+    for table, one in sorted(day.rounds.items()):
+        total.add(one)
+        rows.append((table, *_round_cells(one)))
     if rows:
-        rows.append(("All", count(total.rounds), count(total.voids)))
-    columns = (Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1))
+        rows.append(("All", *_round_cells(total)))
+    columns = (
+        Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
+        numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
+    )  # fmt: skip
     return Section("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+
+
+def _round_cells(rounds: TableRounds) -> tuple[str, ...]:
+    return (
+        count(rounds.rounds),
+        count(rounds.voids),
+        count(rounds.voids_after_cards),
+        count(rounds.reentered),
+    )
+
+
+def entered_section(day: LinkDay, zone: ZoneInfo) -> Section:
+    """Voids after cards were entered, and hands that were taken back and entered differently."""
+    rows = [
+        (
+            f"{short_moment(row.at, zone)}, entry {row.entry}",
+            row.table,
+            "void" if row.what == "void" else "entered again",
+            row.told,
+        )
+        for row in sorted(day.entered, key=lambda row: (row.table, row.entry))
+    ]
+    columns = (Column("At", 2.2), Column("Table", 1.2), Column("What", 1.2), Column("", 6.4))
+    return Section("Voids after cards were entered, and hands entered again", columns, rows)
 
 
 WIN_COLUMNS: Final = (
@@ -162,14 +193,43 @@ WIN_COLUMNS: Final = (
 def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> Section:
     """Wins that a floorperson decides on, with all that duty D16 asks for."""
     rows = [_win_row(win, zone) for win in wins]
+    sums = [
+        (f"{len(those)} {state}", "", "", "", money(sum(win.cents for win in those)), "", "", "")
+        for state, those in _by_state(wins)
+    ]
     if rows:
         total = money(sum(win.cents for win in wins))
-        rows.append((f"{len(wins)} in all", "", "", "", total, "", "", ""))
-    return Section(title, WIN_COLUMNS, rows, 1 if rows else 0)
+        sums.append((f"{len(wins)} in all", "", "", "", total, "", "", ""))
+    return Section(title, WIN_COLUMNS, [*rows, *sums], len(sums))
+
+
+def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
+    """The wins of each state that there is; one at odds is paid when it is validated."""
+    of: dict[str, list[Win]] = {
+        "pending": [], "validated, to be paid": [], "paid": [], "rejected": [],
+    }  # fmt: skip
+    for win in wins:
+        state = win.state
+        if state == "validated":
+            state = "validated, to be paid" if win.to_be_paid else "paid"
+        of[state].append(win)
+    return [(state, those) for state, those in of.items() if those]
+
+
+def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[Section]:
+    """Wins that a floorperson decides on, and Envy Bonuses, each with its own sums."""
+    decided = [win for win in wins if win.envy_of is None]
+    envy = [win for win in wins if win.envy_of is not None]
+    return [
+        wins_section(f"Wins {when}", decided, zone),
+        wins_section(f"Envy Bonuses {when}", envy, zone),
+    ]
 
 
 def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
     share = f"{win.percent}% of the meter" if win.percent else "at odds"
+    if win.envy_of is not None:
+        share = f"for the hand of position {win.envy_of}"
     told = f"{item_words(win.item)}: {hand_words(win.hand)}, {share}"
     if not win.order:
         told = f"{item_words(win.item)}, won before the first entry that was read"
@@ -189,8 +249,9 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
 
 
 def _paid_where(win: Win) -> str:
-    """Where a win that needs no hand pay was paid."""
-    return "at the table" if win.state == "validated" and win.decided else ""
+    """Where a win of which nobody confirms the payment was paid."""
+    at_table = win.state == "paid" if win.envy_of is not None else win.state == "validated"
+    return "at the table" if at_table and win.decided else ""
 
 
 _ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4), Column("", 6))

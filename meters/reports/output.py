@@ -1,7 +1,6 @@
 """Where a report goes: the terminal, a CSV, a PDF, or one JSON object."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 import typer
 
 from bonus.errors import UserError
+from bonus.terminal import print_error, print_json, print_text
 from meters.progress import progress_bar
 from meters.reports.figures import Figure, csv_text
 from meters.reports.pages import Format
@@ -73,29 +73,29 @@ def give(report: Report, wanted: Wanted) -> None:
     if wanted.pdf:
         _write(wanted.pdf, report_pdf(report.paper, wanted.size))
     if wanted.as_json:
-        sys.stdout.write(f"{_json(report)}\n")
+        print_json(_json(report))
     if not (wanted.csv or wanted.pdf or wanted.as_json):
         print_paper(report.paper)
     problems = report.paper.problems
     if wanted != Wanted():
         for problem in problems:
-            sys.stderr.write(f"pitlink: {problem}\n")
+            print_error(f"pitlink: {problem}")
     if problems:
         raise typer.Exit(1)
 
 
 def _write(path: Path, content: bytes) -> None:
     if str(path) == _STDOUT:
-        sys.stdout.write(content.decode())
+        print_text(content.decode().removesuffix("\n"))
         return
     try:
         path.write_bytes(content)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
-    sys.stderr.write(f"{path} is written\n")
+    print_error(f"{path} is written")
 
 
-def _json(report: Report) -> str:
+def _json(report: Report) -> bytes:
     paper = report.paper
     return msgspec.json.encode(
         {
@@ -107,4 +107,4 @@ def _json(report: Report) -> str:
             "problems": paper.problems,
             "rows": list(report.figures()),
         }
-    ).decode()
+    )

@@ -10,12 +10,13 @@ from meters.reports.flows import Flow
 from meters.reports.link_lists import (
     TABLE_COLUMNS,
     act_sections,
+    entered_section,
     meter_sections,
     money_section,
     rounds_section,
     table_cells,
     tables_section,
-    wins_section,
+    win_sections,
 )
 from meters.reports.paper import Column, Fact, Paper, Part, Section, numbers
 from meters.reports.survey import LinkSurvey, Survey
@@ -41,10 +42,9 @@ def day_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Pape
             money_section(day),
             tables_section(each.link, day, ids),
             rounds_section(day),
-            wins_section("Wins of the day", _of(day.wins, ids), zone),
-            wins_section(
-                "Wins of earlier days, decided on in this one", _of(day.decided, ids), zone
-            ),
+            entered_section(day, zone),
+            *win_sections("of the day", _of(day.wins, ids), zone),
+            *win_sections("of earlier days, decided on in this one", _of(day.decided, ids), zone),
             *act_sections(day, zone),
         ]
         parts.append(_part(each, day, sections, zone))
@@ -67,6 +67,7 @@ def month_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Pa
             money_section(month),
             tables_section(each.link, month, ids),
             rounds_section(month),
+            entered_section(month, zone),
             *act_sections(month, zone),
         ]
         parts.append(_part(each, month, sections, zone))
@@ -74,13 +75,13 @@ def month_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Pa
 
 
 def jackpots_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
-    """Every win that a floorperson decides on, as it stands now (duty D16)."""
+    """Every win that a floorperson decides on, and every Envy Bonus, as it stands now (D16)."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
     for each in _having_days(found):
         ids = [meter.meter_id for meter in _shown(each.link, meters)]
         wins = [win for win in each.wins if win.meter in ids]
-        sections = [wins_section("Wins that a floorperson decides on", wins, zone)]
+        sections = win_sections("that a floorperson decides on", wins, zone)
         parts.append(_part(each, each.span, sections, zone))
     return _paper(floor, found, "Jackpots", parts, wide=True)
 

@@ -15,7 +15,7 @@ from meters.books.audit import Finding
 from meters.books.mark import LedgerMark
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
-from meters.redis_connection import open_redis
+from meters.opened_store import open_used_store
 from meters.reports.days import LinkDay, Win, joined
 from meters.reports.watch import DayWatch
 from meters.wire.floor import Floor, Link
@@ -118,7 +118,7 @@ async def survey(
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)
     try:
-        async with open_redis(floor, only_reads=True) as redis:
+        async with open_used_store(floor, only_reads=True) as redis:
             stores = [LinkStore(redis, link) for link in links]
             open_days = [await day_open(store) or today for store in stores]
             span = choose(max(open_days), today)

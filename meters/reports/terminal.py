@@ -1,14 +1,14 @@
 """A report in a terminal."""
 
-import sys
 from collections.abc import Sequence
 from typing import Final
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bonus.console import PlainConsole
+from bonus.printable import escape_unprintable
 from meters.reports.paper import NONE, Fact, Paper, Section
 
 _WIDE: Final = 180
@@ -17,29 +17,27 @@ _WIDE: Final = 180
 
 def print_paper(paper: Paper) -> None:
     """Print a report: what does not hold first, then link by link."""
-    console = Console(highlight=False, markup=False)
-    if not sys.stdout.isatty():
-        console = Console(highlight=False, markup=False, width=_WIDE)
+    console = PlainConsole(width=_WIDE)
     mark = f" — {paper.unsigned}" if paper.unsigned else ""
-    console.print(f"{paper.facility}: {paper.title.lower()}{mark}", style="bold")
+    console.print_line(f"{paper.facility}: {paper.title.lower()}{mark}", style="bold")
     for problem in paper.problems:
-        console.print(f"  {problem}", style="bold red")
+        console.print_line(f"  {problem}", style="bold red")
     _print_facts(console, paper.facts)
     for part in paper.parts:
         console.print()
-        console.print(part.title, style="bold")
+        console.print_line(part.title, style="bold")
         _print_facts(console, part.facts)
         for section in part.sections:
             _print_section(console, section)
 
 
-def _print_facts(console: Console, facts: Sequence[Fact]) -> None:
+def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
     width = max(len(name) for name, _ in facts)
     for name, told in facts:
-        console.print(f"  {name:<{width}}  {told}")
+        console.print_line(f"  {name:<{width}}  {told}")
 
 
-def _print_section(console: Console, section: Section) -> None:
+def _print_section(console: PlainConsole, section: Section) -> None:
     """One list with its title; an empty one says that there is none."""
     if section.title:
         console.print()
@@ -57,7 +55,8 @@ def _print_section(console: Console, section: Section) -> None:
         first_sum = len(section.rows) - section.sums
         for number, row in enumerate(section.rows):
             table.add_row(
-                *(Text(cell) for cell in row), style="bold" if number >= first_sum else ""
+                *(Text(escape_unprintable(cell)) for cell in row),
+                style="bold" if number >= first_sum else "",
             )
         console.print(table)
     if section.note:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from meters.reports.days import LinkDay
-from meters.reports.flows import CLAIMS, TABLES, Flow
+from meters.reports.flows import CLAIMS, ENVY, TABLES, Flow
 
 _COUNTED = {
     "wagers": "wagers",
@@ -28,6 +28,9 @@ def faults_of(day: LinkDay) -> Iterator[str]:
         if other := pot.flows.get(Flow.OTHER):
             yield f"{name} moved by {other:+d} micros that no report knows the reason of"
     yield from _table_faults(day)
+    owed_cents = sum(one.pending.cents + one.validated.cents for one in day.envy.values())
+    if day.pot(ENVY).closing_micros != owed_cents * 10_000:
+        yield f"Envy Bonuses of {owed_cents} cents are owed, their accounts hold otherwise"
     waiting_cents = sum(one.cents for one in day.waiting.values())
     if day.pot(CLAIMS).closing_micros != waiting_cents * 10_000:
         yield f"wins of {waiting_cents} cents wait, their accounts hold otherwise"

@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from meters.books.expected import Held
+from meters.books.expected import Held, HeldEnvy
 from meters.books.ledger import Replay
 from meters.books.readings import READING, Reading
-from meters.reports.days import LinkDay, Variance, Waiting, Win
+from meters.reports.days import EnvyOwed, LinkDay, Variance, Waiting, Win
 from meters.reports.flows import Pot, pots_of
 from meters.reports.gathered import Gathered, LinkMemory
 from meters.reports.ties import faults_of
@@ -107,8 +107,10 @@ class DayWatch:
             wins=won,
             decided=decided,
             acts=tuple(gathered.acts),
+            entered=tuple(gathered.entered),
             outages=tuple(gathered.outages),
             waiting=_waiting(books.claims.values()),
+            envy=_envy_owed(books.envy.values()),
         )
         return replace(told, faults=(*gathered.untold, *faults_of(told)))
 
@@ -144,6 +146,7 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
                 for name, pot in before.pots.items()
             },
             waiting=before.waiting,
+            envy=before.envy,
         )
         day += _DAY
 
@@ -156,6 +159,21 @@ def _waiting(claims: Iterable[Held]) -> dict[str, Waiting]:
         wins[claim.meter] += 1
         cents[claim.meter] += claim.cents
     return {meter: Waiting(wins[meter], cents[meter]) for meter in wins}
+
+
+def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, EnvyOwed]:
+    """What is owed for Envy, by meter."""
+    owed: dict[str, EnvyOwed] = {}
+    for envy in held:
+        for one in envy.bonuses:
+            of_meter = owed.setdefault(one.meter, EnvyOwed())
+            pending, validated = of_meter.pending, of_meter.validated
+            if envy.state == "pending":
+                pending = Waiting(pending.wins + 1, pending.cents + one.cents)
+            else:
+                validated = Waiting(validated.wins + 1, validated.cents + one.cents)
+            owed[one.meter] = EnvyOwed(pending, validated)
+    return owed
 
 
 def _variances(reading: Reading, replay: Replay) -> Iterator[Variance]:

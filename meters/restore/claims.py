@@ -5,13 +5,18 @@ from typing import Final
 
 import msgspec
 
-from meters.books.expected import Held
+from meters.books.expected import Held, HeldEnvy
 from meters.books.keys import LinkKeys
+from meters.books.slips import fold_in_link
 from meters.desk.claim_rows import Decision
 from meters.intake.result_work import ClaimRecord
 from meters.restore.image import Image
 
-_STATES: Final = {"validate": "validated", "reject": "rejected", "pay": "paid"}
+_RECORD: Final = msgspec.json.Decoder(ClaimRecord)
+_STATES: Final = {
+    "validate": "validated", "reject": "rejected", "pay": "paid",
+    "pay_envy": "paid", "reject_envy": "rejected",
+}  # fmt: skip
 
 
 class ClaimImage:
@@ -42,14 +47,59 @@ class ClaimImage:
             image.put(keys.wins, {f"{record.meter}!{place}": 0})
             image.add(keys.meters, f"pending:{record.meter}", 1)
 
-    def decide(self, decision: Decision, held: Held, entry: Mapping[str, bytes]) -> None:
-        """Take a decision: its entry, and the win as it was before."""
+    def owe(self, claim: str) -> None:
+        """Take the Envy Bonuses that wait for a win's decision."""
+        self._image.put(self._keys.claim(claim), {"envy": "pending"})
+
+    def open_envy(self, number: int, record: ClaimRecord, after_cents: int, at: bytes) -> None:
+        """Take Envy Bonuses for a hand of which no win waits."""
+        image, keys, claim = self._image, self._keys, record.claim
+        image.put(
+            keys.claim(claim),
+            {
+                "record": msgspec.json.encode(record),
+                "amount": 0,
+                "after": after_cents,
+                "state": "validated",
+                "entry": number,
+                "at": at,
+                "envy": "validated",
+            },
+        )
+        image.put(keys.waiting, {claim: number})
+        image.put(keys.wins, {f"{record.meter}:{number:016d}:{claim}": 0})
+
+    def settle_envy(self, decision: Decision, *, waits: bool, entry: Mapping[str, bytes]) -> None:
+        """Take what became of Envy Bonuses that were owed; `waits` says whether the win waits."""
+        image, keys = self._image, self._keys
+        claim, state = keys.claim(decision.claim), _STATES[decision.act]
+        if not waits:
+            image.drop(keys.waiting, decision.claim)
+        if not image.at(claim):
+            return
+        by, at = entry["by"], entry["at"]
+        image.put(claim, {"envy": state, "envy_by": by, "envy_at": at})
+        if _RECORD.decode(image.at(claim)["record"]).only_envy:
+            image.put(claim, {"state": state, "by": by, "decision": entry["event"]})
+            image.put(claim, {f"{decision.act}_by": by, f"{decision.act}_at": at})
+        elif decision.act == "reject_envy":
+            image.put(claim, {"envy_decision": entry["event"]})
+
+    def decide(
+        self,
+        decision: Decision,
+        held: Held,
+        envy: tuple[HeldEnvy | None, HeldEnvy | None],
+        entry: Mapping[str, bytes],
+    ) -> None:
+        """Take a decision: its entry, the win as it was before, its Envy before and after."""
         image, keys, act = self._image, self._keys, decision.act
         if held.percent and act != "pay":
             image.add(keys.meters, f"pending:{held.meter}", -1)
         if decision.slip:
-            image.put(keys.slips, {" ".join(decision.slip.casefold().split()): decision.claim})
-        if act != "validate" or not held.hand_pay:
+            image.put(keys.slips, {fold_in_link(decision.slip): decision.claim})
+        before, after = envy
+        if (act != "validate" or not held.hand_pay) and after is None:
             image.drop(keys.waiting, decision.claim)
         claim = keys.claim(decision.claim)
         if not image.at(claim):
@@ -58,3 +108,7 @@ class ClaimImage:
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})
         image.put(claim, {f"{act}_by": by, f"{act}_at": at})
+        if before != after:
+            gone = "rejected" if act == "reject" else "paid"
+            image.put(claim, {"envy": after.state if after else gone})
+            image.put(claim, {"envy_by": by, "envy_at": at})

@@ -14,12 +14,14 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM
+from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
 from meters.books.carried import ARCHIVED, EMPTY, Carried
 from meters.books.chain import CHAIN
-from meters.books.expected import Held, Transfer
+from meters.books.dealt import dealt_digest, dealt_field, dealt_place
+from meters.books.entered import is_act
+from meters.books.expected import Held, HeldEnvy, Transfer, envy_of_result
 from meters.books.filed import filed_terms
 from meters.books.keys import LinkKeys
 from meters.books.ledger import Replay
@@ -35,6 +37,7 @@ from meters.restore.tables import TableImage
 from meters.schema import FIELD, SCHEMA
 from meters.wire.floor import Link
 from meters.wire.gaming_day import GamingDays
+from meters.wire.holds import holds_table
 from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
@@ -43,7 +46,6 @@ _RESULT: Final = msgspec.json.Decoder(Result)
 _DECISION: Final = msgspec.json.Decoder(Decision)
 _SWITCHED: Final = msgspec.json.Decoder(Switched)
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
-_OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
 
 
 class _Proposed(msgspec.Struct, frozen=True):
@@ -63,6 +65,7 @@ class _Before:
     wagers: Wagers | None
     fed: Sequence[str]
     claims: Mapping[str, Held]
+    envy: Mapping[str, HeldEnvy]
 
 
 class RebuildError(Exception):
@@ -134,7 +137,7 @@ class Rebuild:
         except (*UNREADABLE, ValueError, KeyError) as error:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
         self._open_day(number, fields["at"], closes=fields["kind"] == b"reading")
-        if fields["kind"] not in _OF_TABLES:
+        if is_act(fields["kind"], fields["event"]):
             self._image.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
@@ -148,7 +151,7 @@ class Rebuild:
             RebuildError: a win still waits of which nobody knows any more what it was.
         """
         books, keys = self._replay.books, self.keys
-        if unknown := sorted(books.claims.keys() - self._image.at(keys.waiting).keys()):
+        if unknown := sorted(books.waiting - self._image.at(keys.waiting).keys()):
             raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
         whole = Image(keys, self._image.rows())
         whole.put(keys.accounts, books.balances)
@@ -164,7 +167,7 @@ class Rebuild:
         """What an entry puts an end to."""
         table, books = fields.get("table", b"").decode(), self._replay.books
         fed = [added.meter for added in books.rounds.get(table, ())]
-        return _Before(self._tables.opened(table), fed, dict(books.claims))
+        return _Before(self._tables.opened(table), fed, dict(books.claims), dict(books.envy))
 
     def _take(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
         kind, table = fields["kind"], fields["table"].decode()
@@ -179,27 +182,45 @@ class Rebuild:
             case b"result":
                 self._take_result(number, table, fields, before)
             case b"validate" | b"reject" | b"pay":
-                claim = _DECISION.decode(fields["event"]).claim
-                self._take_decision(fields, before.claims[claim])
+                self._take_decision(table, fields, before)
+            case b"pay_envy" | b"reject_envy":
+                decision = _DECISION.decode(fields["event"])
+                waits = decision.claim in self._replay.books.claims
+                self._claims.settle_envy(decision, waits=waits, entry=fields)
+                self._ring()
             case _:
                 self._take_act(kind, number, fields)
+
+    def _note_dealt(self, digest: str, table: str, number: int) -> None:
+        """Remember what was dealt, as `apply_events` does."""
+        key = self.keys.dealt
+        if not digest or dealt_field(digest) in self._image.at(key):
+            return
+        if before := self._image.text(key, dealt_place(number)):
+            self._image.drop(key, dealt_field(before))
+        self._image.put(
+            key, {dealt_field(digest): f"{table} {number}", dealt_place(number): digest}
+        )
 
     def _take_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
     ) -> None:
-        reply = _REPLY.decode(fields["reply"])
+        reply, result = _REPLY.decode(fields["reply"]), _RESULT.decode(fields["event"])
         lines, claims = reply.lines or (), reply.claims or ()
+        self._note_dealt(dealt_digest(result), table, number)
         self._tables.end_round(table, fields, [one.claim for one in claims])
         meters = {self._replay.books.terms[meter].kind: meter for meter in before.fed}
         self._touch(*{meters[METER_OF_ITEM[line.item].value] for line in lines if line.percent})
-        if not claims or before.wagers is None:
+        owed = envy_of_result(self._replay.books, table, reply.seq or 0)
+        if not (claims or owed) or before.wagers is None:
             return
+        opened = {one.claim: one for one in claims}
         claimed = {(one.position, one.item) for one in claims}
         waiting = [
             line for line in lines if (line.position, line.item) in claimed and line.paid_from
         ]
         records = Records(
-            _RESULT.decode(fields["event"]),
+            result,
             before.wagers,
             lines,
             waiting,
@@ -207,16 +228,36 @@ class Rebuild:
             table=table,
             asset=self._assets.get(table, ""),
             meter_of=lambda item: meters[METER_OF_ITEM[item].value],
+            owes=bool(owed),
         )
         for line in waiting:
             record = records.record(line)
             held = self._replay.books.claims[record.claim]
             self._claims.open(number, record, held, fields["at"])
+            if holds_table(line.paid_from):
+                self._tables.hold(table, opened[record.claim])
             self._ring()
+        for claim, envy in owed.items():
+            if envy.state == "pending":
+                self._claims.owe(claim)
+            else:
+                self._open_envy(number, records, envy, lines, fields["at"])
 
-    def _take_decision(self, fields: Mapping[str, bytes], held: Held) -> None:
+    def _open_envy(
+        self, number: int, records: Records, envy: HeldEnvy, lines: Sequence[Line], at: bytes
+    ) -> None:
+        record = records.envy_record(envy.holder, envy.lines_of(lines))
+        self._claims.open_envy(number, record, envy.after_cents, at)
+        self._ring()
+
+    def _take_decision(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
         decision = _DECISION.decode(fields["event"])
-        self._claims.decide(decision, held, fields)
+        held = before.claims[decision.claim]
+        envy = before.envy.get(decision.claim), self._replay.books.envy.get(decision.claim)
+        self._claims.decide(decision, held, envy, fields)
+        if decision.act != "validate" or not held.hand_pay:
+            self._tables.release(table, decision.claim)
+        self._tables.retell(table, (decision.claim,))
         if held.percent and decision.act != "pay":
             self._touch(held.meter)
         self._ring()

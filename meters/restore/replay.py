@@ -1,9 +1,11 @@
 """What tables had been answered, taken again: by the rules and scripts that took it first.
 
 The draws are those that the tables were told; nothing is drawn anew. A refusal changes nothing, and
-stands as it was told. Every reply is compared with the one that the table got, word for word: where
-another comes, as of a percentage of a meter that two tables won in another order, the books have
-the new one and the table the old, and people are told of both.
+stands as it was told. Wagers that were accepted are taken though the restored books hold their
+table: it was open then, and what opened it is among what was lost. Every reply is compared with the
+one that the table got, word for word: where another comes, as of a percentage of a meter that two
+tables won in another order, the books have the new one and the table the old, and people are told
+of both.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,7 +58,7 @@ class OutboxReplay:
             table: known for (_, table), known in known_tables(floor, store.link).items()
         }
         self._draws: dict[str, DrawMade | None] = {}
-        self._intake = LinkIntake(store, Metrics(floor), self._drawn)
+        self._intake = LinkIntake(store, Metrics(floor), self._drawn, replays=True)
 
     async def take(
         self, events: Iterable[Answered], advance: Callable[[int], None]

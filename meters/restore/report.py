@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 import msgspec
-from rich.console import Console
 
+from bonus.console import PlainConsole
 from meters.desk.claim_rows import record_of
 from meters.restore.finding import Standing, missing_outboxes
 from meters.restore.replay import Differing
@@ -18,9 +18,9 @@ Say = Callable[[str], None]
 _LISTED_MAX: Final = 50
 
 
-def plain_console() -> Console:
+def plain_console() -> PlainConsole:
     """A console that prints what it is given, and nothing of its own."""
-    return Console(highlight=False, markup=False, soft_wrap=True)
+    return PlainConsole(soft_wrap=True)
 
 
 def tell_found(say: Say, link: str, found: Found) -> None:

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Final
 
 import typer
-from rich.console import Console
 from rich.progress import TaskID
 
+from bonus.console import PlainConsole
 from bonus.errors import UserError
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore, TermsError
 from meters.failover.shards import AnyRedis, every_redis
+from meters.opened_store import is_opened, may_be_opened, never_opened
 from meters.progress import progress_bar
 from meters.redis_connection import open_redis
 from meters.restore.errors import RestoreError
@@ -66,6 +67,9 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
         RedisError: the store failed.
     """
     console = plain_console()
+    sources = _has_sources(floor, options)
+    if not sources and not may_be_opened(floor):
+        raise never_opened(floor)
     running = await heard_services(floor) if options.listens else set()
     if running:
         raise RestoreError(
@@ -76,13 +80,15 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
         for each in every_redis(redis, [link.id for link in links]):
             if problem := await redis_problem(each):
                 raise RestoreError(problem)
+        if not sources and not await is_opened(floor, redis, users_suffice=False):
+            raise never_opened(floor)
         for link in links:
             good = await _restore(floor, link, redis, options, console) and good
     return good
 
 
 async def _restore(
-    floor: Floor, link: Link, redis: AnyRedis, options: RestoreOptions, console: Console
+    floor: Floor, link: Link, redis: AnyRedis, options: RestoreOptions, console: PlainConsole
 ) -> bool:
     say = console.print
     mark = LedgerMark(Path(floor.service.data), link.id)
@@ -125,6 +131,13 @@ def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | Non
             raise RestoreError(f"{archive}: there is no such directory")
         return None
     return ArchivedLedger(directory, link.id)
+
+
+def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
+    """Say whether there is anything to restore from; an empty archive is nothing."""
+    archive = Path(floor.archive.directory)
+    given = options.archive or options.outboxes or _own_outboxes(floor)
+    return bool(given) or (archive.is_dir() and any(archive.iterdir()))
 
 
 def _own_outboxes(floor: Floor) -> Sequence[Path]:

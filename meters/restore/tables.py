@@ -11,12 +11,13 @@ from meters.books.expected import Added
 from meters.books.keys import LinkKeys
 from meters.books.store import REPLIES_KEPT
 from meters.restore.image import Image
-from meters.wire.messages import Reply, Wagers
+from meters.wire.messages import ClaimOpened, Reply, Wagers
 
-_CLAIMS_RETOLD: Final = 16
-"""So many claims of a table's last results are kept, as `apply_events` does."""
+_CLAIMS_RETOLD: Final = 64
+"""So many claims of a table are kept to be told of again, as the scripts do."""
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
+_CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
 _Contributed = tuple[str, int, int, int, int, int, int]
@@ -58,10 +59,33 @@ class TableImage:
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
         """Take a result or a void: its entry, and the claims that it opened."""
         key = self._keys.table(table)
-        last = [*self._image.text(key, "claims").split(), *claims][-_CLAIMS_RETOLD:]
-        self._image.put(key, {"over": entry["round"], "claims": " ".join(last)})
+        self._image.put(key, {"over": entry["round"]})
+        self.retell(table, claims)
         self._image.drop(key, *_ROUND)
         self._keep_reply(table, entry)
+
+    def retell(self, table: str, claims: Sequence[str]) -> None:
+        """Keep claims of which a table is told again what became of them, each once."""
+        key = self._keys.table(table)
+        known = self._image.text(key, "claims").split()
+        every = [*known, *(claim for claim in claims if claim not in known)]
+        self._image.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
+
+    def hold(self, table: str, claim: ClaimOpened) -> None:
+        """Hold a table for a win."""
+        key, line = self._keys.table(table), msgspec.json.encode(claim).decode()
+        held = self._image.text(key, "held").splitlines()
+        self._image.put(key, {"held": "\n".join((*held, line))})
+
+    def release(self, table: str, claim: str) -> None:
+        """Take a decision for good on a claim, which may hold its table."""
+        key = self._keys.table(table)
+        held = self._image.text(key, "held").splitlines()
+        holding = [line for line in held if _CLAIM.decode(line).claim != claim]
+        if holding:
+            self._image.put(key, {"held": "\n".join(holding)})
+        else:
+            self._image.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
         """Keep a reply, and no more of them than the store does."""

@@ -1,6 +1,6 @@
 """A link's part of the floor file, held against what was approved last (duties D10, D12)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,8 +8,10 @@ import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
 from meters.books.filed import Filed
+from meters.books.holds import holding_claims
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import adopted, terms_text
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.people.roles import Right, roles_in_words
 from meters.selfcheck.checks import Check
 from meters.wire.floor import Floor, Link
@@ -18,6 +20,10 @@ log = structlog.get_logger()
 
 _NAMED_MOST: Final = 5
 _LOST: Final = "the store has lost what was approved"
+_KNOWN: Final = (
+    "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
+    " another person approves it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +61,22 @@ class Configuration:
     Args:
         floor: the floor file.
         store: the link's books.
+        stores: the books of all links of the floor: a table that they hold for a hand pay plays
+            on under no other link, and under no other name.
         adopts: whether a floor file that differs is adopted unasked, which is a demonstration's
             way: its floor is made anew for each run, and nobody's money hangs on it.
     """
 
-    def __init__(self, floor: Floor, store: LinkStore, *, adopts: bool = False) -> None:
+    def __init__(
+        self,
+        floor: Floor,
+        store: LinkStore,
+        stores: Iterable[LinkStore] = (),
+        *,
+        adopts: bool = False,
+    ) -> None:
         self._store = store
+        self._stores = tuple(stores)
         self._book = ApprovalBook(store)
         self._adopts = adopts
         self._link = next(link for link in floor.link if link.id == store.link.id)
@@ -109,6 +125,8 @@ class Configuration:
             if found is not None:
                 await self._approve(by, found.changed, found.replaces)
             elif not await self.is_approved():
+                if held := await self._held_elsewhere():
+                    raise TermsError(held)
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
@@ -125,18 +143,24 @@ class Configuration:
         """
         return await self._book.current() is not None
 
-    async def approve(self, by: str, digest: str) -> tuple[str, ...]:
+    async def approve(
+        self, by: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> tuple[str, ...]:
         """Approve the floor file as it is; give in what it differs from the one before.
 
         Args:
             by: who.
-            digest: what was shown to him, so that he approves nothing else.
+            digest: what was shown to them, so that they approve nothing else.
+            setters: who set their PIN lately: who may change the floor file is no second person.
 
         Raises:
             BooksError: ``stale`` where it is another by now, ``no_change`` where it is approved
-                already, ``barred`` with the reason why it cannot be.
+                already, ``barred`` with the reason why it cannot be, ``same_person`` with the
+                reason why another person must do it.
             RedisError: the store failed.
         """
+        if setters.by_command:
+            raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
         found = await self.unapproved()
         if digest != self.filed.digest:
             raise BooksError("stale")
@@ -178,7 +202,24 @@ class Configuration:
         self, changed: tuple[str, ...], approved: Approved | None, replaces: str
     ) -> Unapproved:
         barred = _barred(self._link, (await self._store.snapshot()).meters)
+        if barred is None:
+            barred = await self._held_elsewhere()
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
+
+    async def _held_elsewhere(self) -> str | None:
+        """Why a table of this link may not play: a hand pay holds it where it was before."""
+        for store in self._stores:
+            for held in await holding_claims(store):
+                before = (store.link.id, held.table)
+                for table in self._link.table:
+                    same = held.table == table.id or held.asset == table.asset
+                    if same and before != (self._link.id, table.id):
+                        return (
+                            f"table {table.id} (asset {table.asset}) is held for claim"
+                            f" {held.claim.claim} as table {held.table} of link {store.link.id}:"
+                            " leave it there until that is paid or rejected"
+                        )
+        return None
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:

@@ -11,16 +11,21 @@ from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.mark import LedgerMark
 from meters.books.redis_health import redis_problem
+from meters.books.slips import SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.books.terms import adopted, terms_text
 from meters.failover.shards import AnyRedis, every_redis
+from meters.mqtt.client_name import refusals
 from meters.mqtt.connection import BrokerConnection
 from meters.people.errors import PeopleError
 from meters.people.keys import PEOPLE_TAG
+from meters.people.log_chain import check_log
+from meters.people.log_mark import LogMark
 from meters.people.store import PeopleStore
 from meters.schema import schema_problem
 from meters.selfcheck.checks import Check
 from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.redis_users import check_redis_users
 from meters.wire import topics
 from meters.wire.credentials import broker_address
 from meters.wire.floor import Floor
@@ -43,20 +48,34 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         TimeoutError: Redis does not answer.
         RedisError: it fails.
     """
+    tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
-        found = [
-            await redis_problem(each)
-            for each in every_redis(redis, [PEOPLE_TAG, *(link.id for link in floor.link)])
-        ]
+        users = await check_redis_users(redis, floor.link[0].id)
+    people_kept = users is None or not users.fails
+    async with asyncio.timeout(WITHIN_S):
+        everywhere = every_redis(redis, [PEOPLE_TAG, *tags] if people_kept else tags)
+        found = [await redis_problem(each) for each in everywhere]
     problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
     if problem is None:
-        yield await _check_people(PeopleStore(redis))
-        for link in floor.link:
-            store = LinkStore(redis, link)
-            yield _check_schema(f"schema of {link.id}", await store.schema())
-            yield await Configuration(floor, store).check()
+        if users is not None:
+            yield users
+        yield await _check_services(floor, redis)
+        if people_kept:
+            yield await _check_people(PeopleStore(redis))
+            yield await _check_log(redis, Path(floor.service.data))
+        stores = [LinkStore(redis, link) for link in floor.link]
+        for store in stores:
+            yield _check_schema(f"schema of {store.link.id}", await store.schema())
+            yield await Configuration(floor, store, stores).check()
             yield await _check_books(store, Path(floor.service.data))
+
+
+async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
+    """Whether two services connect to the broker with the same keys."""
+    found = await refusals(redis, floor.link[0].id)
+    seen = "; ".join(found) or "no two of them use the same keys"
+    return Check("services", holds=not found, seen=seen)
 
 
 async def _check_people(store: PeopleStore) -> Check:
@@ -65,6 +84,16 @@ async def _check_people(store: PeopleStore) -> Check:
         return _check_schema("schema of the people", await store.schema())
     except PeopleError as error:
         return Check("schema of the people", holds=False, seen=error.message)
+
+
+async def _check_log(redis: AnyRedis, data: Path) -> Check:
+    """The operators' log as it was seen before, and the users as it makes them (duty D17)."""
+    mark = LogMark(data)
+    seen = mark.seen
+    finding = await check_log(redis, seen)
+    lost = mark.problem(finding.entries, seen.entries)
+    told = "; ".join([*([lost] if lost else []), *finding.problems])
+    return Check("operators' log", not told, told or f"{finding.entries} entries, unaltered")
 
 
 def _check_schema(what: str, version: int | None) -> Check:

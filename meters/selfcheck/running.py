@@ -47,10 +47,10 @@ class SelfCheck:
         for check in checks:
             if check.fails:
                 log.error("self-check failed", what=check.what, seen=check.seen)
-            elif check.warns:
-                log.warning("self-check warns", what=check.what, seen=check.seen)
-            else:
+            elif check.holds:
                 log.info("self-check holds", what=check.what, seen=check.seen)
+            else:
+                log.warning("self-check warns", what=check.what, seen=check.seen)
         failed = [f"{check.what}: {check.seen}" for check in checks if check.fails]
         self._problem = f"self-check failed: {'; '.join(failed)}" if failed else None
 

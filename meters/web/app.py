@@ -37,6 +37,7 @@ from meters.web.pays_page import pays_page_route
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage import page_routes
 from meters.wire.floor import Floor
+from meters.wire.pages.bodies import check_body
 from meters.wire.pages.files import SHARED, Assets, asset_route
 
 _BODY_BYTES_MAX: Final = 16_384
@@ -80,13 +81,13 @@ def create_app(
             Router("/", route_handlers=pages, opt=for_anybody()),
             *meter_routes(floor, board, assets.version),
             *claim_routes(floor, claims_desk, people),
-            *link_routes(links_desk, people),
+            *link_routes(links_desk),
             *user_routes(people),
             *signing_routes(floor, people),
             *change_routes(changes, people, board),
             *health_routes(health, metrics),
         ],
-        guards=[gate(people)],
+        guards=[gate(people), check_body],
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,

@@ -2,6 +2,7 @@
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Final, Protocol
@@ -14,6 +15,7 @@ from litestar.types import Scope
 from meters.people.people import People
 from meters.people.roles import Right, in_words, roles_in_words
 from meters.people.sessions import SignedIn
+from meters.people.tries import Caller
 from meters.web.errors import RefusedError
 
 Connection = ASGIConnection[BaseRouteHandler, object, object, State]
@@ -21,6 +23,9 @@ Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
 """The prefix makes browsers hold it to this host, to all of its paths and to secure origins."""
+
+DEVICE_COOKIE: Final = "__Host-pitlink-device"
+"""Stays when its session has ended: who signed in there before is not kept out by others."""
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
@@ -32,6 +37,7 @@ SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
 ACCESS: Final = "access"
 """Under what name a route says who may use it."""
 
+_DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXY_SAYS_SO: Final = (
     "A proxy on the service's machine that ends HTTPS says so in X-Forwarded-Proto"
@@ -118,6 +124,10 @@ async def _admit(connection: Asking, people: People, access: object) -> SignedIn
         raise RefusedError(401, "sign_in", "sign in first")
     if connection.scope.get("method") not in _SAFE:
         _check_csrf(connection, person)
+    if isinstance(access, Right) and person.must_choose:
+        raise RefusedError(
+            403, "choose_pin", "somebody else set your PIN: choose one of your own first"
+        )
     if isinstance(access, Right) and not person.may(access):
         raise RefusedError(
             403,
@@ -134,12 +144,19 @@ async def person_of(connection: Asking, people: People) -> SignedIn | None:
         PeopleError: ``store_failed``.
     """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
-    return await people.sessions.find(token_of(connection), keep_alive=not unattended)
+    acts = connection.scope.get("method") not in _SAFE
+    return await people.sessions.find(token_of(connection), keep_alive=not unattended, acts=acts)
 
 
 def token_of(connection: Asking) -> str | None:
     """The token of the browser's session, where it showed one."""
     return connection.cookies.get(COOKIE)
+
+
+def caller_of(connection: Asking) -> Caller:
+    """From where somebody signs in: the address, and the device where it is known."""
+    shown = connection.cookies.get(DEVICE_COOKIE, "")
+    return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
 def client_of(connection: Asking) -> str:

@@ -104,8 +104,9 @@ class _Slip:
             sheet.down(5)
             sheet.frame(top)
             sheet.down(4)
-        sheet.line(money(row.amount), 34, bold=True)
-        sheet.text(amount_words(row.amount), 11)
+        cents = row.envy_amount if row.only_envy else row.amount
+        sheet.line(money(cents), 34, bold=True)
+        sheet.text(amount_words(cents), 11)
         sheet.down(2)
 
     def _facts(self) -> None:
@@ -148,7 +149,9 @@ class _Slip:
         row = self._row
         yield "Wager", f"{row.item_name or item_words(row.item)}, {money(row.wagered)}"
         yield "Hand", row.hand_name or hand_words(row.hand)
-        if row.percent is None:
+        if row.only_envy:
+            yield "Pays", "Envy Bonuses alone: no win of this hand waits"
+        elif row.percent is None:
             yield "Pays", "at odds, not off the meter"
         else:
             yield "Pays", f"{row.percent}% of the meter"
@@ -201,10 +204,21 @@ class _Slip:
                 sheet.text(_wagered(wagered), 9)
         if row.envy:
             sheet.rule()
-            due = "Envy Bonuses: not due, the hand was not as entered" if row.envy_not_due else ""
-            sheet.line(due or "Envy Bonuses owed for this hand", 9, gray=HUSH)
+            sheet.text(self._envy_words(), 9, gray=HUSH)
             for owed in row.envy:
                 sheet.text(_owed(owed), 9)
+
+    def _envy_words(self) -> str:
+        """Where the Envy Bonuses of the hand are."""
+        row = self._row
+        if row.envy_state == "paid":
+            by = f", {self._by(row.envy_by, row.envy_at)}" if row.envy_by else ""
+            return f"Envy Bonuses: paid{by}"
+        if row.envy_not_due:
+            return f"Envy Bonuses: not due, {row.envy_reason or 'the hand was not as entered'}"
+        if row.envy_state == "pending":
+            return "Envy Bonuses: owed for this hand once the win is decided"
+        return "Envy Bonuses owed for this hand"
 
     def _decisions(self) -> None:
         facts = list(self._decided())

@@ -21,7 +21,9 @@ BROKER_URL_FILE: Final = "broker.url"
 class BrokerAddress:
     """A broker's host, port and credentials; `tls` where it is spoken to in secret.
 
-    `files` are a bundle's; without them the system's authorities are believed.
+    `files` are a bundle's; without them the system's authorities are believed. `event_group` is
+    the secret name by which services share the tables' events, where a bundle has one;
+    `client_name` is the name that the broker gives a client with such a bundle.
     """
 
     host: str
@@ -30,6 +32,8 @@ class BrokerAddress:
     password: str | None = field(repr=False)
     tls: bool
     files: TlsFiles | None = None
+    event_group: str | None = field(default=None, repr=False)
+    client_name: str | None = None
 
     def tls_context(self) -> ssl.SSLContext | None:
         """The TLS settings, read anew each time; the host's name is checked.

@@ -1,11 +1,23 @@
 """A party's bundle of keys, as `pitlink keys` made it and somebody put it on this machine."""
 
+import re
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bonus.errors import UserError
-from meters.wire.parties import AUTHORITY_FILE, PASSWORD_FILE, REDIS_PASSWORD_FILE, Party
+from meters.wire.parties import (
+    AUTHORITY_FILE,
+    EVENT_GROUP_FILE,
+    PASSWORD_FILE,
+    REDIS_PASSWORD_FILE,
+    REDIS_PEOPLE_PASSWORD_FILE,
+    Party,
+)
+
+_EVENT_GROUP: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
+"""Long enough that nobody guesses it, and nothing that MQTT reads otherwise than as a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,28 @@ class Bundle:
             UserError: it cannot be read.
         """
         return self._secret(REDIS_PASSWORD_FILE)
+
+    def redis_people_password(self) -> str | None:
+        """The password of the Redis user for users and operators' log, where it is there.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._secret(REDIS_PEOPLE_PASSWORD_FILE)
+
+    def event_group(self) -> str | None:
+        """The name by which services share the tables' events, where it is there.
+
+        Raises:
+            UserError: it cannot be read, or is no such name.
+        """
+        found = self._secret(EVENT_GROUP_FILE)
+        if found is not None and _EVENT_GROUP.fullmatch(found) is None:
+            raise UserError(
+                f"{self.directory / EVENT_GROUP_FILE} holds no name of a group, which is at least"
+                " 32 letters, digits, - and _: `pitlink keys` makes one"
+            )
+        return found
 
     def _secret(self, name: str) -> str | None:
         path = self.directory / name

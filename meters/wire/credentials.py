@@ -17,6 +17,7 @@ from meters.wire.parties import Party
 KEYS_VARIABLE: Final = "PITLINK_KEYS"
 BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)
 REDIS_PASSWORD: Final = "PITLINK_REDIS_PASSWORD"  # noqa: S105
+REDIS_PEOPLE_PASSWORD: Final = "PITLINK_REDIS_PEOPLE_PASSWORD"  # noqa: S105
 SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
@@ -76,6 +77,8 @@ def broker_address(service: Service, party: Party) -> BrokerAddress:
         password,
         address.tls,
         bundle.tls_files() if bundle else None,
+        bundle.event_group() if bundle else None,
+        party.username if bundle and address.username is None else None,
     )
     found.tls_context()
     return found

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
@@ -45,7 +44,7 @@ class Archive(Config, frozen=True, kw_only=True):
     """Where closed gaming days are kept, and how long.
 
     Attributes:
-        directory: of the files, beside the floor file unless absolute.
+        directory: of the files.
         live_days: so many closed gaming days stay in Redis after they were archived.
         keep_years: a file may be deleted when its day is so many years past.
     """
@@ -56,12 +55,15 @@ class Archive(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Where the parts are; `embedded` starts them beside the service.
+    """Where the parts are; `embedded` starts them with the service.
 
+    All paths are relative to the floor file's directory. `data` is the data directory.
     `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
     `hosts` are further names by which pages are asked for; `certificate` and `private_key` are PEM
     files, for pages over HTTPS.
-    `keys` is the directory that `pitlink keys` fills, beside the floor file unless absolute.
+    `metrics_token` is a file with what Prometheus has to show; without it `/metrics` is for
+    programs of the same machine alone.
+    `keys` is the directory that `pitlink keys` fills.
     """
 
     broker: str = "embedded"
@@ -72,6 +74,7 @@ class Service(Config, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     certificate: str | None = None
     private_key: str | None = None
+    metrics_token: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
     keys: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
 
 
@@ -111,13 +114,3 @@ def service_problems(service: Service) -> Iterator[Problem]:
     if (service.certificate is None) != (service.private_key is None):
         given = "private_key" if service.certificate is None else "certificate"
         yield ("service", given), "certificate and private_key go together: give both"
-
-
-def service_beside(service: Service, directory: Path) -> Service:
-    """The same, with the certificate's files where the floor file is."""
-    found = {
-        name: None if of is None else str(directory / of)
-        for name in ("certificate", "private_key")
-        for of in [getattr(service, name)]
-    }
-    return msgspec.structs.replace(service, **found)

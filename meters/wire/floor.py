@@ -11,6 +11,7 @@ from bonus.errors import UserError, nearest
 from bonus.law.chapter import chapters
 from bonus.law.choices import choice_problem
 from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
+from bonus.printable import unprintable_problem
 from bonus.wagers import MeterKind
 from meters.wire.facility import (
     Archive,
@@ -20,11 +21,18 @@ from meters.wire.facility import (
     Service,
     archive_problems,
     facility_problems,
-    service_beside,
     service_problems,
 )
-from meters.wire.look import Look, Wording, beside, look_problems
+from meters.wire.floor_paths import (
+    PATHS,
+    archive_from,
+    check_data_place,
+    look_from,
+    service_from,
+)
+from meters.wire.look import Look, Wording, look_problems
 from meters.wire.mistakes import Vocabulary, toml_mistake
+from meters.wire.places import Path as Place
 from meters.wire.places import Places, field_path
 from meters.wire.topics import IDENTIFIER
 
@@ -174,16 +182,17 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     except msgspec.ValidationError as error:
         path, reason = _WORDS.mistake(*field_path(str(error)))
         raise FloorError(f"{name}:{places.line_of(path)}: {reason}") from None
-    for path, reason in _problems(floor):
+    for path, reason in (*_problems(floor), *_unprintable(raw, ())):
         raise FloorError(f"{name}:{places.line_of(path)}: {reason}")
     return floor
 
 
 def read_floor(path: Path) -> Floor:
-    """Read the floor file at a path.
+    """Read the floor file at a path, its own paths made absolute.
 
     Raises:
         FloorError: there is none, or it cannot be used.
+        UserError: an earlier release kept the floor's data elsewhere.
     """
     try:
         data = path.read_bytes()
@@ -195,17 +204,33 @@ def read_floor(path: Path) -> Floor:
         line = data[: error.start].count(b"\n") + 1
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
     floor = parse_floor(text, str(path))
-    service = floor.service
-    if service.keys is not None:
-        keys = str(path.parent.absolute() / service.keys)
-        service = msgspec.structs.replace(service, keys=keys)
-    directory = str(path.parent.absolute() / floor.archive.directory)
+    directory = path.absolute().parent
+    links = [link.id for link in floor.link]
+    tables = [table.id for link in floor.link for table in link.table]
+    check_data_place(floor.service.data, directory, links, tables)
     return msgspec.structs.replace(
         floor,
-        service=service_beside(service, path.parent),
-        archive=msgspec.structs.replace(floor.archive, directory=directory),
-        signage=beside(floor.signage, path.parent),
+        service=service_from(floor.service, directory),
+        archive=archive_from(floor.archive, directory),
+        signage=look_from(floor.signage, directory),
     )
+
+
+def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
+    """The texts that cannot be printed: names stand on displays, in the ledger and in reports.
+
+    A file may be called anything: a path is printed in messages only, and escaped there.
+    """
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _unprintable(each, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _unprintable(each, (*path, number))
+    elif isinstance(value, str) and (problem := unprintable_problem(value)):
+        key = next(step for step in reversed(path) if isinstance(step, str))
+        if key not in PATHS:
+            yield path, f"{key} {problem}"
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:

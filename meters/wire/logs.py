@@ -8,6 +8,7 @@ from typing import Final, TextIO, cast
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bonus.terminal import escape_lines
 from meters.wire.log_file import LogFile
 from meters.wire.log_options import LogForm, LogLevel
 
@@ -75,10 +76,18 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
     # Texts are quoted, so that nobody's message can write to the terminal what it likes.
     plain = structlog.dev.plain_traceback
     return [
+        structlog.processors.format_exc_info,
+        _escaped_traceback,
         structlog.dev.ConsoleRenderer(
             colors=colors, repr_native_str=True, exception_formatter=plain
-        )
+        ),
     ]
+
+
+def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
+    """A traceback whose message, which may quote stored text, cannot write to the terminal."""
+    told = fields.get("exception")
+    return fields if told is None else {**fields, "exception": escape_lines(told)}
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -52,7 +51,7 @@ class Look(_Config, frozen=True, kw_only=True):
         ground: what everything stands on, as ``#rrggbb``.
         ink: numerals and words.
         accent: signs, rules and the band of a win.
-        logo: the path of an SVG, PNG or WebP file, beside the floor file unless absolute.
+        logo: the path of an SVG, PNG or WebP file, relative to the floor file.
         rotate: ``fit`` shows everything at once and takes turns only where the numerals would be
             too small to be read across the room; ``links`` and ``meters`` always take turns.
         rotate_seconds: how long each has its turn.
@@ -88,13 +87,6 @@ def look_problems(look: Look) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 f" their contrast is {told} to 1, and must be at least {least}"
             )
             yield (key,), reason
-
-
-def beside(look: Look, directory: Path) -> Look:
-    """The look with its logo's path as it is from anywhere."""
-    if look.logo is None:
-        return look
-    return msgspec.structs.replace(look, logo=str(directory.absolute() / look.logo))
 
 
 def contrast(one: str, other: str) -> float:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from bonus.settling.lines import Line
 
@@ -17,6 +18,8 @@ EVENT_BYTES_MAX: Final = 16_384
 
 CardName = str
 """A card by its two characters; the rules say whether it is one."""
+KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
+"""The same where no rule looks at it."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -60,8 +63,33 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     positions: Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
 
 
+class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
+    """Cards that were entered at a table and are not in the result of their round.
+
+    Attributes:
+        what: whose they are.
+        position: the position of a hand.
+        cards: the cards.
+        taken_back: whether they were taken back before the round was settled or void.
+        reason: why they were, where somebody said so.
+    """
+
+    what: Literal["hand", "dealer", "community"]
+    position: PositionNumber | None = None
+    cards: Annotated[list[KnownCard], msgspec.Meta(min_length=1, max_length=8)]
+    taken_back: bool = False
+    reason: Reason | None = None
+
+
+_Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
+
+
 class Result(_Message, frozen=True, kw_only=True, tag="result"):
-    """Every position that was dealt a hand, the dealer's hand and the community cards."""
+    """Every position that was dealt a hand, the dealer's hand and the community cards.
+
+    `entered_before`, an extension of the contract, are cards that were taken back and entered
+    differently; it is left out where there are none.
+    """
 
     seq: Seq
     at: Told
@@ -69,15 +97,21 @@ class Result(_Message, frozen=True, kw_only=True, tag="result"):
     positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
     community: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
+    entered_before: _Entered | UnsetType = UNSET
 
 
 class Void(_Message, frozen=True, kw_only=True, tag="void"):
-    """A round that is void before it has a result (649a.13): all wagers go back."""
+    """A round that is void before it has a result (649a.13): all wagers go back.
+
+    `entered`, an extension of the contract, are the cards that had been entered by then; it is left
+    out where there were none.
+    """
 
     seq: Seq
     at: Told
     round: RoundId
     reason: Reason
+    entered: _Entered | UnsetType = UNSET
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):

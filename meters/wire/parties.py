@@ -6,6 +6,10 @@ from typing import Final
 AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
+REDIS_PEOPLE_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
+"""In a service's bundle: the password of the Redis user that keeps users and operators' log."""
+EVENT_GROUP_FILE: Final = "event-group"
+"""In a service's bundle: the secret name by which all services share the tables' events."""
 SERVICES: Final = "services"
 """The directory in which every worker of the service has a bundle, named by its number."""
 

@@ -93,6 +93,17 @@ def with_one_host(url: str) -> str:
     return url[:start] + whole["hosts"].partition(",")[0] + url[end:]
 
 
+def without_user(url: str) -> str:
+    """An address without user and password.
+
+    >>> without_user("rediss://pit:secret@a:6379/0"), without_user("unix:///run/a@b.sock")
+    ('rediss://a:6379/0', 'unix:///run/a@b.sock')
+    """
+    scheme, mark, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
+
+
 def parse_replicated(url: str) -> ReplicatedAddress:
     """Read ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 

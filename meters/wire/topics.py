@@ -56,6 +56,10 @@ def ledger(link: str) -> str:
     return f"{ROOT}/{link}/ledger"
 
 
+OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
+"""Where the seal over the operators' log is retained, which no link's topic can be."""
+
+
 def parse_table_out(topic: str) -> TableAddress | None:
     """The table that speaks on a topic, or None where it is not a table's out.
 

@@ -63,16 +63,21 @@ class Floorperson(threading.Thread):
             act = "reject" if self._rng.random() < _REJECTED else "validate"
             if act == "reject":
                 body["reason"] = "no such hand on the table"
+                body["envy_not_due"] = self._rng.random() < 0.5
+        elif claim["state"] != "validated" or claim["paid_from"] != "hand_pay":
+            act = "pay-envy"
         else:
             act = "pay"
+            body["envy_paid"] = claim["envy_state"] == "validated"
             self._slips += 1
-            body["slip"] = f"{self.name} {self._slips}"
+            body["slip"] = f"{self.name}-{self._slips}"
         if url not in self._signed_in:
             self._signed_in[url] = Colleague(url, self.name)
         answer = self._signed_in[url].post(f"/api/v1/claims/{claim['claim']}/{act}", **body)
         if answer.status_code == 200:
             self.acts[act] += 1
-            self.decided.append((claim["claim"], act))
+            if act != "pay-envy":
+                self.decided.append((claim["claim"], act))
             return
         self.said_no[answer.status_code] += 1
         if answer.status_code in {401, 403}:

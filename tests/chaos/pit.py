@@ -18,6 +18,7 @@ import redis
 from controllers.table import Layout
 from meters.wire.floor import read_floor
 from tests.chaos.accounts import Accounts, hold_together
+from tests.chaos.copies import Replies
 from tests.chaos.floor import TERMS, tables_of, write_floor
 from tests.chaos.parts import (
     Part,
@@ -92,7 +93,8 @@ class Pit:
         self._hands = stack.enter_context(ThreadPoolExecutor(2 * len(CENTRAL)))
         for server in (self._redis, self._mosquitto):
             stack.enter_context(server)
-        self._wire = stack.enter_context(Wire(self._mosquitto.port))
+        self._wire = stack.enter_context(Wire(self._mosquitto.port, copies=True))
+        self._replies = stack.enter_context(Replies(self._mosquitto.port))
         self._parts["redis"] = ServerPart("redis", self._redis)
         self._parts["broker"] = ServerPart("broker", self._mosquitto)
         for name in SERVICES:
@@ -300,9 +302,10 @@ class Pit:
                 by.startswith("simulated") for by in accounts.decisions.values()
             ),
             refusals=dict(refusals),
+            events_answered_again=self._replies.repeated,
             longest_outage_s=round(self._longest_s, 1),
             memory_kib=self._memory,
-            problems=self.failed + accounts.problems,
+            problems=self.failed + accounts.problems + self._replies.problems,
         )
 
 

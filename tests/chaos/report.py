@@ -40,6 +40,7 @@ class Report(msgspec.Struct, kw_only=True):
     decided_by_people: dict[str, int]
     decided_by_simulation: int
     refusals: dict[str, int]
+    events_answered_again: int
     longest_outage_s: float
     memory_kib: dict[str, Memory]
     problems: list[str]

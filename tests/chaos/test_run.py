@@ -4,6 +4,8 @@ from itertools import islice, pairwise
 
 import pytest
 
+from meters.mqtt.packets import publish_packet, text
+from tests.chaos.copies import Copier
 from tests.chaos.plan import CENTRAL, WIRE, Blow, blows
 from tests.chaos.report import Memory, grown
 from tests.chaos.run import Options, run_chaos
@@ -40,6 +42,15 @@ def test_memory_that_grows_beyond_its_bound_is_a_problem() -> None:
     assert grown("redis", Memory(10_000, 400_000, 400_000), 10**6) is None
 
 
+def test_each_event_is_passed_on_three_times_and_nothing_else_is() -> None:
+    event = publish_packet(text("pitlink/v1/one/table/C-1/out"), 7, b"x" * 300)
+    other = publish_packet(text("pitlink/v1/one/table/C-1/status"), 8, b"{}")
+    ping = b"\xc0\x00"
+    copier = Copier()
+    passed = b"".join(copier.feed(bytes([byte])) for byte in ping + event + other + event)
+    assert passed == ping + 3 * event + other + 3 * event
+
+
 @pytest.mark.slow
 @pytest.mark.duty("D11")
 def test_duty_d11_after_a_minute_of_faults_everything_holds() -> None:
@@ -49,3 +60,4 @@ def test_duty_d11_after_a_minute_of_faults_everything_holds() -> None:
     assert report.fault_count > 5
     assert report.wagers_told == report.wagers_in_ledger > 100
     assert sum(report.claims.values()) > 0
+    assert report.events_answered_again > report.events / 2, "each event is sent three times"

@@ -142,7 +142,7 @@ def decide(seat: Seat) -> None:
     service = seat.stand.service
     (claim,) = [row["claim"] for row in service.claims() if row["table"] == seat.table]
     service.decide(claim, "validate")
-    service.decide(claim, "pay", slip=f"HP-{claim}")
+    service.decide(claim, "pay", slip=f"HP-{claim.replace('.', '-')}")
 
 
 Bring = Callable[[Seat], str]

@@ -22,6 +22,8 @@ from tests.model.tampering import play_a_while
 from tests.servers import RedisServer
 
 WAGERS: Final = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+VOID: Final = event_bytes(6, "void", "R3", reason="misdeal")
+"""The next event of a table that no hand pay holds, after `play_a_while`."""
 pytestmark = pytest.mark.usefixtures("soon")
 
 
@@ -102,7 +104,7 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
     await play_a_while(pit)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
+        assert await link.take("T-2", VOID)
         redis_server.kill()
     had = LedgerMark(tmp_path, pit.link.id).seen.entries
     tear(redis_server)
@@ -113,7 +115,7 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
     async with running(Pit(client), tmp_path) as again:
         reason = await again.goes_down(f"the store holds {kept} ledger entries and has held {had}")
         assert reason.index("`pitlink restore`") < reason.index("to begin anew all the same")
-        assert await again.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
+        assert await again.take("T-2", VOID) == []
         assert (await pit.store.snapshot()).last_entry == kept
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Self
 
+from tests.chaos.copies import Copier
 from tests.waiting import LONG_S, free_port
 
 _CHUNK = 65_536
@@ -15,11 +16,16 @@ _DONE_WITHIN_S = LONG_S
 class Wire:
     """A TCP relay on a loopback port of its own, run by a thread from entry to exit.
 
+    Args:
+        to_port: the broker's.
+        copies: whether each event of a table is passed on three times, back to back.
+
     Attributes:
         port: where it listens.
     """
 
-    def __init__(self, to_port: int) -> None:
+    def __init__(self, to_port: int, *, copies: bool = False) -> None:
+        self._copies = copies
         self.port = free_port()
         self._to_port = to_port
         self._loop = asyncio.new_event_loop()
@@ -94,7 +100,9 @@ class Wire:
         try:
             await asyncio.wait(
                 [
-                    asyncio.create_task(self._carry(reader, far_writer)),
+                    asyncio.create_task(
+                        self._carry(reader, far_writer, Copier() if self._copies else None)
+                    ),
                     asyncio.create_task(self._carry(far_reader, writer)),
                 ],
                 return_when=asyncio.FIRST_COMPLETED,
@@ -104,9 +112,14 @@ class Wire:
             for end in pair:
                 end.transport.abort()
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _carry(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        copier: Copier | None = None,
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
                 await self._flowing.wait()
-                writer.write(data)
+                writer.write(data if copier is None else copier.feed(data))
                 await writer.drain()

@@ -51,6 +51,7 @@ class ScriptedService:
         beating: whether the beat goes out.
         state: the controller's state.
         refuse: the code with which the next event is refused.
+        holding: the claims for which the books hold the table, as the contract lists claims.
         settlement: the lines and claims of the next result.
         draw: what is drawn for the next wagers.
         finals: jackpot events that every hello brings again.
@@ -75,6 +76,7 @@ class ScriptedService:
         self.state = "operable"
         self.reason = ""
         self.refuse: str | None = None
+        self.holding: list[dict[str, object]] = []
         self.settlement: dict[str, object] = {"lines": [], "claims": []}
         self.draw: dict[str, object] | None = None
         self.finals: list[dict[str, object]] = []
@@ -207,6 +209,9 @@ class ScriptedService:
             code, self.refuse = self.refuse, None
             error = {"code": code, "message": "refused by the test"}
             return {"seq": seq, "status": "refused", "error": error}
+        if self.holding and event["type"] == "wagers":
+            error = {"code": "held", "message": "the table is held"}
+            return {"seq": seq, "status": "refused", "claims": self.holding, "error": error}
         reply: dict[str, object] = {"seq": seq, "status": "accepted"}
         if event["type"] == "wagers":
             assert isinstance(event["round"], str)

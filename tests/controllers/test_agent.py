@@ -12,6 +12,7 @@ import pytest
 from controllers.agent import Agent
 from controllers.courier import Courier
 from controllers.outbox import OutboxError
+from controllers.panel.settlement import held_views
 from controllers.table import Phase
 from meters.wire import topics
 from meters.wire.address import embedded_broker_url, parse_broker_url
@@ -252,6 +253,7 @@ async def test_duty_d11_a_held_table_is_held_after_a_restart(
         await say_all(agent, ROUND)
     async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
         assert agent.state == "held"
+        assert await agent.wait_live(20), "held is no reason to say that the link is down"
         waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
         before = service.hellos
         await eventually_async(lambda: service.hellos > before)
@@ -269,6 +271,30 @@ async def test_a_lost_outbox_goes_on_from_the_services_number(
         await say_all(agent, ROUND)
     assert [event["seq"] for event in service.applied] == [42, 43]
     assert service.applied[0]["round"] == "R42"
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_table_whose_outbox_was_lost_is_held_by_the_books_until_the_documents_are_done(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    """It shows the win, stays held through another restart, and goes on by itself."""
+    service.last_seq, service.holding = 41, list(HAND_PAY["claims"])  # type: ignore[call-overload]
+    async with live_agent(mosquitto.url, tmp_path / "new.sqlite") as agent:
+        await say_all(agent, "wager 3 progressive")
+        assert await code_of(agent, "lockout") == "held"
+        await eventually_async(lambda: service.status.get("state") == "held")
+        (held,) = held_views(agent.table_state)
+        assert (held.claim, held.position, held.amount) == ("C1", 3, 5000)
+        assert agent.table_state.wagers == ()
+    async with Agent(
+        *link_and_table(), mosquitto.url, tmp_path / "new.sqlite", timing=SWIFT
+    ) as agent:
+        assert agent.state == "held"
+        service.holding, service.finals = [], [service.final("C1", "paid")]
+        await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
+        assert await agent.wait_live(10.0)
+        await say_all(agent, "repeat; lockout; chips 1; fold 3; dealer 2c 3c 4c; settle")
+    assert types_of(service) == ["wagers", "wagers", "result"]
 
 
 async def test_an_outbox_lost_in_mid_round_is_locked_out_until_the_round_is_void(

@@ -356,6 +356,14 @@ BAD_LINES = [
     (b'{"event": "wager", "position": 1, "wager": "progressive", "amount_cents": 1}', "bad_event"),
     (b'{"event": "void"}', "bad_event"),
     (b'{"event": "hand", "position": 1, "cards": "AsKsQs"}', "bad_event"),
+    (b'{"event": "void", "reason": "mis\\u001b[2Jdeal"}', "unprintable_text"),
+    (b'{"event": "void", "reason": "mis\\rdeal"}', "unprintable_text"),
+    (b'{"event": "done", "round": "R\\u202e1"}', "unprintable_text"),
+    (
+        b'{"event": "wager", "position": 1, "wager": "x", "amount": 100, "patron": "p\xc2\x9b"}',
+        "unprintable_text",
+    ),
+    (b'{"event": "wager", "position": 1, "wager": "progressive", "amount": 1e2}', "bad_event"),
     (b'{"event": "chips", "count": 4' + b" " * 4096 + b"}", "line_too_long"),
 ]
 

@@ -4,6 +4,7 @@ import pytest
 
 from bonus.settling.lines import Item, Line
 from bonus.wagers import PaidFrom
+from controllers.line_states import due_lines, open_lines
 from controllers.put_away import WAITING_MAX
 from controllers.reckoning import decide, reconcile
 from controllers.table import Phase, Returned, Settled, TableState
@@ -81,6 +82,74 @@ def test_what_was_decided_before_the_dealer_went_on_does_not_wait() -> None:
     assert waiting(table) == []
     assert table.state.last_settled is not None
     assert table.state.last_settled.round == "R1"
+
+
+TWO_LINES = (
+    won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
+    won(1, Item.FIVE_CARD_PROGRESSIVE, PaidFrom.GAME_ACCOUNT),
+    won(5, Item.FIVE_CARD_HAND_BONUS, PaidFrom.GAME_ACCOUNT),
+)
+
+
+def play_two(table: HandTable) -> None:
+    """A round with two wins that wait, and a line that needs nobody."""
+    claims = (
+        ClaimOpened(claim="C1", position=3, item="progressive", amount=5000),
+        ClaimOpened(claim="C2", position=1, item="five_card_progressive", amount=5000),
+    )
+    table.say_all(TO_SETTLE)
+    table.replies.append(accepted(table.seq + 1, TWO_LINES, claims))
+    assert table.say_short("settle").ok
+
+
+def open_of(table: HandTable) -> list[tuple[str, tuple[int, ...]]]:
+    return [(each.round, open_lines(each)) for each in table.state.waiting]
+
+
+@pytest.mark.parametrize("go_on", ["next", "lockout"])
+def test_a_line_that_could_be_paid_when_the_dealer_went_on_is_done(go_on: str) -> None:
+    table = HandTable()
+    play_two(table)
+    table.state = decide(table.state, "C1", "validated")
+    table.say_all(go_on)
+    assert open_of(table) == [("R1", (1,))]
+    table.state = decide(table.state, "C2", "validated")
+    assert code_of(table, "done R1") is None
+    assert open_of(table) == []
+
+
+def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid() -> None:
+    """They saw to what the panel showed, and to no more."""
+    table = HandTable()
+    play_two(table)
+    shown = due_lines(table.state.settled)  # type: ignore[arg-type]
+    assert shown == (2,)
+    table.state = decide(table.state, "C1", "validated")
+    table.state = decide(table.state, "C2", "rejected")
+    assert table.say("next", done=shown).ok
+    assert open_of(table) == [("R1", (0, 1))]
+
+
+def test_lines_are_done_one_by_one_while_another_win_waits() -> None:
+    table = HandTable()
+    play_two(table)
+    table.say_all("next")
+    assert open_of(table) == [("R1", (0, 1))]
+    table.state = decide(table.state, "C1", "validated")
+    answer = table.say("done", round="R1", line=1)
+    assert isinstance(answer.error, ErrorDetail)
+    assert answer.error.code == "claims_wait"
+    assert table.say("done", round="R1", line=0).ok
+    assert open_of(table) == [("R1", (1,))]
+    for gone in (0, 2, -1, 99):
+        answer = table.say("done", round="R1", line=gone)
+        assert isinstance(answer.error, ErrorDetail)
+        assert answer.error.code == "nothing_there"
+    assert table.state.last_settled is not None
+    assert table.state.last_settled.done == (0, 2)
+    table.state = decide(table.state, "C2", "rejected")
+    assert table.say("done", round="R1", line=1).ok
+    assert open_of(table) == []
 
 
 def full() -> HandTable:

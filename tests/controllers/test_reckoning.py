@@ -1,12 +1,14 @@
 """What the service's replies and hellos do to a table, by hand."""
 
 import pytest
+from msgspec import structs
 
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
+from controllers.panel.settlement import held_views
 from controllers.reckoning import Standing, compare, decide, reconcile
 from controllers.table import Decision, Phase, Returned, Settled, TableState
-from meters.wire.messages import ClaimOpened, DrawMade, HelloReply, Reply, Void
+from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 
 TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
@@ -65,6 +67,40 @@ def test_a_win_that_is_no_hand_pay_does_not_hold_the_table(paid_from: PaidFrom) 
     table = settled((line,), (claim,))
     assert table.state.phase is Phase.OPEN
     table.say_all("wager 1 progressive")
+
+
+def held_by_the_books(table: HandTable, *claims: str) -> Reply:
+    """The service's refusal of the next wagers, for wins that hold the table."""
+    opened = tuple(
+        ClaimOpened(claim=claim, position=3, item="progressive", amount=5000) for claim in claims
+    )
+    error = ErrorDetail(code="held", message="the table is held")
+    return Reply(seq=table.seq + 1, status="refused", claims=opened, error=error)
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+def test_a_table_that_lost_its_outbox_is_held_by_the_refusal_and_goes_on_by_itself() -> None:
+    """No card is dealt, the wagers go back, and who wins is said; the last decision opens it."""
+    table = HandTable()
+    table.say_all("wager 3 progressive; wager 5 five_card_hand_bonus")
+    table.replies.append(held_by_the_books(table, "C1", "C2"))
+    answer = table.say_short("lockout")
+    assert isinstance(answer.error, ErrorDetail)
+    assert (answer.ok, answer.error.code, answer.held) == (False, "held", ("C1", "C2"))
+    assert (table.state.phase, table.state.round, table.state.wagers) == (Phase.HELD, None, ())
+    assert table.state.returned is not None
+    assert [placed.position for placed in table.state.returned.wagers] == [3, 5]
+    state = decide(table.state, "C1", "validated")
+    assert [(held.claim, held.position, held.validated) for held in held_views(state)] == [
+        ("C1", 3, True),
+        ("C2", 3, False),
+    ]
+    state = decide(state, "C1", "paid")
+    assert (state.phase, state.held) == (Phase.HELD, ("C2",))
+    table.state = decide(state, "C2", "rejected")
+    assert (table.state.phase, table.state.held, table.state.hold) == (Phase.OPEN, (), None)
+    table.say_all("repeat; lockout; chips 1")
+    assert len(table.state.wagers) == 2
 
 
 def test_a_held_table_takes_no_event() -> None:
@@ -170,11 +206,12 @@ def test_the_settlement_stays_until_the_next_round_begins() -> None:
     assert [placed.position for placed in table.state.last_wagers] == [3]
     table.say_all("wager 1 progressive")
     assert table.state.settled == kept, "a wager puts away no settlement"
+    paid = structs.replace(kept, done=(0,))
     for begin in ("lockout", "next"):
         other = HandTable()
         other.state = table.state
         other.say_all(begin)
-        assert (other.state.settled, other.state.last_settled) == (None, kept), begin
+        assert (other.state.settled, other.state.last_settled) == (None, paid), begin
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")

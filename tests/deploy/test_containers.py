@@ -8,12 +8,13 @@ from typing import Final
 
 import compose_spec
 import pytest
+import yaml
 
 from meters.wire.floor import read_floor
 from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
 
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
-_PINNED: Final = re.compile(r"[a-z/-]+:v?\d+\.\d+\.\d+(-[a-z]+)?")
+_PINNED: Final = re.compile(r"[a-z/-]+:v?\d+\.\d+\.\d+(-[a-z]+)?(@sha256:[0-9a-f]{64})?")
 
 
 def compose_command() -> list[str] | None:
@@ -87,7 +88,23 @@ def test_what_is_mounted_is_there_and_every_key_goes_to_one_place() -> None:
         "keys-service-1": {"service-1"}, "keys-service-2": {"service-2"},
         "keys-check": {"service-1", "service-2"}, "keys-archive": {"archive"},
         "keys-grafana": {"grafana"},
+        "keys-metrics": {"service-1", "service-2", "tables", "prometheus"},
     }  # fmt: skip
+
+
+def test_its_prometheus_differs_by_the_token_alone() -> None:
+    """It asks from another machine, so to speak; all else is as `deploy/prometheus` has it."""
+    shipped, own = (
+        yaml.safe_load((DEPLOY / place / "prometheus.yml").read_text())
+        for place in ("prometheus", "container")
+    )
+    for job in shipped["scrape_configs"]:
+        job["authorization"] = {"credentials_file": "keys/token"}
+    assert own == shipped
+    volumes = compose()["services"]["prometheus"]["volumes"]
+    assert "keys-metrics:/etc/prometheus/keys:ro" in volumes
+    text = (DEPLOY / "container" / "floor.toml").read_text()
+    assert 'metrics_token = "/etc/pitlink/keys/metrics/token"\n' in text
 
 
 def test_the_floor_of_the_containers_names_them() -> None:

@@ -92,6 +92,7 @@ def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
         kubernetes_validate.validate(item, VERSION, strict=True)
     there = {item["metadata"]["name"]: set(item["data"]) for item in items}
     there["pitlink-front"] = {"tls.crt", "tls.key"}
+    there["pitlink-metrics"] = {"token"}
     for name, files in referred():
         assert files <= there[name], name
     secret = next(item for item in items if item["metadata"]["name"] == "pitlink-keys-service-2")

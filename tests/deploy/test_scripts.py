@@ -16,7 +16,7 @@ from tests.deploy.tree import DEPLOY
 from tests.keys.floor import write_floor
 from tests.servers import RedisServer, run_pitlink
 
-SCRIPTS: Final = ("backup", "put-keys", "up", "container/make-keys")
+SCRIPTS: Final = ("backup", "pin-images", "put-keys", "up", "container/make-keys")
 
 
 def run(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:

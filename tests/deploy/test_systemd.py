@@ -14,8 +14,9 @@ from tests.servers import pitlink_command, require
 UNITS: Final = DEPLOY / "systemd"
 EXPOSURE_MOST: Final = "20"
 """In tenths, of a hundred: what `systemd-analyze security` calls 2.0 of 10."""
-SERVICES: Final = ("pitlink-serve@1", "pitlink-table@TCP-01", "pitlink-audit", "pitlink-archive")
-TIMERS: Final = ("pitlink-audit", "pitlink-archive")
+SERVICES: Final = ("pitlink-serve@1", "pitlink-table@TCP-01", "pitlink-audit",
+            "pitlink-audit-whole", "pitlink-archive")  # fmt: skip
+TIMERS: Final = ("pitlink-audit", "pitlink-audit-whole", "pitlink-archive")
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -90,4 +91,4 @@ def test_directories_and_keys_are_their_owners_alone(tmp_path: Path) -> None:
             found = path.stat()
             assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (users[owner], mode), path
     data = (tmp_path / "var/lib/pitlink").stat()
-    assert (data.st_uid, stat.S_IMODE(data.st_mode)) == (users["pitlink"], 0o750)
+    assert (data.st_uid, stat.S_IMODE(data.st_mode)) == (users["pitlink"], 0o700)

@@ -11,8 +11,8 @@ import pytest
 from tests.failover.secured import SENTINEL_PASSWORD, SecuredFollower, SecuredSentinel
 from tests.keys.conftest import keys as keys  # noqa: PLC0414  (a fixture)
 from tests.keys.floor import write_floor
-from tests.processes import run_pitlink
-from tests.servers import eventually
+from tests.processes import Pitlink, run_pitlink
+from tests.servers import eventually, free_port
 from tests.staff import PIN
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
         sentinel = stack.enter_context(SecuredSentinel(keys, first))
         sentinel.until_seen()
         url = f"rediss+sentinel://localhost:{sentinel.port}/pitlink"
-        config = write_floor(tmp_path / "floor.toml", redis=url, keys=keys)
+        config = write_floor(tmp_path / "floor.toml", redis=url, http=free_port(), keys=keys)
         env = os.environ | {"PITLINK_SENTINEL_PASSWORD": SENTINEL_PASSWORD}
 
         def user(*arguments: str) -> str:
@@ -44,6 +44,10 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
 
         user("add", "Ada Lane", "--role", "administrator")
         assert "Ada Lane" in user("list")
+
+        # The books are another user's than the people, over the same sentinels.
+        with Pitlink("serve", "--config", str(config), env=env) as serve:
+            serve.until(lambda: "link operable" in serve.errors, what="the link operable")
 
         # Where pitlink archive runs there may be no keys but its own.
         shutil.copytree(keys / "archive", tmp_path / "archives" / "archive")

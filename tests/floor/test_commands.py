@@ -44,14 +44,22 @@ class TestCheck:
             "ok    signage",
             "warn  paytables of T-3",
             "ok    return of bonus on one",
+            "ok    last audit",
+            "ok    last whole audit",
+            "ok    last backup",
+            "ok    last look at the archive",
             "ok    redis",
+            "ok    services",
             "ok    schema of the people",
+            "ok    operators' log",
             "ok    schema of one",
             "ok    configuration of one",
             "ok    books of one",
             "ok    schema of two",
             "ok    configuration of two",
             "ok    books of two",
+            "ok    archive of one",
+            "ok    archive of two",
             "ok    broker",
         ]
         assert "no ante is offered: no ante_bonus of 649a.12(b) chosen" in done.stdout
@@ -91,7 +99,7 @@ class TestCheck:
         done = run_pitlink("check", "--config", floor_file(tmp_path, **urls))
         assert done.returncode == 1
         (line,) = [one for one in done.stdout.splitlines() if one.startswith(f"FAIL  {part}")]
-        assert "no answer within 5" in line
+        assert {"broker": "has not answered within", "redis": "no answer within 5"}[part] in line
 
     def test_a_redis_that_may_lose_writes(self, tmp_path: Path, mosquitto: Mosquitto) -> None:
         """What is to be set otherwise is said."""

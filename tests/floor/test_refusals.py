@@ -175,6 +175,8 @@ PARTS: Final = (
     Mistake(10, '"pitlink-data"', '""', "data is a directory"),
     Mistake(10, '"pitlink-data"', '"a\\u0000b"', "data is a directory"),
     Mistake(2, '"Test House"', '""', "name is empty"),
+    Mistake(2, '"Test House"', '"Test \\u001b[2J"', "name holds U+001B, which cannot be printed"),
+    Mistake(2, '"Test House"', '"Test\u202eesuoH"', "name holds U+202E, which cannot be printed"),
     Mistake(2, '"Test House"', f'"{"x" * 81}"', "name has 80 characters at most"),
     Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
 )  # fmt: skip
@@ -317,6 +319,7 @@ class TestFile:
         path = tmp_path / "floor.toml"
         path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
         text = FLOOR.replace('"logo.svg"', f'"{tmp_path / "logo.svg"}"')
+        text = text.replace('"pitlink-data"', f'"{tmp_path / "pitlink-data"}"')
         text += f'\n[archive]\ndirectory = "{tmp_path / "pitlink-archive"}"\n'
         assert read_floor(path) == parse_floor(text)
 

@@ -43,6 +43,15 @@ EVENTS: Final = (
     encode(result(2, positions=HANDS, dealer=["Kh", "Ah", "Kc"], community=["Js", "Ts"])),
     encode(result(3, positions=HANDS[:1], dealer=["3h", "8d", "Kc"], community=["Js", "Ts"])),
     encode(void(2)),
+    encode(void(2, entered=[{"what": "hand", "position": 3, "cards": ["As", "Ks", "Qs"]}])),
+    encode(
+        result(
+            2,
+            entered_before=[
+                {"what": "dealer", "cards": ["3h"], "taken_back": True, "reason": "Misread"}
+            ],
+        )
+    ),
     encode({"type": "hello", "at": AT}),
 )
 STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
@@ -100,7 +109,8 @@ def _judge(event: Wagers | Result | Void, told: dict[str, Any]) -> None:
                 check_dealt(told)
                 assert {3, 4, 6} <= {box["position"] for box in told["positions"]}
         case Void():
-            assert set(told) == {"seq", "at", "type", "round", "reason"}
+            assert set(told) - {"entered"} == {"seq", "at", "type", "round", "reason"}
+            check_entered(told.get("entered", []))
 
 
 def check_wagers(told: dict[str, Any]) -> int:
@@ -116,12 +126,23 @@ def check_wagers(told: dict[str, Any]) -> int:
 
 def check_dealt(told: dict[str, Any]) -> None:
     """Look at a result that was taken: real cards, each once."""
-    assert set(told) <= {"seq", "at", "type", "round", "positions", "dealer", "community"}
+    known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before"}
+    assert set(told) <= known
+    check_entered(told.get("entered_before", []))
     hands = [box.get("cards") or [] for box in told["positions"]]
     cards = Counter(card for hand in [*hands, told["dealer"]] for card in hand)
     cards.update(told.get("community") or [])
     assert set(cards.values()) == {1}, cards
     assert all(len(c) == 2 and c[0] in "23456789TJQKA" and c[1] in "cdhs" for c in cards)
+
+
+def check_entered(entered: list[dict[str, Any]]) -> None:
+    """Look at cards that are told as entered before."""
+    for one in entered:
+        assert set(one) <= {"what", "position", "cards", "taken_back", "reason"}
+        assert one["what"] in {"hand", "dealer", "community"}
+        assert 1 <= len(one["cards"]) <= 8
+        assert all(len(c) == 2 and c[0] in "23456789TJQKA" and c[1] in "cdhs" for c in one["cards"])
 
 
 def check_status(payload: bytes) -> None:

@@ -4,7 +4,7 @@ import itertools
 import re
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from random import Random
@@ -21,16 +21,19 @@ from meters.books.audit import LinkAudit
 from meters.books.standing import Snapshot
 from meters.books.store import LinkStore
 from meters.intake.batches import Arrival, LinkIntake
+from meters.intake.reading import read_event
 from meters.known import KnownTable, known_tables
 from meters.metrics import Metrics
 from meters.wire.floor import parse_floor
-from meters.wire.messages import HELLO_REPLY, REPLY
+from meters.wire.messages import HELLO_REPLY, REPLY, Hello
+from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table
 from tests.fuzz.junk import BYTES, mutated
 from tests.fuzz.service_targets import EVENTS, check_dealt, check_wagers
 from tests.fuzz.table_targets import REPLIES, ROUND, check_state
 from tests.fuzz.target import Check, Target, check_refusal, plain
 from tests.model.pit import FLOOR
+from tests.mqtt.events import AT
 from tests.servers import RedisServer
 
 _KEPT: Final = msgspec.json.encode(TableState())
@@ -106,6 +109,7 @@ def home_files(path: Path) -> Iterator[Path]:
 TABLES: Final = 20
 _SEQ: Final = re.compile(rb'"seq":\s?[1-7]\b')
 _ROUND: Final = re.compile(rb'"R1"')
+_OTHER_TIME: Final = b"2026-11-20T02:14:08.250Z"
 
 
 class Intake:
@@ -136,23 +140,25 @@ class Intake:
             await self.send()
 
     async def send(self) -> None:
-        """Have the batch taken, and hold the books against what was answered."""
+        """Have the batch taken with copies, and hold the books against what was answered."""
         batch, self.waiting = self.waiting, []
         if self.before is None:
             await self.store.open("service")
             self.before = await self.store.snapshot()
-        batch = await self._numbered(batch)
+        batch = _with_copies(await self._numbered(batch))
         outcome = await self.intake.take([Arrival(known, data) for known, data in batch])
         assert len(outcome.replies) == len(batch), "an event without an answer"
-        sent = {known.table.id: data for known, data in batch}
+        replies = _by_event(batch, outcome.replies)
         accepted = [
-            sent[address.table]
-            for address, reply in outcome.replies
-            if _is_accepted(reply, sent[address.table])
+            (known.table.id, data)
+            for (known, data), reply in zip(batch, replies, strict=True)
+            if _is_accepted(reply, data)
         ]
+        _hold_copies(batch, replies)
         after = await self.store.snapshot()
         if not accepted:
             assert after == self.before, "a refused event changed the books"
+        assert after.last_entry == self.before.last_entry + len(set(accepted)), "counted twice"
         assert sum(after.accounts.values()) == 0
         finding = await self.audit.run()
         assert finding.balanced, finding.problems
@@ -173,6 +179,55 @@ class Intake:
             )
             for (known, data), state in zip(batch, states, strict=True)
         ]
+
+
+def _with_copies(batch: Sequence[tuple[KnownTable, bytes]]) -> list[tuple[KnownTable, bytes]]:
+    """The same, each event up to three times, some in other bytes, out of order.
+
+    Chance follows from the events, so that an input that was found is made again.
+    """
+    random = Random(b"\0".join(data for _, data in batch))
+    whole = []
+    for known, data in batch:
+        copies = [data] * random.choice((1, 2, 2, 3))
+        if random.random() < 0.3:
+            copies.append(data.replace(AT.encode(), _OTHER_TIME))
+        whole += [(known, copy) for copy in copies]
+    random.shuffle(whole)
+    return whole
+
+
+def _by_event(
+    batch: Sequence[tuple[KnownTable, bytes]], replies: Iterable[tuple[TableAddress, bytes]]
+) -> list[bytes]:
+    """The reply to each event: what is unreadable is answered first, a hello last."""
+    kinds: dict[tuple[str, int], list[int]] = {}
+    for place, (known, data) in enumerate(batch):
+        event, seq = read_event(data)
+        order = 2 if isinstance(event, Hello) else 0 if seq is None else 1
+        kinds.setdefault((known.table.id, order), []).append(place)
+    places = {
+        table: [place for order in range(3) for place in kinds.get((table, order), ())]
+        for table, _ in kinds
+    }
+    found = [b""] * len(batch)
+    for address, reply in replies:
+        found[places[address.table].pop(0)] = reply
+    return found
+
+
+def _hold_copies(batch: Sequence[tuple[KnownTable, bytes]], replies: Sequence[bytes]) -> None:
+    """Hold that copies are answered alike, and that the first of a seq is the one that counts."""
+    first: dict[tuple[str, int], tuple[bytes, bytes]] = {}
+    for (known, data), reply in zip(batch, replies, strict=True):
+        event, seq = read_event(data)
+        if isinstance(event, Hello) or seq is None or plain(reply)["status"] == "out_of_order":
+            continue
+        was, told = first.setdefault((known.table.id, seq), (data, reply))
+        if was == data:
+            assert reply == told, f"a copy of {data[:200]!r} got {reply!r}, not {told!r}"
+        else:
+            assert plain(reply)["error"]["code"] == "seq_reused", reply
 
 
 def _is_accepted(reply: bytes, event: bytes) -> bool:

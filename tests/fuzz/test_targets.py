@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import meters.books.store
+from meters.books.lua import load_script
 from tests.fuzz.junk import mutated
 from tests.fuzz.run import TARGETS, FoundError, fuzz, input_of, shares
 from tests.fuzz.service_targets import EVENTS, check_event, check_status, check_topic
@@ -18,6 +20,7 @@ from tests.fuzz.text_targets import (
     check_name,
     check_settle,
 )
+from tests.sim.breaking import break_code
 
 INPUTS: Final = 30_000
 """Over all targets, by their shares; the long run is ``python -m tests fuzz``."""
@@ -56,6 +59,15 @@ def test_any_bytes_are_stood(data: bytes) -> None:
     check_card(data)
     check_name(data)
     assert input_of(TARGETS["wire"], 1, 1) == input_of(TARGETS["wire"], 1, 1)
+
+
+async def test_a_copy_that_is_refused_in_its_batch_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(meters.books.store, "load_script", load_script)
+    break_code("a copy in the same batch is refused")
+    with pytest.raises(FoundError, match=r"a copy of .* got .*seq_passed"):
+        await fuzz(TARGETS["intake"], 200, 0)
 
 
 async def test_an_input_that_is_not_stood_is_told_with_its_number() -> None:

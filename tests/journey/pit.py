@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 from tests.panel.stand import STANDS
 from tests.processes import Pitlink
 from tests.servers import Mosquitto, RedisServer
-from tests.staff import PIN, hire
+from tests.staff import PIN, Colleague, hire
 from tests.waiting import LONG_S, free_port
 
 ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
@@ -82,6 +82,7 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         await asyncio.to_thread(service.until, lambda: _ready(url), what="the service")
         for name, role in PEOPLE.items():
             await asyncio.to_thread(hire, config, name, role)
+            await asyncio.to_thread(Colleague, url, name)  # chooses a PIN of their own
         table = stack.enter_context(
             Pitlink("table", TABLE, "--config", str(config), "--panel", "--at",
                     f"127.0.0.1:{panel_port}")

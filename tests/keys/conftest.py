@@ -1,11 +1,13 @@
 """Keys made once, and servers that believe them."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.keys.floor import write_floor
+from tests.keys.machines import Floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.servers import run_pitlink
 
@@ -32,3 +34,9 @@ def store(keys: Path) -> Iterator[SecuredRedis]:
     """A Redis for all tests of a file that run in one worker."""
     with SecuredRedis(keys) as server:
         yield server
+
+
+@pytest.fixture
+def floor(tmp_path: Path, keys: Path, broker: SecuredMosquitto, store: SecuredRedis) -> Floor:
+    mine = shutil.copytree(keys, tmp_path / "keys")
+    return Floor(tmp_path, mine, broker, store.url)

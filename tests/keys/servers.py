@@ -66,6 +66,11 @@ class SecuredMosquitto(SecuredServer):
             passwords.write(password_lines(dict([OBSERVER])))
         self.port = self.password_port = 0
 
+    def take_lists(self, keys: Path) -> None:
+        """Put in what `pitlink keys` has written since; it is read at the next start."""
+        for name in ("acl", "passwords", "revoked.crl"):
+            shutil.copy(keys / "broker" / name, self._part / name)
+
     def lose_access_list(self) -> None:
         """Have it read its lists anew, where that of who may do what cannot be read."""
         (self._part / "acl").unlink()
@@ -113,9 +118,9 @@ class SecuredMosquitto(SecuredServer):
 class SecuredRedis(SecuredServer):
     """redis-server by `deploy/redis.conf`, over TLS on `port` and nowhere else."""
 
-    def __init__(self, keys: Path) -> None:
+    def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:
         self._program = require("redis-server")
-        super().__init__(keys, "redis", keys)
+        super().__init__(keys, "redis", made_at or keys)
         self.port = 0
 
     @property

@@ -88,7 +88,7 @@ MAY_READ: Final = {
         f"{ROOT}/main/meter/progressive",
     },
     SERVICE: {f"{ROOT}/{table}/{what}" for table in EVERY_TABLE for what in ("out", "status")}
-    | {topic for topic in FOR_ALL if topic.endswith("/controller")},
+    | {topic for topic in FOR_ALL if topic.endswith("/controller") or "/meter/" in topic},
     DISPLAY: FOR_ALL | {f"{ROOT}/{table}/status" for table in EVERY_TABLE},
     CHECK: set(),
 }

@@ -1,6 +1,7 @@
 """`pitlink keys`: what it makes, what it leaves alone, and what it says."""
 
 import datetime
+import hashlib
 import os
 import re
 import shutil
@@ -16,8 +17,10 @@ from meters.keys.holders import holders
 from meters.keys.keyring import Keyring
 from meters.keys.outlook import look_at_keys, look_at_ways
 from meters.keys.workers import own_party
+from meters.wire.credentials import broker_address
 from meters.wire.facility import Service
 from meters.wire.floor import Floor, read_floor
+from meters.wire.parties import service_party
 from tests.keys.floor import ANOTHER_TABLE, write_floor
 from tests.keys.servers import DEPLOY
 from tests.servers import run_pitlink
@@ -63,7 +66,7 @@ def test_every_table_has_its_bundle_and_no_more(keys: Path) -> None:
     )
     assert certificate.subject.rfc4514_string() == "CN=table.A-1"
     passwords = [path.read_text() for path in keys.rglob("*password")]
-    assert len(passwords) == len(set(passwords)) == 8
+    assert len(passwords) == len(set(passwords)) == 9
 
 
 def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None:
@@ -154,6 +157,71 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
     ours = x509.load_pem_x509_certificate(after["authority/ca.crt"])
     key = ours.public_key()
     assert crl.is_signature_valid(key)  # type: ignore[arg-type]
+
+
+def groups(keys: Path) -> list[str]:
+    """The name of the event group of each service."""
+    return [path.read_text() for path in sorted(keys.glob("services/*/event-group"))]
+
+
+def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
+    mine: Path, floor: Floor
+) -> None:
+    """A service more has the same name; when one is renewed, or lacks it, all have one name."""
+    (first,) = groups(mine)
+    assert fill(mine, floor, "table.A-1", services=2)["services/1"] == "kept"
+    assert groups(mine) == [first, first]
+    acts = fill(mine, floor, "service.2", services=2)
+    assert (acts["services/1"], acts["services/2"]) == ("changed", "renewed")
+    second, other = groups(mine)
+    assert (second == other, second == first) == (True, False)
+    (mine / "services" / "2" / "event-group").unlink()
+    assert [one.seen for one in look_at_keys(mine) if one.warns and "earlier" in one.seen]
+    fill(mine, floor, services=2)
+    assert groups(mine) == [second, second]
+    (mine / "services" / "2" / "event-group").write_text("another\n")
+    assert [one.seen for one in look_at_keys(mine) if one.warns and "same" in one.seen]
+    fill(mine, floor, services=2)
+    third, other = groups(mine)
+    assert third == other
+    assert third not in {first, second}
+    found = {path.name for path in mine.rglob("event-group")}
+    assert found == {"event-group"}
+    assert {path.parent.parent.name for path in mine.rglob("event-group")} == {"services"}
+
+
+def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
+    mine: Path, floor: Floor
+) -> None:
+    """It says so, keeps the rest, and lists the password; renewed, the service has another."""
+    before = contents(mine)
+    path = mine / "services" / "1" / "redis-people-password"
+    path.unlink()
+    assert [one.seen for one in look_at_keys(mine) if one.warns and path.name in one.seen]
+    acts = fill(mine, floor)
+    assert (acts["services/1"], acts["archive"]) == ("changed", "kept")
+    first, after = path.read_text(), contents(mine)
+    changed = {name for name in before if after[name] != before[name]}
+    # The broker's hashes have another salt each time.
+    assert changed == {f"services/1/{path.name}", "redis/users.acl", "broker/passwords"}
+    fill(mine, floor, "service.1", services=2)
+    assert path.read_text() != first
+    (line,) = re.findall(
+        r"^user pitlink-people .*$", contents(mine)["redis/users.acl"].decode(), re.MULTILINE
+    )
+    every = [each.read_text() for each in mine.rglob(path.name)]
+    hashed = {f"#{hashlib.sha256(each.strip().encode()).hexdigest()}" for each in every}
+    assert len(hashed) == 2
+    assert {word for word in line.split() if word.startswith("#")} == hashed
+
+
+@pytest.mark.parametrize("text", ["short", "a/b" * 20, "+" * 40, "#" + "a" * 40])
+def test_what_is_no_name_of_a_group_is_refused_without_being_shown(mine: Path, text: str) -> None:
+    (mine / "services" / "1" / "event-group").write_text(text)
+    service = Service(broker="mqtts://localhost:8883", keys=str(mine))
+    with pytest.raises(UserError, match="event-group holds no name") as error:
+        broker_address(service, service_party(1))
+    assert text not in str(error.value)
 
 
 def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who may do what at a real Redis over TLS: the service keeps its books, and no more."""
+"""Who may do what at a real Redis over TLS: books, people and archive, each with its own user."""
 
 import re
 import ssl
@@ -14,11 +14,42 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
+from meters.books.keys import LinkKeys
+from meters.books.slips import SLIPS_KEY
 from meters.keys.authority import Authority
-from meters.keys.redis_files import ARCHIVE_COMMANDS, COMMANDS, users
+from meters.keys.redis_files import (
+    ARCHIVE_COMMANDS,
+    COMMANDS,
+    PEOPLE_COMMANDS,
+    RedisPasswords,
+    users,
+)
+from meters.people.keys import PeopleKeys
+from meters.people.store import script_text
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
+PEOPLE: Final = "pitlink-people"
+PEOPLES_KEYS: Final = (
+    *PeopleKeys().log_and_head,
+    PeopleKeys().users,
+    PeopleKeys().administrators,
+    PeopleKeys().pins_set,
+    PeopleKeys().user("eve"),
+    PeopleKeys().account("eve"),
+    PeopleKeys().session("0"),
+    PeopleKeys().lock("eve"),
+)
+BOOKS_KEYS: Final = (
+    LinkKeys("main").accounts,
+    LinkKeys("main").ledger,
+    LinkKeys("main").claim("main.1.1"),
+    LinkKeys("main").approved,
+    LinkKeys("people").meters,
+    LinkKeys("main").event_group,
+    SLIPS_KEY,
+    "pitlink:replicated",
+)
 _CALL: Final = re.compile(r"redis\.p?call\(\s*['\"]([A-Za-z]+)['\"]")
 _REFUSED: Final = r"can't access|can't run|ACL|permission"
 """How Redis 6.2 to 8 say that a script may not do something."""
@@ -29,6 +60,12 @@ _ASKED: Final = re.compile(
 
 def password_of(keys: Path) -> str:
     return (keys / "services" / "1" / "redis-password").read_text().strip()
+
+
+def of_people(keys: Path) -> dict[str, str]:
+    """As whom users and operators' log are kept."""
+    path = keys / "services" / "1" / "redis-people-password"
+    return {"username": PEOPLE, "password": path.read_text().strip()}
 
 
 def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redis:
@@ -47,6 +84,59 @@ def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redi
         "retry": Retry(NoBackoff(), 0),
     }
     return redis.Redis(**settings | changed)
+
+
+def writes(key: str) -> list[list[str]]:
+    """Every way of reading or changing a key that some user of ours has."""
+    return [
+        *(["HSET", key, "a", "1"], ["HDEL", key, "a"], ["HINCRBY", key, "a", "1"]),
+        *(["HGET", key, "a"], ["HMGET", key, "a"], ["HGETALL", key]),
+        *(["XADD", key, "1-0", "a", "1"], ["XRANGE", key, "-", "+"], ["XREVRANGE", key, "+", "-"]),
+        *(["ZADD", key, "0", "eve"], ["ZREM", key, "eve"], ["ZRANGE", key, "0", "-1"]),
+        *(["SET", key, "1"], ["DEL", key], ["EXISTS", key]),
+    ]
+
+
+def refuses_all(user: redis.Redis, key: str, own: str) -> None:
+    """A key is refused to a user: alone, together with one of his own, in a script, in a batch."""
+    more = [["DEL", own, key], ["EXISTS", own, key], ["RENAME", own, key], ["COPY", own, key]]
+    for command in [*writes(key), *more]:
+        with pytest.raises(NoPermissionError):
+            user.execute_command(*command)  # type: ignore[no-untyped-call]
+        called = ", ".join(f"'{word}'" for word in command)
+        script = user.register_script(f"return redis.call({called})")
+        with pytest.raises(NoPermissionError):
+            script(keys=[key])
+        with pytest.raises(NoPermissionError):
+            script(keys=[own, key])
+        with pytest.raises(ResponseError, match=_REFUSED):
+            script(keys=[own])
+    with user.pipeline(transaction=True) as batch:
+        batch.delete(key)
+        with pytest.raises(NoPermissionError):
+            batch.execute()
+
+
+@pytest.fixture
+def people(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
+    """A client with the password for users and operators' log."""
+    with client(keys, store, **of_people(keys)) as found:
+        yield found
+
+
+@pytest.fixture
+def archive(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
+    """A client with the keys of `pitlink archive`."""
+    home = keys / "archive"
+    with client(
+        keys,
+        store,
+        username="pitlink-archive",
+        password=(home / "redis-password").read_text().strip(),
+        ssl_certfile=str(home / "archive.crt"),
+        ssl_keyfile=str(home / "archive.key"),
+    ) as found:
+        yield found
 
 
 @pytest.fixture
@@ -71,55 +161,96 @@ def service(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
         "CLUSTER RESET", "MEMORY PURGE",
     ],
 )  # fmt: skip
-def test_what_the_service_need_not_do_it_may_not(service: redis.Redis, command: str) -> None:
+def test_what_the_service_need_not_do_it_may_not(
+    service: redis.Redis, people: redis.Redis, command: str
+) -> None:
     """Emptying, configuring, listing and rewriting are none of its business."""
-    with pytest.raises(NoPermissionError):
-        service.execute_command(*command.split())  # type: ignore[no-untyped-call]
+    for user, tag in ((service, "x"), (people, "@people")):
+        words = command.replace("pitlink:a", f"pitlink:{{{tag}}}:a").split()
+        with pytest.raises(NoPermissionError):
+            user.execute_command(*words)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.duty("D20")
-def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(
-    keys: Path, store: SecuredRedis
-) -> None:
-    home = keys / "archive"
-    with client(
-        keys,
-        store,
-        username="pitlink-archive",
-        password=(home / "redis-password").read_text().strip(),
-        ssl_certfile=str(home / "archive.crt"),
-        ssl_keyfile=str(home / "archive.key"),
-    ) as archive:
-        archive.xadd("pitlink:cut", {"a": "1"}, id="1-0")
-        archive.xadd("pitlink:cut", {"a": "2"}, id="2-0")
-        assert archive.xtrim("pitlink:cut", minid="2-0", approximate=False) == 1
-        archive.delete("pitlink:cut")
-        for command in ("FLUSHALL", "XDEL pitlink:cut 1-1", "CONFIG SET appendonly no", "KEYS *"):
+def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis) -> None:
+    """Of links alone: it has nothing to do with people, nor with the list of slips."""
+    ledger = LinkKeys("cut").ledger
+    archive.xadd(ledger, {"a": "1"}, id="1-0")
+    archive.xadd(ledger, {"a": "2"}, id="2-0")
+    assert archive.xtrim(ledger, minid="2-0", approximate=False) == 1
+    archive.delete(ledger)
+    for command in ("FLUSHALL", f"XDEL {ledger} 1-1", "CONFIG SET appendonly no", "KEYS *"):
+        with pytest.raises(NoPermissionError):
+            archive.execute_command(*command.split())  # type: ignore[no-untyped-call]
+    for key in (*PEOPLES_KEYS, SLIPS_KEY):
+        for words in writes(key):
             with pytest.raises(NoPermissionError):
-                archive.execute_command(*command.split())
+                archive.execute_command(*words)  # type: ignore[no-untyped-call]
+    with pytest.raises(NoPermissionError):
+        archive.execute_command("XTRIM", PeopleKeys().log, "MINID", "2-0")  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("key", PEOPLES_KEYS)
+def test_with_the_books_password_nobody_touches_people(service: redis.Redis, key: str) -> None:
+    """No administrator is inserted, no session made, and the operators' log is not written anew."""
+    refuses_all(service, key, "pitlink:{main}:accounts")
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("key", BOOKS_KEYS)
+def test_with_the_people_s_password_nobody_touches_books(people: redis.Redis, key: str) -> None:
+    """Neither those of a link, nor its ledger, nor the slips that were paid."""
+    refuses_all(people, key, PeopleKeys().users)
+
+
+@pytest.mark.duty("D20")
+def test_an_administrator_is_not_inserted_by_our_own_script(
+    service: redis.Redis, people: redis.Redis
+) -> None:
+    """The script that adds users, loaded and called with the books' password, writes nothing."""
+    keys = PeopleKeys()
+    named = [keys.user("eve"), keys.users, keys.administrators, *keys.log_and_head]
+    named += [keys.pins_set, keys.account("eve"), keys.account("")]
+    at = "2026-01-01T00:00:00Z"
+    arguments = ["eve", "Eve", "administrator", "hash", at, "command", "", "", keys.user_prefix]
+    add = script_text("add_user")
+    with pytest.raises(NoPermissionError):
+        service.register_script(add)(keys=named, args=[*arguments, "0"])
+    assert not people.exists(*named)
+    assert people.register_script(add)(keys=named, args=[*arguments, "0"]) == b"ok"
+    people.delete(*named)
 
 
 @pytest.mark.duty("D20")
 def test_only_its_own_keys(service: redis.Redis) -> None:
     """Neither directly nor by a script."""
-    service.hset("pitlink:own", "field", "1")
-    assert service.hget("pitlink:own", "field") == b"1"
-    for key in ("others", "pitlin", "xpitlink:own"):
+    own = "pitlink:{own}:x"
+    service.hset(own, "field", "1")
+    assert service.hget(own, "field") == b"1"
+    for key in (
+        "others",
+        "pitlin",
+        "xpitlink:{own}:x",
+        "pitlink:own",
+        "pitlink:{",
+        "PITLINK:{a}:x",
+    ):
         with pytest.raises(NoPermissionError):
             service.hset(key, "field", "1")
         with pytest.raises(NoPermissionError):
             service.hgetall(key)
     mine = service.register_script("return redis.call('HGET', KEYS[1], 'field')")
-    assert mine(keys=["pitlink:own"]) == b"1"
+    assert mine(keys=[own]) == b"1"
     with pytest.raises(NoPermissionError):
         mine(keys=["others"])
     hidden = service.register_script("return redis.call('HSET', 'others', 'field', '1')")
     with pytest.raises(ResponseError, match=_REFUSED):
-        hidden(keys=["pitlink:own"])
+        hidden(keys=[own])
     emptying = service.register_script("return redis.call('FLUSHALL')")
     with pytest.raises(ResponseError, match=_REFUSED):
-        emptying(keys=["pitlink:own"])
-    service.delete("pitlink:own")
+        emptying(keys=[own])
+    service.delete(own)
 
 
 @pytest.mark.duty("D20")
@@ -136,6 +267,9 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
         {"username": "default", "password": ""},
         {"username": "default", "password": password_of(keys)},
         {"password": "wrong"},
+        {"username": PEOPLE},
+        {"password": of_people(keys)["password"]},
+        {"username": "pitlink-archive"},
         {"password": table},
         {"ssl_certfile": None, "ssl_keyfile": None},
         {"ssl_certfile": str(tmp_path / "crt"), "ssl_keyfile": str(tmp_path / "key")},
@@ -155,16 +289,17 @@ def test_what_was_written_is_there_after_a_restart(keys: Path) -> None:
     with SecuredRedis(keys) as store:
         with client(keys, store) as service:
             twice = service.register_script(
-                "redis.call('HSET', KEYS[1], 'a', '1'); redis.call('SADD', KEYS[2], 'b')"
+                "redis.call('HSET', KEYS[1], 'a', '1'); redis.call('HSET', KEYS[2], 'b', '1')"
             )
             twice(keys=["pitlink:{x}:one", "pitlink:{x}:two"])
             with service.pipeline(transaction=True) as pipe:
-                pipe.zadd("pitlink:three", {"c": 1}).set("pitlink:four", "d", px=600_000).execute()
+                pipe.zadd("pitlink:{x}:three", {"c": 1})
+                pipe.set("pitlink:{x}:four", "d", px=600_000).execute()
         store.kill()
         store.start()
         with client(keys, store) as service:
             assert service.hgetall("pitlink:{x}:one") == {b"a": b"1"}
-            there = service.exists("pitlink:{x}:two", "pitlink:three", "pitlink:four")
+            there = service.exists("pitlink:{x}:two", "pitlink:{x}:three", "pitlink:{x}:four")
             assert there == 3
 
 
@@ -179,27 +314,38 @@ def test_the_house_s_own_users_stay(keys: Path) -> None:
     """What it added to the file of users is there when the file is written anew."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
-    lines = users(["one", "two"], "three", before).splitlines()
-    assert [line.split()[1] for line in lines] == ["default", USER, "pitlink-archive", "backup"]
-    assert lines[3] == house
-    assert lines[1].count("#") == 2
+    lines = users(RedisPasswords(["1", "2"], ["3", "4"], "5"), before).splitlines()
+    named = [line.split()[1] for line in lines]
+    assert named == ["default", USER, PEOPLE, "pitlink-archive", "backup"]
+    assert lines[4] == house
+    assert [line.count("#") for line in lines[1:4]] == [2, 2, 1]
 
 
 def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     """Each command of a script or of the service is on the list, and each of the list is used."""
-    used = {"auth", "hello", "ping", "select", "client|setname", "evalsha", "script|load"}
-    used |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
-    for package in ("meters.books", "meters.people"):
-        for path in (files(package) / "scripts").iterdir():
-            if path.name.endswith(".lua"):
-                used |= {call.lower() for call in _CALL.findall(path.read_text())}
-    includes = files("meters.books") / "scripts" / "includes"
-    for path in includes.iterdir():
-        used |= {call.lower() for call in _CALL.findall(path.read_text())}
+    every = {"auth", "hello", "ping", "select", "client|setname", "evalsha", "script|load"}
+    every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
+    books, people = called_by("meters.books"), called_by("meters.people")
     for source in Path(str(files("meters"))).rglob("*.py"):
         if "bench" in source.parts:
             continue
-        found = _ASKED.findall(source.read_text())
-        used |= {name.replace("config_get", "config|get") for name in found}
-    assert set(ARCHIVE_COMMANDS) == used
-    assert used - set(COMMANDS) == {"xtrim"}, "which only the archive may"
+        asked = {name.replace("config_get", "config|get") for name in asked_by(source)}
+        if "failover" in source.parts or source.name == "redis_health.py":
+            every |= asked
+        elif "people" in source.parts or source.name == "log_auditing.py":
+            people |= asked
+        elif source.name != "redis_users.py":
+            books |= asked
+    assert set(ARCHIVE_COMMANDS) == books | every
+    assert set(ARCHIVE_COMMANDS) - set(COMMANDS) == {"xtrim"}, "which only the archive may"
+    assert set(PEOPLE_COMMANDS) == people | every
+
+
+def called_by(package: str) -> set[str]:
+    """The commands of a package's scripts."""
+    scripts = Path(str(files(package) / "scripts")).rglob("*.lua")
+    return {call.lower() for path in scripts for call in _CALL.findall(path.read_text())}
+
+
+def asked_by(source: Path) -> set[str]:
+    return set(_ASKED.findall(source.read_text()))

@@ -93,11 +93,15 @@ def test_every_command_works(pit: Pit) -> None:
     assert (added.returncode, added.stderr) == (0, "")
     listed = run_pitlink("user", "list", "--json", "--config", path)
     assert "Ada" in listed.stdout
+    given = {"name": "Ada", "pin": "314159"}
+    signed_in = httpx.post(f"{pit.service.url}/api/v1/sign-in", json=given, timeout=30)
+    assert signed_in.is_success, signed_in.text
     audit = run_pitlink("audit", "--json", "--config", path)
     assert (audit.returncode, json.loads(audit.stdout)["balanced"]) == (0, True)
     check = run_pitlink("check", "--config", path)
     assert check.returncode == 0, check.stdout
-    for line in ("ok    keys: ", "ok    redis: ", f"answers at localhost:{pit.broker.port}"):
+    parts = ("ok    keys: ", "ok    redis: ", "ok    users at redis: ", "ok    operators' log: ")
+    for line in (*parts, f"answers at localhost:{pit.broker.port}"):
         assert line in check.stdout
     eventually(pit.service.ready, what="the service ready still")
 
@@ -121,7 +125,11 @@ def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
 
 def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
     """Neither passwords nor private keys stand in any log or on any page."""
-    secrets = [path for path in keys.rglob("*") if path.suffix == ".key" or "password" in path.name]
+    secrets = [
+        path
+        for path in keys.rglob("*")
+        if path.suffix == ".key" or "password" in path.name or path.name == "event-group"
+    ]
     told = pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
     with httpx.Client(base_url=pit.service.url, timeout=30) as web:
         for place in ("/healthz", "/readyz", "/metrics", "/api/v1/meters", "/signage"):

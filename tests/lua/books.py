@@ -6,11 +6,12 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.books.standing import Act, Decided
+from meters.books.standing import Act, Decided, EnvyAct
 from meters.books.steps import (
     Answer,
     Contribution,
     DueStep,
+    EnvyStep,
     Kind,
     ReplyWork,
     ResultWork,
@@ -88,7 +89,12 @@ class Books:
                         keys.append(self.keys.claim(due.claim))
                     key = FIXED_KEYS + len(keys) if due.claim else 0
                     dues.append(msgspec.structs.replace(due, claim_key=key))
-                work = msgspec.structs.replace(work, dues=tuple(dues))
+                envy = []
+                for one in work.envy:
+                    keys.append(self.keys.claim(one.claim))
+                    place_of_claim = FIXED_KEYS + len(keys)
+                    envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
+                work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
             placed.append(msgspec.structs.replace(step, table_key=place, work=work))
         return await self.store.apply(placed, keys)
 
@@ -125,6 +131,28 @@ class Books:
             percent=percent,
             hand_pay=hand_pay,
             limit_cents=limit_cents,
+        )
+
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        *owed: tuple[str, int],
+        by: str = "floor",
+        only_envy: bool = False,
+        hand_pay: bool = True,
+    ) -> int:
+        """Settle what is owed for Envy under a claim, by meter in cents; the ledger entry."""
+        return await self.store.decide_envy(
+            claim,
+            act,
+            by,
+            b'{"act":"%s"}' % act.encode(),
+            table="T-1",
+            round_id="R1",
+            only_envy=only_envy,
+            hand_pay=hand_pay,
+            owed=owed,
         )
 
     async def accounts(self) -> dict[str, int]:
@@ -220,13 +248,14 @@ def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> Step:
 def result(
     seq: int, *dues: DueStep, takes: Sequence[TakeStep] = (), basis: int, round_id: str = "R1",
     table: str = "T-1", reply: Sequence[str | int] | None = None, digest: str = "",
+    envy: Sequence[EnvyStep] = (),
 ) -> Step:  # fmt: skip
     """A result; its reply names each due's cents between bars unless one is given."""
     parts: list[str | int] = [f'{{"result":{seq},"cents":"']
     for number in range(1, len(dues) + 1):
         parts += [number, "|"]
     parts.append('"}')
-    work = ResultWork(tuple(reply if reply is not None else parts), tuple(takes), dues)
+    work = ResultWork(tuple(reply if reply is not None else parts), tuple(takes), dues, tuple(envy))
     return _step(seq, Kind.RESULT, round_id, work, table=table, basis=basis, digest=digest)
 
 
@@ -246,6 +275,16 @@ def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:
 def odds(cents: int, *, claim: str = "", meter: str = METER) -> DueStep:
     """Fixed cents, claimed or paid at once."""
     return DueStep(0, cents, meter, 0, claim, f'{{"claim":"{claim}"}}' if claim else "")
+
+
+def envy_due(cents: int, claim: str, *, meter: str = METER) -> DueStep:
+    """An Envy Bonus that is owed under a claim."""
+    return DueStep(0, cents, meter, 0, "", "", envy=claim)
+
+
+def envy_under(claim: str, *, opened: bool = True, meter: str = METER) -> EnvyStep:
+    """That Envy Bonuses are owed under a claim, which a win opened, or which is of them alone."""
+    return EnvyStep(0, claim, meter, "" if opened else f'{{"claim":"{claim}"}}')
 
 
 def total(accounts: Mapping[str, int]) -> int:

@@ -328,7 +328,7 @@ async def test_terms_of_the_open_round_are_kept_until_it_is_over(books: Books) -
 async def test_claims_of_the_last_results_are_kept_to_be_told_again(books: Books) -> None:
     """A table may have missed what became of a win some rounds ago; the oldest are let go."""
     opened = []
-    for number in range(20):
+    for number in range(68):
         seq, name = 2 * number + 1, f"R{number}"
         claim = f"T-1-{seq + 1}-1"
         due = odds(600, claim=claim)
@@ -336,6 +336,6 @@ async def test_claims_of_the_last_results_are_kept_to_be_told_again(books: Books
             wagers(seq, round_id=name), result(seq + 1, due, basis=seq, round_id=name)
         )
         opened.append(claim)
-    await books.accept(wagers(41, round_id="R40"), void_step(42, round_id="R40"))
+    await books.accept(wagers(137, round_id="R68"), void_step(138, round_id="R68"))
     (state,) = await books.store.table_states(["T-1"])
-    assert state.claims == tuple(opened[-16:])
+    assert state.claims == tuple(opened[-64:])

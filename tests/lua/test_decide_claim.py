@@ -244,7 +244,7 @@ async def test_rejection_takes_back_the_envy_that_is_not_due(books: Books) -> No
     held = before[f"claim:{CLAIM}"]
     await books.store.decide(
         CLAIM, "reject", "amy", b"{}", table="T-1", round_id="R1", meter=METER, percent=True,
-        hand_pay=True, envy_back_cents=1_000,
+        hand_pay=True, envy_cents=1_000,
     )  # fmt: skip
     after = await books.accounts()
     assert after["paid"] == before["paid"] - 1_000 * CENT == 0
@@ -290,3 +290,29 @@ async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
     with pytest.raises(BooksError, match="books_differ"):
         await books.decide(CLAIM, "pay")
     assert await books.keyspace() == before
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("act", ["validate", "reject"])
+async def test_table_is_told_again_of_what_is_decided_however_many_it_won_since(
+    books: Books, act: Act
+) -> None:
+    """A claim that waits long is in its list when it is decided: a table may have been away."""
+    await _win(books)
+    await books.redis.hset(books.keys.table("T-1"), "claims", "T-1-8-1 T-1-9-1")
+    await books.decide(CLAIM, act)
+    (state,) = await books.store.table_states(["T-1"])
+    assert state.claims == ("T-1-8-1", "T-1-9-1", CLAIM)
+    if act == "validate":
+        await books.decide(CLAIM, "pay")
+        (state,) = await books.store.table_states(["T-1"])
+        assert state.claims == ("T-1-8-1", "T-1-9-1", CLAIM), "and there once"
+
+
+async def test_table_is_told_again_of_the_last_claims_only(books: Books) -> None:
+    await _win(books)
+    many = [f"T-1-{number}-1" for number in range(10, 74)]
+    await books.redis.hset(books.keys.table("T-1"), "claims", " ".join(many))
+    await books.decide(CLAIM, "validate")
+    (state,) = await books.store.table_states(["T-1"])
+    assert state.claims == (*many[1:], CLAIM)

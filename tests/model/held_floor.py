@@ -67,7 +67,7 @@ class HeldFloor(RuleBasedStateMachine):
     def _hold(self, table: str, payload: bytes, verdict: Verdict, reply: bytes) -> None:
         """Hold a reply against its verdict, and book what was accepted."""
         if verdict.status == "again":
-            assert reply == verdict.reply
+            assert reply == verdict.reply, (reply, verdict)
             return
         said, event = json.loads(reply), json.loads(payload)
         assert said["seq"] == event["seq"]
@@ -78,7 +78,7 @@ class HeldFloor(RuleBasedStateMachine):
             }  # fmt: skip
             return
         if verdict.status == "refused":
-            assert said["error"]["code"] == verdict.code
+            assert said["error"]["code"] == verdict.code, (reply, verdict)
             if verdict.code in {"seq_reused", "seq_passed"}:
                 return
         else:
@@ -144,7 +144,7 @@ class HeldFloor(RuleBasedStateMachine):
             (claim.state, claim.cents, claim.after_cents) for claim in self.books.claims.values()
         ]
         waiting = [row.claim for row in self.runner.run(self.pit.desk.waiting())]
-        assert sorted(waiting) == sorted(self.books.waiting())
+        assert sorted(waiting) == sorted({*self.books.waiting(), *self.books.waiting_envy()})
 
     @invariant()
     def audit_balances(self) -> None:

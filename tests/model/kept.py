@@ -27,23 +27,29 @@ class Kept:
         self.days = Days(pit)
         self.archive = Archive(home, pit.link.id)
         self.rounds = 0
+        self._table = "T-1"
 
     async def open(self) -> None:
         await self.days.open()
         await Configuration(self.pit.floor, self.pit.store).adopt("service")
 
     async def play(self, *, decide: bool = True) -> str:
-        """A round with wins, one of them a percentage; the claim of that one."""
+        """A round with wins, one of them a percentage; the claim of that one.
+
+        Where they are left undecided they hold their table, and another goes on.
+        """
         self.rounds += 1
         reply = await self.pit.round(
             {3: EVERYTHING, 5: EVERYTHING}, {3: "As Ks Qs", 5: RAGS},
-            community="Js Ts", round_id=f"R{self.rounds}",
+            community="Js Ts", round_id=f"R{self.rounds}", table=self._table,
         )  # fmt: skip
         claims = [claim.claim for claim in reply.claims or ()]
         for claim in claims if decide else ():
             row = await self.pit.decide(claim, "validate")
             if row.paid_from == "hand_pay":
                 await self.pit.decide(claim, "pay")
+        if not decide:
+            self._table = "T-2"
         return claims[0]
 
     async def week(self, days: int = 3, rounds: int = 2) -> None:

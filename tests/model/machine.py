@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
-from meters.books.standing import Act
+from meters.books.standing import Act, EnvyAct
 from meters.desk.doors import DeskError
 from meters.desk.rows import Adjustment
 from tests.model.deals import (
@@ -25,6 +27,16 @@ from tests.model.pit import AT
 ROYAL: Final = ("As", "Ks", "Qs")
 BELOW: Final = ("9s", "8s", "7s")
 RAGS: Final = ("2c", "7d", "9h")
+ENTERED: Final = [
+    {"what": "hand", "position": 1, "cards": ["As", "Ks"], "taken_back": True, "reason": "Misread"},
+    {"what": "dealer", "cards": ["2c"]},
+]
+"""What a table says was entered before: it moves no money."""
+
+
+def _altered(payload: bytes) -> bytes:
+    """The same event in other bytes."""
+    return payload.replace(AT.encode(), b"2026-11-20T02:14:08Z")
 
 
 class Floor(HeldFloor):
@@ -57,7 +69,8 @@ class Floor(HeldFloor):
         if now is None:
             event = self._wagers(data, table, flawed=flawed)
             return event | {"round": self._next_round(table)}
-        return result_event(data.draw, self.books.tables[table], flawed=flawed) | {"round": now}
+        event = result_event(data.draw, self.books.tables[table], flawed=flawed) | {"round": now}
+        return event | data.draw(st.sampled_from(({}, {"entered_before": ENTERED})))
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def play(self, data: DataObject, table: str, worker: int) -> None:
@@ -90,6 +103,7 @@ class Floor(HeldFloor):
         """Several wagers on the dealer's hand, which wins all of the meter or a tenth."""
         at = self.books.tables[table]
         if at.round is None:
+            self._pay_what_holds(table)
             event = wagers_on_the_dealer(data.draw, at, 137) | {"round": self._next_round(table)}
             self._send(table, self._bytes(table, event), worker)
         event = stacked_event(at, top=RAGS, dealer=dealer) | {"round": at.round}
@@ -100,6 +114,7 @@ class Floor(HeldFloor):
         """A round that is void."""
         self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
+        event |= data.draw(st.sampled_from(({}, {"entered": ENTERED})))
         self._send(table, self._bytes(table, event), worker)
 
     @rule(data=st.data(), tables=st.permutations(TABLES), worker=st.sampled_from(WORKERS))
@@ -112,6 +127,7 @@ class Floor(HeldFloor):
     def _begin(self, data: DataObject, table: str, worker: int) -> None:
         """Have a round open at a table."""
         if self.books.tables[table].round is None:
+            self._pay_what_holds(table)
             self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
@@ -126,20 +142,59 @@ class Floor(HeldFloor):
             reply = replies.get(table) or self._repeat_until_answered(table, payload, worker)
             self._hold(table, payload, verdict, reply)
 
+    @rule(data=st.data(), worker=st.sampled_from(WORKERS))
+    def play_with_copies(self, data: DataObject, worker: int) -> None:
+        """Events of several tables in one batch, with copies of them, altered ones, and old ones.
+
+        Each is answered as if it had come after the ones before it, whichever of two that share a
+        seq comes first.
+        """
+        batch: list[tuple[str, bytes]] = []
+        for table in data.draw(st.permutations(TABLES))[: data.draw(st.integers(1, 3))]:
+            event = self._next_event(data, table)
+            payload = self._bytes(table, event)
+            batch += [(table, payload)] * data.draw(st.integers(2, 3))
+            if data.draw(st.booleans()):
+                batch.append((table, _altered(payload)))
+            if event["type"] == "wagers" and data.draw(st.booleans()):
+                void = {"type": "void", "reason": "misdeal", "round": event["round"]}
+                batch += [(table, self._bytes(table, void, ahead=2))] * 2
+        if self.sent:
+            batch += data.draw(st.lists(st.sampled_from(self.sent), max_size=3))
+        self._send_together(data.draw(st.permutations(batch)), worker)
+
+    def _send_together(self, batch: Sequence[tuple[str, bytes]], worker: int) -> None:
+        """Send a batch, and what it left without an answer once more by itself."""
+        outcome = self.runner.run(self.pit.take(batch, worker=worker))
+        replies: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
+        for address, reply in outcome.replies:
+            replies[address.table, json.loads(reply)["seq"]].append(reply)
+        unanswered = []
+        for table, payload in batch:
+            # A worker that remembers another round answers no copy of a result.
+            found = replies.get((table, json.loads(payload)["seq"]))
+            if found is None:
+                unanswered.append((table, payload))
+            else:
+                self._hold(table, payload, self.books.judge(table, payload), found.pop(0))
+        assert not any(replies.values()), f"more answers than events: {replies}"
+        for table, payload in unanswered:
+            self._send(table, payload, worker)
+
     @rule(data=st.data(), table=st.sampled_from(TABLES))
     def race(self, data: DataObject, table: str) -> None:
-        """The same event at both workers at once: counted once, answered alike."""
+        """Copies of the same event at both workers at once: counted once, answered alike."""
         payload = self._bytes(table, self._next_event(data, table))
         verdict = self.books.judge(table, payload)
+        copies = [(table, payload)] * data.draw(st.integers(1, 3))
 
-        async def at_both() -> list[bytes | None]:
-            return list(
-                await asyncio.gather(
-                    *(self.pit.send(table, payload, worker=worker) for worker in WORKERS)
-                )
+        async def at_both() -> list[bytes]:
+            outcomes = await asyncio.gather(
+                *(self.pit.take(copies, worker=worker) for worker in WORKERS)
             )
+            return [reply for outcome in outcomes for _, reply in outcome.replies]
 
-        replies = {reply for reply in self.runner.run(at_both()) if reply is not None}
+        replies = set(self.runner.run(at_both()))
         replies.add(self._repeat_until_answered(table, payload, 0))
         assert len(replies) == 1, replies
         self._hold(table, payload, verdict, replies.pop())
@@ -189,7 +244,7 @@ class Floor(HeldFloor):
     def forge(self, data: DataObject, worker: int) -> None:
         """A past event's seq with other bytes."""
         table, payload = data.draw(st.sampled_from(self.sent))
-        self._send(table, payload.replace(AT.encode(), b"2026-11-20T02:14:08Z"), worker)
+        self._send(table, _altered(payload), worker)
 
     @rule(
         data=st.data(),
@@ -226,6 +281,41 @@ class Floor(HeldFloor):
             self._decide(claim, "pay")
         else:
             self._decide(claim, "reject" if reject else "validate")
+
+    @precondition(lambda self: self.books.waiting_envy())
+    @rule(data=st.data(), act=st.sampled_from(("pay_envy", "pay_envy", "reject_envy")))
+    def settle_envy_that_waits(self, data: DataObject, act: EnvyAct) -> None:
+        """The Envy Bonuses of a hand were paid, or are not due."""
+        self._settle_envy(data.draw(st.sampled_from(self.books.waiting_envy())), act)
+
+    @precondition(lambda self: self.books.claims or self.books.envy)
+    @rule(data=st.data(), act=st.sampled_from(("pay_envy", "reject_envy")))
+    def settle_any_envy(self, data: DataObject, act: EnvyAct) -> None:
+        """The Envy Bonuses of any hand, in turn or not, or of one that brought none."""
+        claims = sorted({*self.books.claims, *self.books.envy})
+        self._settle_envy(data.draw(st.sampled_from(claims)), act)
+
+    def _settle_envy(self, claim: str, act: EnvyAct) -> None:
+        expected = self.books.settle_envy(claim, act)
+        told = len(self.pit.told)
+        try:
+            row = self.runner.run(self.pit.desk.decide_envy(claim, act, "fp-1", reason="why"))
+        except DeskError as refused:
+            outcome: str | None = refused.code
+        else:
+            outcome = row.envy_state
+        assert outcome == expected
+        assert len(self.pit.told) == told
+
+    def _pay_what_holds(self, table: str) -> None:
+        """Two floorpersons see to the hand pays that hold a table."""
+        for claim in self.books.waiting():
+            one = self.books.claims[claim]
+            if one.hand_pay and one.table == table:
+                if one.state == "pending":
+                    self._decide(claim, "validate")
+                # Somebody else may have validated it than the one who does here.
+                self._decide(claim, "pay", "fp-3")
 
     @precondition(lambda self: self.books.waiting())
     @rule()
@@ -276,19 +366,23 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.claims)
     @rule(
         data=st.data(), act=st.sampled_from(("validate", "reject", "pay")),
-        by=st.sampled_from(("fp-1", "fp-2")),
+        by=st.sampled_from(("fp-1", "fp-2")), envy_too=st.booleans(),
     )  # fmt: skip
-    def decide_anything(self, data: DataObject, act: Act, by: str) -> None:
+    def decide_anything(self, data: DataObject, act: Act, by: str, *, envy_too: bool) -> None:
         """Any act on any claim, in turn or not, by whomever."""
-        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act, by)
+        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act, by, envy_too)
 
-    def _decide(self, claim: str, act: Act, by: str | None = None) -> None:
+    def _decide(
+        self, claim: str, act: Act, by: str | None = None, envy_too: bool = False  # noqa: FBT001, FBT002
+    ) -> None:  # fmt: skip
         by = by or ("fp-2" if act == "pay" else "fp-1")
-        expected = self.books.decide(claim, act, by)
+        expected = self.books.decide(claim, act, by, envy_too=envy_too)
         one = self.books.claims[claim]
         told = len(self.pit.told)
         try:
-            row = self.runner.run(self.pit.decide(claim, act, by=by))
+            row = self.runner.run(
+                self.pit.desk.decide(claim, act, by, envy_not_due=envy_too, envy_paid=envy_too)
+            )
         except DeskError as refused:
             outcome = refused.code
         else:

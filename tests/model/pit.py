@@ -127,22 +127,22 @@ class Pit:
             lambda _, jackpot: self.told.append(jackpot),
             lambda _: asyncio.sleep(0),
         )
-        self._books = OpenBooks(self.floor, self.store)
+        self.books = OpenBooks(self.floor, self.store)
         self.online: set[str] = set()
-        self.links_desk = LinksDesk({self.link.id: self._books}, {self.link.id: self.online})
-        self._metrics = Metrics(self.floor)
+        self.links_desk = LinksDesk({self.link.id: self.books}, {self.link.id: self.online})
+        self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
-        self.intakes = [LinkIntake(store, self._metrics) for store in self._stores]
+        self.intakes = [LinkIntake(store, self.metrics) for store in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
 
     @property
     def inoperable(self) -> str | None:
         """Why nothing is done at the links desk."""
-        return self._books.problem
+        return self.books.problem
 
     @inoperable.setter
     def inoperable(self, reason: str | None) -> None:
-        self._books.problem = reason
+        self.books.problem = reason
 
     async def adopt(self) -> None:
         """Judge events by the parameters now in force, as the service does."""
@@ -157,7 +157,7 @@ class Pit:
 
     def restart(self, worker: int = 0) -> None:
         """Have a worker forget all that it saw."""
-        self.intakes[worker] = LinkIntake(self._stores[worker], self._metrics)
+        self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> Outcome:
         """Have a worker take a batch: tables and what they sent."""
@@ -233,8 +233,21 @@ class Pit:
         return reply
 
     async def decide(self, claim: str, act: Act, *, by: str | None = None) -> ClaimRow:
-        """Have a floorperson decide a claim; another pays than validates."""
-        return await self.desk.decide(claim, act, by or ("fp-2" if act == "pay" else "fp-1"))
+        """Have a floorperson decide a claim; another pays than validates, its Envy as well."""
+        by = by or ("fp-2" if act == "pay" else "fp-1")
+        return await self.desk.decide(claim, act, by, envy_paid=True)
+
+    async def reject_what_waits(self) -> None:
+        """Reject every win that waits, and every Envy Bonus that is owed."""
+        for row in await self.desk.waiting():
+            if row.state == "pending":
+                await self.desk.decide(row.claim, "reject", "fp-1", envy_not_due=True)
+            elif row.envy_state == "validated":
+                await self.desk.decide_envy(row.claim, "reject_envy", "fp-1")
+
+    async def pay_envy(self, claim: str, *, by: str = "fp-1") -> ClaimRow:
+        """Have a floorperson confirm that the table has paid a hand's Envy Bonuses."""
+        return await self.desk.decide_envy(claim, "pay_envy", by)
 
     async def accounts(self) -> dict[str, int]:
         """Every balance in micros."""

@@ -42,8 +42,9 @@ class Running:
             ring=lambda: None,
         )
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         self.posted.append((topic, payload, retain))
+        return True
 
     async def take(self, table: str, payload: bytes) -> list[bytes]:
         """Have the service take an event; its replies, none while the link is inoperable."""
@@ -96,10 +97,7 @@ async def running(
     """
     link = Running(pit, data, adopts=adopts, unfit=unfit)
     async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(job)
-            for job in (link.service.beat(), link.service.publish(), link.service.auditing.run())
-        ]
+        tasks = [group.create_task(job) for job in link.service.jobs().values()]
         try:
             yield link
         finally:

@@ -71,8 +71,18 @@ class SecondClaim:
     after_cents: int
     percent: bool
     hand_pay: bool
+    table: str
     state: str = "pending"
     validated_by: str = ""
+
+
+@dataclass
+class SecondEnvy:
+    """Envy Bonuses that are owed, or were, in cents by meter."""
+
+    cents: dict[str, int] = field(default_factory=dict)
+    state: str = "pending"
+    alone: bool = False
 
 
 class SecondBooks:
@@ -99,6 +109,7 @@ class SecondBooks:
         self.accounts: defaultdict[str, Fraction] = defaultdict(Fraction)
         self.tallies: defaultdict[str, int] = defaultdict(int)
         self.claims: dict[str, SecondClaim] = {}
+        self.envy: dict[str, SecondEnvy] = {}
         self.cycles = dict.fromkeys(meters, 1)
         self.closed = False
         self.entries = len(meters)
@@ -138,6 +149,35 @@ class SecondBooks:
             if one.state == "pending" or (one.state == "validated" and one.hand_pay)
         ]
 
+    def waiting_envy(self) -> list[str]:
+        """The claims whose Envy Bonuses the table may pay, and has not yet."""
+        return [claim for claim, one in self.envy.items() if one.state == "validated"]
+
+    def owe(self, claim: str, meter: str, cents: int, *, alone: bool) -> None:
+        """Owe an Envy Bonus until somebody has paid it."""
+        envy = self.envy.setdefault(claim, SecondEnvy(alone=alone))
+        envy.cents[meter] = envy.cents.get(meter, 0) + cents
+        envy.state = "validated" if alone else "pending"
+        self.move("house", f"envy:{claim}", Fraction(cents))
+        self.tallies[f"envy_owed_cents:{meter}"] += cents
+
+    def settle_envy(self, claim: str, act: str) -> str:
+        """Book that Envy Bonuses were paid, or are not due; the outcome, or a refusal's code."""
+        envy = self.envy.get(claim)
+        if envy is None or envy.state != "validated":
+            known = envy is not None or claim in self.claims
+            return "wrong_state" if known else "unknown_claim"
+        self._end_envy(claim, paid=act == "pay_envy")
+        self.entries += 1
+        return envy.state
+
+    def _end_envy(self, claim: str, *, paid: bool) -> None:
+        envy = self.envy[claim]
+        for meter, cents in envy.cents.items():
+            self.move(f"envy:{claim}", "paid" if paid else "house", Fraction(cents))
+            self.tallies[f"{'table_paid' if paid else 'envy_taken_back'}_cents:{meter}"] += cents
+        envy.state = "paid" if paid else "rejected"
+
     def judge(self, table_id: str, payload: bytes) -> Verdict:
         """What an event must be answered, as the books now are."""
         table, event = self.tables[table_id], json.loads(payload)
@@ -151,23 +191,34 @@ class SecondBooks:
             )  # fmt: skip
         if seq > table.last + 1:
             return Verdict("out_of_order", expected=table.last + 1)
-        for code in self._faults(table, event):
+        for code in self._faults(table_id, event):
             return Verdict("refused", code)
         return Verdict("accepted")
 
-    def _faults(self, table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+    def _faults(self, table_id: str, event: dict[str, Any]) -> Iterator[str]:
+        table = self.tables[table_id]
         if event["type"] == "wagers":
             yield from self._wager_faults(table, event)
             if table.round is not None:
                 yield "after_lockout" if table.round == event["round"] else "round_open"
             elif self.closed and table.over != event["round"]:
                 yield "link_closed"
+            elif table.over != event["round"] and self.holds(table_id):
+                yield "held"
         elif table.round != event["round"]:
             yield "round_over" if table.over == event["round"] else "unknown_round"
         elif event["type"] == "result":
             yield from _result_faults(table, event)
         if table.over == event["round"]:
             yield "round_over"
+
+    def holds(self, table_id: str) -> bool:
+        """Whether a hand pay of the table is not paid: its cards stay (649a.11(c)(5)(iv))."""
+        return any(
+            claim.hand_pay and claim.state in {"pending", "validated"}
+            for claim in self.claims.values()
+            if claim.table == table_id
+        )
 
     def _wager_faults(self, table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
         seen: set[int] = set()
@@ -272,16 +323,22 @@ class SecondBooks:
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
 
-    def decide(self, claim_id: str, act: str, by: str) -> str:
-        """Book a decision; its outcome, or the code of its refusal."""
+    def decide(self, claim_id: str, act: str, by: str, *, envy_too: bool = False) -> str:
+        """Book a decision; its outcome, or the code of its refusal.
+
+        `envy_too` rejects the Envy Bonuses of the hand with the win, or pays them with it.
+        """
         claim = self.claims.get(claim_id)
         if claim is None:
-            return "unknown_claim"
+            return "wrong_state" if claim_id in self.envy else "unknown_claim"
         allowed = {"pending": ("validate", "reject"), "validated": ("pay",)}
         if act not in allowed.get(claim.state, ()) or (act == "pay" and not claim.hand_pay):
             return "wrong_state"
         if act == "pay" and claim.validated_by == by:
             return "same_person"
+        envy = self.envy.get(claim_id)
+        if act == "pay" and envy_too and envy and envy.state != "validated":
+            return "envy_decided"
         if act == "validate":
             claim.validated_by = by
         account, cents = f"claim:{claim_id}", Fraction(claim.cents)
@@ -297,6 +354,10 @@ class SecondBooks:
             self.move(account, "paid", cents)
             self.tallies[f"{by}_paid_cents:{claim.meter}"] += claim.cents
         claim.state = {"validate": "validated", "reject": "rejected", "pay": "paid"}[act]
+        if envy and act != "validate" and envy_too:
+            self._end_envy(claim_id, paid=act == "pay")
+        elif envy and envy.state == "pending":
+            envy.state = "validated"
         self.entries += 1
         return claim.state
 

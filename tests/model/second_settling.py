@@ -43,6 +43,7 @@ class Settling:
         self._boxes.sort(key=lambda box: -box.position)
         self._dealers_share: int | None = None
         self._had_share: set[object] = set()
+        self._envies: list[tuple[str, str, int, int]] = []
 
     def _box(self, dealt: Record) -> _Box:
         bet = self._table.bets.get(dealt["position"])
@@ -67,8 +68,26 @@ class Settling:
             self._turn(
                 box, "five_of_six_progressive", "five_of_six_envy", best_name_of_six, self._dealer
             )
+        for envy in self._envies:
+            self._owe(*envy)
         self._books.tallies["rounds"] += 1
         self._books.end(self._table_id)
+
+    def _owe(self, wager: str, meter: str, holder: int, cents: int) -> None:
+        """Owe an Envy Bonus under the win by which a floorperson looks at its hand, if any.
+
+        That is the win of the same wager, or else the first of the hand that waits.
+        """
+        of_hand = [claim for claim in self.claims if claim["position"] == holder]
+        same = [claim for claim in of_hand if claim["item"] == wager]
+        if under := (same or of_hand)[:1]:
+            self._books.owe(under[0]["claim"], meter, cents, alone=False)
+        elif cents >= self._books.validate_from_cents:
+            claim = f"model.{self._table_id}-{self._seq}-e{holder}"
+            self._books.owe(claim, meter, cents, alone=True)
+        else:
+            self._books.move("house", "paid", Fraction(cents))
+            self._books.tallies[f"table_paid_cents:{meter}"] += cents
 
     def _meter(self, wager: str) -> tuple[str, SecondMeter]:
         meter = self._table.meters[METER_KIND[wager]]
@@ -94,7 +113,8 @@ class Settling:
                 cents = each * one.wager_cents
                 line = self._line(other, envy, "paid", one.law.shown(hand or ""), cents)
                 line |= {"envy_of": box.position, "paid_from": one.law.inventory}
-                self._pay_out(line, meter, "paid")
+                self._count(meter, cents)
+                self._envies.append((wager, meter, box.position, cents))
 
     def _pay(self, box: _Box, wager: str, hand: str) -> None:
         meter, one = self._meter(wager)
@@ -186,7 +206,7 @@ class Settling:
         )  # fmt: skip
         self._books.claims[claim] = SecondClaim(
             meter, line["paid"], floor(self._books.held(meter)), percent,
-            line["paid_from"] == "hand_pay",
+            line["paid_from"] == "hand_pay", self._table_id,
         )  # fmt: skip
         return f"claim:{claim}"
 

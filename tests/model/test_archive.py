@@ -222,8 +222,7 @@ async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
     await kept.week(1)
     await kept.run()
     assert len(expired(kept.archive, later, 7)) < 3, "the other wins of that round wait still"
-    for row in await kept.pit.desk.waiting():
-        await kept.pit.decide(row.claim, "reject")
+    await kept.pit.reject_what_waits()
     await kept.week(1)
     await kept.run()
     assert len(expired(kept.archive, later, 7)) == 4

@@ -190,13 +190,22 @@ async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_the
 
 
 @pytest.mark.duty("D17")
-async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(kept: Kept) -> None:
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("by", "by is 'somebody', the ledger says"),
+        ("more", "2026-11-22 is not in Redis as it was archived"),
+    ],
+)
+async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(
+    kept: Kept, field: str, told: str
+) -> None:
     await kept.week()
     files = (await kept.run(live_days=100)).written
     claim = next(iter(files[2].claims()))
-    await kept.pit.redis.hset(kept.pit.store.keys.claim(claim), "by", "somebody")
+    await kept.pit.redis.hset(kept.pit.store.keys.claim(claim), field, "somebody")
     files[2].path.unlink()
-    with pytest.raises(ArchiveError, match="2026-11-22 is not in Redis as it was archived"):
+    with pytest.raises(ArchiveError, match=told):
         await kept.run(live_days=100, lost=True)
     assert len(kept.archive.files()) == 2
 

@@ -69,7 +69,7 @@ async def test_a_name_altered_with_all_digests_put_right_is_found_by_the_mark(
     played: Pit, mark: LedgerMark
 ) -> None:
     """Nothing in the store shows it; what was kept outside does."""
-    number = await entry_of(played, "validate")
+    number = await entry_of(played, "seed")
     await rewrite(played, Alter(number, b"by", b"somebody else"))
     assert (await played.audit()).balanced, "the store alone is whole"
     last = mark.seen.entries
@@ -83,7 +83,7 @@ async def test_a_ledger_that_goes_on_after_a_rewriting_is_found_all_the_same(
     played: Pit, mark: LedgerMark
 ) -> None:
     await rewrite(played, Alter(1, b"at", b"2026-01-01T00:00:00.000Z"))
-    await played.round({1: "progressive"}, {1: "3h 6s Jc"}, round_id="R9")
+    await played.void(table="T-2", round_id="R3")
     problems = (await LinkAudit(played.store).run(mark.seen)).problems
     assert len(problems) == 2
     assert "not those that were sealed" in problems[1]
@@ -94,7 +94,7 @@ async def test_an_untouched_ledger_agrees_with_its_mark_now_and_later(
 ) -> None:
     audit = LinkAudit(played.store)
     assert (await audit.run(mark.seen)).balanced
-    await played.round({1: "progressive"}, {1: "3h 6s Jc"}, round_id="R9")
+    await played.void(table="T-2", round_id="R3")
     assert (await audit.run(mark.seen)).balanced
 
 

@@ -7,11 +7,14 @@ other ones each time, and prints what repeats a failure.
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+import meters.books.store
+from meters.books.lua import load_script
 from tests.model.machine import Floor
 from tests.servers import RedisServer
+from tests.sim.breaking import break_code
 
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
@@ -43,3 +46,15 @@ def test_two_sets_of_books_agree_to_the_micro(pit_server: RedisServer) -> None:
     profile = os.environ.get("PITLINK_MODEL_PROFILE", "default")
     machine = type("FloorOnThisRedis", (Floor,), {"url": pit_server.url})
     run_state_machine_as_test(machine, settings=settings.get_profile(f"pitlink-model-{profile}"))
+
+
+@pytest.mark.slow
+def test_a_copy_that_is_refused_in_its_batch_is_found(
+    pit_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meters.books.store, "load_script", load_script)
+    break_code("a copy in the same batch is refused")
+    machine = type("FloorOnThisRedis", (Floor,), {"url": pit_server.url})
+    profile = settings.get_profile("pitlink-model-default")
+    with pytest.raises(AssertionError, match="seq_passed"):
+        run_state_machine_as_test(machine, settings=settings(profile, phases=[Phase.generate]))

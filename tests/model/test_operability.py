@@ -13,7 +13,9 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.auditing
+import meters.link
 from meters.books.mark import LedgerMark
+from meters.books.redis_health import NotKeptError
 from meters.desk.doors import DeskError
 from meters.desk.rows import Adjustment
 from tests.lua.books import keyspace
@@ -33,13 +35,14 @@ async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
+    await pit.void(table="T-2", round_id="R3")  # the other one is held for its wins
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         yield link
 
 
 def _next_wagers(link: Running) -> bytes:
-    return event_bytes(3, "wagers", "R2", **WAGERS)
+    return event_bytes(7, "wagers", "R4", **WAGERS)
 
 
 @pytest.mark.duty("D9")
@@ -75,7 +78,7 @@ async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
     )
     assert link.meter(PROGRESSIVE).state == "inoperable"
     before = await keyspace(link.pit.redis)
-    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await link.take("T-2", _next_wagers(link)) == []
     assert await keyspace(link.pit.redis) == before
     assert await link.pit.meter(PROGRESSIVE) == held + micros, "it is never repaired in silence"
 
@@ -90,14 +93,15 @@ async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) ->
         await link.pit.links_desk.propose(link.pit.link.id, "sue", change)
     await move_balance(link.pit, "meter:progressive", -1)
     await link.comes_up()
-    (reply,) = await link.take("T-1", _next_wagers(link))
+    (reply,) = await link.take("T-2", _next_wagers(link))
     assert b'"accepted"' in reply
 
 
 async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
     last = (await link.pit.entries())[-1]["id"]
     await link.pit.redis.hset(link.pit.store.keys.meters, "entries", str(int(last) - 1))
-    await link.goes_down(f"the ledger ends at entry {last}, the books at {int(last) - 1}")
+    # By the mark or by the audit, whichever looks first: both name the entry that is missing.
+    assert last in await link.goes_down(last)
 
 
 @pytest.mark.duty("D19")
@@ -126,7 +130,7 @@ async def test_link_that_starts_on_an_altered_ledger_never_operates(
     await rewrite(pit, lambda number, fields: None if number == 5 else fields)
     async with running(pit, tmp_path) as link:
         await link.goes_down("entry 6 follows entry 4: some are missing")
-        assert await link.take("T-1", _next_wagers(link)) == []
+        assert await link.take("T-2", _next_wagers(link)) == []
 
 
 @pytest.mark.duty("D10")
@@ -146,12 +150,64 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
     await link.pit.redis.config_set(setting, value)
     await link.goes_down(setting, value)
     before = await keyspace(link.pit.redis)
-    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await link.take("T-2", _next_wagers(link)) == []
     assert await keyspace(link.pit.redis) == before
     await link.pit.redis.config_set(setting, mended)
     await link.comes_up()
-    (reply,) = await link.take("T-1", _next_wagers(link))
+    (reply,) = await link.take("T-2", _next_wagers(link))
     assert b'"accepted"' in reply
+
+
+@pytest.fixture
+def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis is not looked at any more: only what is done there can show how it is."""
+    monkeypatch.setattr(meters.link, "BEAT_S", 100_000.0)
+    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 100_000.0)
+
+
+async def _at_rest(link: Running) -> None:
+    """Wait until the last look at Redis is over."""
+    before = len(link.posted)
+    await asyncio.sleep(0.2)
+    while len(link.posted) != before:
+        before = len(link.posted)
+        await asyncio.sleep(0.2)
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.usefixtures("unwatched")
+@pytest.mark.parametrize(
+    ("setting", "value", "kept"),
+    [("appendfsync", "everysec", "always"), ("appendonly", "no", "yes")],
+)
+async def test_not_one_event_is_answered_once_redis_syncs_no_write_any_more(
+    link: Running, setting: str, value: str, kept: str
+) -> None:
+    """From that moment on, not from the next look at its settings; it is counted once."""
+    await _at_rest(link)
+    held = await link.pit.meter(PROGRESSIVE)
+    await link.pit.redis.config_set(setting, value)
+    assert await link.take("T-2", _next_wagers(link)) == []
+    assert link.service.problem == f"Redis has {setting} {value}; it must be {kept}"
+    await link.pit.redis.config_set(setting, kept)
+    await link.service._check()
+    await eventually_async(lambda: link.service.auditing.problem is None)
+    await link.service._check()
+    (reply,) = await link.take("T-2", _next_wagers(link))
+    assert b'"accepted"' in reply
+    assert await link.pit.meter(PROGRESSIVE) == held + 140_000
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.usefixtures("unwatched")
+async def test_no_decision_is_told_once_redis_syncs_no_write_any_more(link: Running) -> None:
+    await _at_rest(link)
+    await link.service.keep_mark()
+    await link.pit.redis.config_set("appendfsync", "everysec")
+    with pytest.raises(NotKeptError, match="appendfsync everysec; it must be always"):
+        await link.service.keep_mark()
+    with pytest.raises(NotKeptError):
+        await link.service.look_again()
 
 
 @pytest.mark.duty("D10")
@@ -161,14 +217,14 @@ async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: R
     held = await pit.meter(PROGRESSIVE)
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
-    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await link.take("T-2", _next_wagers(link)) == []
     await link.goes_down("Redis failed", "maxmemory")
-    assert await link.take("T-1", _next_wagers(link)) == []
+    assert await link.take("T-2", _next_wagers(link)) == []
     assert await keyspace(pit.redis) == before
     await pit.redis.config_set("maxmemory", "0")
     await link.comes_up()
-    (reply,) = await link.take("T-1", _next_wagers(link))
-    assert (await link.take("T-1", _next_wagers(link))) == [reply]
+    (reply,) = await link.take("T-2", _next_wagers(link))
+    assert (await link.take("T-2", _next_wagers(link))) == [reply]
     assert await pit.meter(PROGRESSIVE) == held + 140_000
     assert (await pit.audit()).balanced
 
@@ -200,6 +256,36 @@ async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: R
     await link.comes_up()
 
 
+@pytest.mark.duty("D10")
+@pytest.mark.parametrize("kept", [0, 7])
+async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
+    link: Running, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the first reason already, and not what this service has replayed before (duty D10)."""
+    pit, reasons = link.pit, list[str]()
+    had = (await pit.store.snapshot()).last_entry
+    await eventually_async(lambda: link.service.seen.sealed == had, what="all of it audited")
+    set_problem = link.service._set_problem
+
+    def note(problem: str | None) -> None:
+        reasons.append(problem or "")
+        set_problem(problem)
+
+    monkeypatch.setattr(link.service, "_set_problem", note)
+    keys = pit.store.keys
+    async with pit.redis.pipeline(transaction=True) as pipe:
+        if kept:
+            pipe.hset(keys.meters, "entries", kept)
+            pipe.xdel(keys.ledger, *(f"{number}-0" for number in range(kept + 1, had + 1)))
+        else:
+            pipe.flushall()
+        await pipe.execute()
+    await link.goes_down(f"the store holds {kept} ledger entries and has held {had}")
+    told = [reason for reason in reasons if "has held" in reason]
+    assert told
+    assert all(f"the store holds {kept} ledger entries" in reason for reason in told)
+
+
 async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
     """Nothing is seeded anew under patrons' eyes."""
     await link.pit.redis.flushall()
@@ -222,7 +308,7 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
 
     monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
-    (first,) = await link.take("T-1", _next_wagers(link))
+    (first,) = await link.take("T-2", _next_wagers(link))
     assert b"accepted" in first
 
     def under_way() -> bool:
@@ -231,7 +317,7 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
         return replaying.is_set()
 
     await eventually_async(under_way, what="an audit under way")
-    await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal"))
+    await link.take("T-2", event_bytes(8, "void", "R4", reason="misdeal"))
     last = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
         lambda: LedgerMark(link.data, link.pit.link.id).seen.entries == last,
@@ -265,14 +351,14 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
 async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
     link: Running, keeping_server: RedisServer
 ) -> None:
-    (reply,) = await link.take("T-1", _next_wagers(link))
+    (reply,) = await link.take("T-2", _next_wagers(link))
     held = await link.pit.meter(PROGRESSIVE)
     keeping_server.kill()
-    assert await link.take("T-1", event_bytes(4, "void", "R2", reason="misdeal")) == []
+    assert await link.take("T-2", event_bytes(8, "void", "R4", reason="misdeal")) == []
     await link.goes_down("Redis")
     keeping_server.start()
     await link.comes_up()
-    assert await link.take("T-1", _next_wagers(link)) == [reply]
+    assert await link.take("T-2", _next_wagers(link)) == [reply]
     assert await link.pit.meter(PROGRESSIVE) == held
 
 
@@ -284,9 +370,9 @@ async def test_meters_are_told_again_as_they_are_when_the_link_is_back(link: Run
     told = link.meter(PROGRESSIVE)
     assert told.amount == await link.pit.meter(PROGRESSIVE) // 10_000
     assert told.state == "pending", "a percentage of it still waits"
-    await link.take("T-1", event_bytes(3, "wagers", "R2", positions=[
+    await link.take("T-2", event_bytes(7, "wagers", "R4", positions=[
         {"position": 1, "wagers": {"five_card_progressive": 100}}]))  # fmt: skip
-    await link.take("T-1", event_bytes(4, "result", "R2", dealer=["2c", "7d", "9h"],
+    await link.take("T-2", event_bytes(8, "result", "R4", dealer=["2c", "7d", "9h"],
         community=["4c", "8d"], positions=[{"position": 1, "cards": RAGS.split()}]))  # fmt: skip
     held = await link.pit.meter("five_card_progressive")
     await eventually_async(

@@ -222,7 +222,7 @@ async def test_reading_t21_reserve_is_not_paid_and_becomes_the_new_meter(pit: Pi
     assert paid_of(reply, BONUS) == [(1, 1_000_126)]
     assert await pit.meter(BONUS) == 48 * CENT
     assert await pit.reserve(BONUS) == 0
-    await pit.wagers({1: BONUS}, round_id="R10")
+    await pit.wagers({1: BONUS}, table="T-2")
     assert (await pit.meter(BONUS), await pit.reserve(BONUS)) == (69 * CENT, 8 * CENT)
 
 

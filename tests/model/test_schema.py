@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from meters.books.store import TermsError
+from meters.books.store import LinkStore, TermsError
 from meters.books.upgrades import upgrade_link
 from meters.desk.acts import act_row
 from meters.schema import SCHEMA, STEPS
@@ -80,8 +80,55 @@ async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
         if fields["kind"] == b"upgrade"
     ]
     assert [(row.by, row.of, row.told.split(",")[0]) for row in rows] == [
-        ("pitlink", "link", "schema version 1 → 2")
+        ("pitlink", "link", f"schema version {before} → {before + 1}")
+        for before in range(1, SCHEMA)
     ]
+
+
+async def test_tables_of_version_2_are_held_by_what_they_had_won(link: Running) -> None:
+    """As by a service of this version; a win that was decided, or that the table pays, is not."""
+    store = link.pit.store
+    table = store.keys.table("T-1")
+    held = await store.redis.hget(table, "held")
+    assert held is not None
+    assert len(held.splitlines()) == 3, "three wins hold it"
+    await store.redis.hdel(table, "held")
+    await note(link, 2)
+    await link.goes_down("schema version 2", "`pitlink upgrade`")
+    await upgrade_link(store, "pitlink")
+    assert await store.redis.hget(table, "held") == held
+    assert await store.redis.hget(store.keys.table("T-2"), "held") is None
+    await link.comes_up()
+    (reply,) = await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
+    assert b'"held"' in reply
+    assert not (await link.pit.audit()).problems
+
+
+async def test_an_upgrade_that_is_overtaken_reads_what_it_changes_again(
+    pit: Pit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A decision between its look at the claims and its step is not lost."""
+    store, schema = pit.store, (pit.store.keys.meters, "schema")
+    await play_a_while(pit)
+    waiting = LinkStore.waiting
+    decided: list[str] = []
+    opened = [claim for claim in await store.waiting() if claim.startswith("pit.T-1-2-")]
+
+    async def overtaken(self: LinkStore, limit: int = 0) -> list[str]:
+        found = await waiting(self, limit)
+        if not decided:
+            decided.append(opened[-1])
+            await store.redis.hset(*schema, str(SCHEMA))
+            await pit.decide(opened[-1], "reject")
+            await store.redis.hset(*schema, "2")
+        return found
+
+    await store.redis.hset(*schema, "2")
+    monkeypatch.setattr(LinkStore, "waiting", overtaken)
+    await upgrade_link(store, "pitlink")
+    held = await store.redis.hget(store.keys.table("T-1"), "held")
+    assert held is not None
+    assert decided[0].encode() not in held
 
 
 async def test_a_later_version_is_left_alone(link: Running) -> None:

@@ -166,7 +166,8 @@ async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> Non
     await rewrite(played, alter)
     problem, *others = (await played.audit()).problems
     assert problem.startswith(f"entry {number} moves")
-    assert all("stands at" in one for one in others), "the accounting meters differ too"
+    told = ("stands at", ": wagers is ")
+    assert all(any(each in one for each in told) for one in others), "tallies and evidence too"
 
 
 @pytest.mark.parametrize("field", [b"transfers", b"event", b"kind"])
@@ -198,7 +199,7 @@ async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
 async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None:
     audit = LinkAudit(played.store)
     assert (await audit.run()).balanced
-    await played.round({1: "progressive"}, {1: "3h 6s Jc"}, round_id="R9")
+    await played.void(table="T-2", round_id="R3")
     await move_balance(played, "meter:progressive", 3)
     problems = (await audit.run()).problems
     assert problems[0].endswith(": +3")
@@ -242,6 +243,9 @@ async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
     assert (await played.audit()).problems == (
         f"entry {paid}: claim pit.T-1-2-2 was validated and paid by fp-1",
         f"entry {adjusted}: sue proposed and confirmed a change of progressive",
+        "claim pit.T-1-2-2: by is 'fp-2', the ledger says 'fp-1'",
+        "claim pit.T-1-2-2: envy_by is 'fp-2', the ledger says 'fp-1'",
+        "claim pit.T-1-2-2: pay_by is 'fp-2', the ledger says 'fp-1'",
     )
 
 

@@ -1,6 +1,7 @@
 """What a link tells of itself: its books, what waits in them, its beat, audits and outages."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from meters.books.accounts import meter_account
 from meters.books.figures import FigureBook
 from meters.metrics import Metrics
 from meters.mqtt.arrivals import Arrivals
-from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
 from tests.monitoring.test_service_metrics import read
 from tests.mqtt.test_arrivals import message
@@ -61,6 +62,38 @@ async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
     memory = await book.memory()
     assert memory is not None
     assert (memory.used_bytes > 100_000, memory.limit_bytes) == (True, 0)
+
+
+@pytest.mark.section("649a.11(c)(5)(v)")
+async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(pit: Pit) -> None:
+    """Not while its win is pending, and no more once it was paid or rejected."""
+    book = FigureBook(pit.store)
+    now = datetime.now(UTC).timestamp()
+    metrics = Metrics(pit.floor, now=lambda: now + 7_200)
+
+    async def unpaid() -> float | None:
+        state = await pit.store.state()
+        figures = await book.read(state.desk)
+        metrics.books.show_standing(pit.link.id, state, figures, 0)
+        aged = read(metrics, "pitlink_envy_oldest_age_seconds", pit.link.id) or 0.0
+        count = read(metrics, "pitlink_envy_unpaid", pit.link.id)
+        assert (aged > 7_100) == bool(count), "the age of none is 0"
+        return count
+
+    both = {1: PROGRESSIVE, 3: PROGRESSIVE}
+    assert await unpaid() == 0
+    first = await pit.round(both, {1: RAGS, 3: ROYAL}, round_id="R1")
+    assert await unpaid() == 0
+    (claim,) = first.claims or ()
+    await pit.decide(claim.claim, "validate")
+    assert await unpaid() == 1
+    await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2", table="T-2")
+    assert await unpaid() == 2
+    await pit.pay_envy(claim.claim)
+    assert await unpaid() == 1
+    (alone,) = [row.claim for row in await pit.desk.waiting() if row.only_envy]
+    await pit.desk.decide_envy(alone, "reject_envy", "amy", reason="entered wrongly")
+    assert await unpaid() == 0
 
 
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(

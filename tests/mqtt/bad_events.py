@@ -185,6 +185,22 @@ def _rounds() -> Iterator[Bad]:
     yield Bad("a number for a round", changed(wagers, round=1), "bad_field", "round")
 
 
+def _texts() -> Iterator[Bad]:
+    """Texts that would be kept and make a terminal, or a reader, do something."""
+    for name, text in (("an escape", "\x1b[2J"), ("C1", "\x9b2J"), ("a return", "\r=cmd"),
+                       ("a turn of direction", "\u202e1"), ("no width", "\u200b"),
+                       ("nothing to see", "\u3164")):  # fmt: skip
+        code = "unprintable_text"
+        yield Bad(f"{name} in a round", changed(wagers, round=f"R{text}"), code, "round")
+        yield Bad(f"{name} in a patron", placed({"progressive": 100}, patron=f"p{text}"), code,
+                  "positions[0].patron")  # fmt: skip
+        yield Bad(f"{name} in a reason", changed(void, reason=f"why{text}"), code, "reason",
+                  opened=True)  # fmt: skip
+        box = {"position": 4, "patron": f"p{text}", "cards": ["5h", "6d", "Qs"]}
+        yield Bad(f"{name} in a patron of a result", dealt(more=[box]), code,
+                  "positions[1].patron", opened=True)  # fmt: skip
+
+
 def _cards() -> Iterator[Bad]:
     """Results that cannot have been dealt."""
 
@@ -340,5 +356,6 @@ def opening(seq: int) -> Event:
 
 
 BAD: Final = [
-    *_amounts(), *_places(), *_rounds(), *_cards(), *_fields(), *_seqs(), *_bytes(), *_sizes(),
+    *_amounts(), *_places(), *_rounds(), *_cards(), *_fields(), *_texts(), *_seqs(),
+    *_bytes(), *_sizes(),
 ]  # fmt: skip

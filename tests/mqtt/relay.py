@@ -1,8 +1,19 @@
-"""A network between a client and a broker that can stop to carry anything, without a word."""
+"""A network between a client and a broker that can be made to fail in each of several ways."""
 
 import asyncio
 import contextlib
+import socket
+import struct
 from collections.abc import AsyncIterator
+from typing import Final, Literal
+
+Behavior = Literal["carry", "close", "reset", "silent", "garbage"]
+"""What becomes of a new connection: it is carried to the broker; accepted and closed; accepted and
+reset; accepted, and never answered; answered with what is no MQTT."""
+
+BREAKS: Final[tuple[Behavior, ...]] = ("close", "reset", "silent", "garbage")
+
+_RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Relay:
@@ -10,23 +21,38 @@ class Relay:
 
     Attributes:
         port: where clients connect.
-        stalled: while set nothing is carried, and no connection is closed.
+        behavior: what becomes of a new connection.
+        accepted: how many connections were made.
     """
 
-    def __init__(self, broker_port: int) -> None:
+    def __init__(self, broker_port: int, behavior: Behavior = "carry") -> None:
         self._broker_port = broker_port
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
         self._carrying = asyncio.Event()
         self._carrying.set()
+        self.behavior = behavior
+        self.accepted = 0
         self.port = 0
 
     def stall(self) -> None:
-        """Carry nothing more."""
+        """Carry nothing more; no connection is closed."""
         self._carrying.clear()
 
     def flow(self) -> None:
         """Carry on."""
         self._carrying.set()
+
+    def swallow(self) -> None:
+        """Carry nothing more over the connections that there are, for good, and close none."""
+        self._carrying.clear()
+        self._carrying = asyncio.Event()
+        self._carrying.set()
+
+    def cut(self) -> None:
+        """Close every connection."""
+        for writer in self._writers:
+            writer.close()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Relay"]:
@@ -40,20 +66,46 @@ class Relay:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            for writer in self._writers:
+                writer.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        beyond = await asyncio.open_connection("127.0.0.1", self._broker_port)
+        self.accepted += 1
+        self._writers.add(writer)
+        match self.behavior:
+            case "carry":
+                await self._connect(reader, writer)
+            case "close":
+                writer.close()
+            case "reset":
+                end = writer.get_extra_info("socket")
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                writer.transport.abort()
+            case "garbage":
+                writer.write(b"HTTP/1.1 503 Service Unavailable\r\n\r\n")
+            case "silent":
+                pass
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            beyond = await asyncio.open_connection("127.0.0.1", self._broker_port)
+        except OSError:
+            writer.close()
+            return
         for source, sink in ((reader, beyond[1]), (beyond[0], writer)):
-            task = asyncio.create_task(self._carry(source, sink))
+            task = asyncio.create_task(self._carry(source, sink, self._carrying))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _carry(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, carrying: asyncio.Event
+    ) -> None:
         try:
             while data := await source.read(65_536):
-                await self._carrying.wait()
+                await carrying.wait()
                 sink.write(data)
                 await sink.drain()
+            await carrying.wait()
         except OSError:
             pass
         finally:

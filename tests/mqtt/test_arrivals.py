@@ -49,6 +49,16 @@ async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
     assert queue.dropped == []
 
 
+async def test_a_copy_may_come_in_the_batch_of_the_first() -> None:
+    """What arrives once a batch has begun is taken with it, behind what waited already."""
+    queue = Queue()
+    queue.arrive("a", 2)
+    first = await queue.arrived.get()
+    queue.arrive("b")
+    assert told(queue.arrived.turn(first, 99)) == [("a", b"0"), ("a", b"1")]
+    assert await queue.batch() == [("b", b"0")]
+
+
 async def test_a_flood_is_let_go_and_the_others_wait_as_before() -> None:
     queue = Queue()
     queue.arrive("a", 10_000)

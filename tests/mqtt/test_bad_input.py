@@ -81,7 +81,7 @@ def test_every_code_of_the_refusals_is_met_here() -> None:
         "after_lockout", "bad_card", "bad_field", "card_twice", "cards_missing",
         "community_missing", "not_json", "patron_differs", "position_missing", "position_twice",
         "round_open", "too_long", "unknown_field", "unknown_meter", "unknown_position",
-        "unknown_round", "unknown_wager", "wrong_amount", "wrong_cards",
+        "unknown_round", "unknown_wager", "unprintable_text", "wrong_amount", "wrong_cards",
     }  # fmt: skip
 
 

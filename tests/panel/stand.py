@@ -11,6 +11,7 @@ import httpx
 from playwright.async_api import Locator, Page, expect
 
 from controllers.agent import Agent
+from controllers.panel.access import Access
 from controllers.panel.app import serve_panel
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT
@@ -43,8 +44,9 @@ class PanelStand:
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, *, key: str = KEY) -> httpx.AsyncClient:
-        """A client that shows the key, as a browser that was let in does."""
-        cookies = {f"pitlink-panel-{self.table}": key} if key else {}
+        """A client with a session, as a browser has that was let in by a key."""
+        session = Access(key, self.table).begin_session() if key else ""
+        cookies = {f"pitlink-panel-{self.table}": session} if key else {}
         return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=60)
 
 
@@ -110,6 +112,12 @@ class Hand:
         """Wait until lights are lit."""
         for name in names:
             await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
+
+    async def take_back(self, name: str, reason: str = "Typed wrong") -> None:
+        """Take cards back by a button, and say why."""
+        await self.touch(name)
+        await self.page.locator("#undo-why").select_option(reason)
+        await self.touch("Take back")
 
     async def wager(self, *names: str) -> None:
         """Place wagers, each of which must light up."""

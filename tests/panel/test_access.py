@@ -1,20 +1,34 @@
 """Whom a panel lets in, over real HTTP (duty D20)."""
 
+import asyncio
 import stat
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from bonus.errors import UserError
-from controllers.panel.access import Access, panel_key
+from controllers.panel import access
+from controllers.panel.access import SESSION_S, WRONG_MOST, Access, panel_key
 from controllers.table import Phase
+from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import ScriptedService, say_all
 from tests.panel.stand import KEY, PanelStand
 from tests.panel.test_browser_round import JACKPOT
+from tests.processes import run_pitlink
 from tests.waiting import eventually_async
 
 LOCKOUT = b'{"event": "lockout"}'
+
+
+def later(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
+    """Let it be so much later for the lock of a panel."""
+    clock = SimpleNamespace(
+        time=lambda: time.time() + by_s, monotonic=lambda: time.monotonic() + by_s
+    )
+    monkeypatch.setattr(access, "time", clock)
 
 
 def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
@@ -58,6 +72,73 @@ async def test_the_address_with_the_key_sets_a_cookie_and_goes_on_without_it(
         assert page.status_code == 200
         assert page.headers["content-security-policy"].startswith("default-src 'none'")
         assert KEY not in page.text
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("shown", ["key", "cookie"])
+async def test_an_address_that_shows_many_wrong_ones_is_not_listened_to_for_a_minute(
+    panel: PanelStand, monkeypatch: pytest.MonkeyPatch, shown: str
+) -> None:
+    """A session that is open goes on meanwhile, and other addresses are let in."""
+    async with panel.client(key="") as stranger, panel.client() as tablet:
+
+        async def show(value: str) -> int:
+            if shown == "key":
+                return (await stranger.get(f"/?key={value}")).status_code
+            cookie = {"Cookie": f"pitlink-panel-T-1={value}"}
+            return (await stranger.get("/", headers=cookie)).status_code
+
+        codes = [await show(f"wrong{at}") for at in range(3 * WRONG_MOST)]
+        assert codes == [401] * WRONG_MOST + [429] * (2 * WRONG_MOST)
+        if shown == "key":
+            assert await show(KEY) == 429, "a right key is not looked at either"
+            other = {"X-Forwarded-For": "192.0.2.8"}
+            assert (await stranger.get(f"/?key={KEY}", headers=other)).status_code == 303
+        assert (await tablet.get("/api/v1/table")).status_code == 200
+        later(monkeypatch, 60)
+        assert await show("wrong") == 401
+
+
+@pytest.mark.duty("D20")
+async def test_a_session_ends_and_the_key_begins_another(panel: PanelStand) -> None:
+    lock = Access(KEY, panel.table)
+    began = {
+        "just begun": (time.time(), 200),
+        "nearly over": (time.time() - SESSION_S + 60, 200),
+        "over": (time.time() - SESSION_S - 1, 401),
+        "of a clock that was set back": (time.time() + 3_600, 401),
+    }
+    for what, (at_s, status) in began.items():
+        cookie = {"Cookie": f"pitlink-panel-T-1={lock.begin_session(at_s)}"}
+        async with panel.client(key="") as client:
+            answer = await client.get("/api/v1/table", headers=cookie)
+            assert answer.status_code == status, what
+            event = await client.post(
+                "/api/v1/events", content=b'{"event": "dance"}', headers=own(panel) | cookie
+            )
+            assert event.status_code == (401 if status == 401 else 400), what
+    session = lock.begin_session(time.time() - SESSION_S - 1)
+    _, nonce, digest = session.split(".")
+    for forged in (f"{int(time.time())}.{nonce}.{digest}", KEY, f"{session}.", "..", "a.b.c"):
+        assert not lock.holds(forged)
+    assert not Access("another key", panel.table).holds(lock.begin_session())
+    assert not Access(KEY, "T-2").holds(lock.begin_session())
+
+
+@pytest.mark.duty("D20")
+async def test_what_follows_the_table_ends_with_its_session(
+    panel: PanelStand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        panel.client() as client,
+        client.stream("GET", "/api/v1/table/stream") as followed,
+        asyncio.timeout(60),
+    ):
+        parts = followed.aiter_bytes()
+        assert b"event: view" in await anext(parts)
+        later(monkeypatch, SESSION_S)
+        async for part in parts:
+            assert b"event: view" not in part
 
 
 async def test_what_the_page_loads_is_small(panel: PanelStand) -> None:
@@ -200,6 +281,23 @@ def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
         panel_key(path)
     with pytest.raises(UserError, match="cannot be kept"):
         panel_key(path / "below")
+
+
+def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) -> None:
+    floor = tmp_path / "floor.toml"
+    floor.write_text(FLOOR.replace("[[link]]", f'[service]\ndata = "{tmp_path}"\n\n[[link]]', 1))
+    path = tmp_path / "tables" / "T-1.panel-key"
+    old = panel_key(path)
+    done = run_pitlink("table", "T-1", "--config", str(floor), "--renew-panel-key")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "T-1: the panel has another key, once its agent is started again\n"
+    new = panel_key(path)
+    assert new != old
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not Access(new, "T-1").holds(Access(old, "T-1").begin_session())
+    nobody = run_pitlink("table", "T-9", "--config", str(floor), "--renew-panel-key")
+    assert (nobody.returncode, nobody.stdout) == (1, "")
+    assert "there is no table T-9" in nobody.stderr
 
 
 def test_an_empty_key_would_let_everybody_in_and_is_refused() -> None:

@@ -1,14 +1,16 @@
 """What is owed beside the round that is played stays in sight until the dealer has seen to it."""
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.controllers.scripted import ScriptedService, say
-from tests.panel.stand import Hand, PanelStand
+from tests.panel.stand import Hand, PanelStand, serving
 from tests.panel.test_browser_round import CLAIM, ENVY, ROYAL
 from tests.panel.test_browser_trouble import check_at_every_size
+from tests.servers import Mosquitto
 
 FLUSH: Final = {
     **ROYAL, "item": "progressive", "hand": "straight_flush", "percent": None, "paid": 7_000,
@@ -67,6 +69,85 @@ async def test_a_win_that_waits_stays_in_sight_through_every_step_of_later_round
     await expect(strip).to_contain_text("Position 3: PAY $70.00")
     await hand.touch("Round R1 done")
     await expect(strip).to_have_count(0)
+
+
+TWO: Final[dict[str, object]] = {
+    "lines": [
+        FLUSH,
+        ENVY_OF_IT,
+        {**FLUSH, "position": 1, "item": "five_card_progressive", "paid": 20_000},
+    ],
+    "claims": [
+        {**CLAIM, "item": "progressive", "amount": 7_000},
+        {"claim": "C2", "position": 1, "item": "five_card_progressive", "amount": 20_000},
+    ],
+}
+ENVY_DONE: Final = "Round R1, position 5, Envy Bonus for position 3: paid"
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    """While another win of its round waits, and when that one is decided and paid; never again."""
+    service.settlement = TWO
+    await settle(hand, 3, "9s 8s 7s")
+    await service.jackpot("C1", "validated")
+    await expect(page.locator('.line[data-state="pay"]')).to_have_count(2)
+    await hand.touch("Next round")
+    strip = owed(hand, "R1")
+    await expect(strip.locator("li")).to_have_count(1)
+    await expect(strip).to_contain_text(
+        "Position 1: wait for floorperson, $200.00 Five-Card Progressive: "
+        "then you pay it from the table inventory"
+    )
+    await hand.touch("Last settlement")
+    await expect(page.locator('.line[data-state="pay"]')).to_have_count(0)
+    await expect(page.locator('.line[data-state="done"]')).to_have_count(2)
+    service.settlement = NOTHING
+    await settle(hand, 1, "2h 5d Jc")
+    await expect(page.get_by_text("PAY $")).to_have_count(0)
+    await service.jackpot("C2", "validated")
+    await expect(strip).to_contain_text("Position 1: PAY $200.00")
+    await expect(page.get_by_text("PAY $")).to_have_count(1)
+    await hand.touch("Round R1, position 1, Five-Card Progressive: paid")
+    await expect(strip).to_have_count(0)
+
+
+@pytest.mark.duty("D11")
+async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
+    browser: Browser, mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    """Another win of the round waits meanwhile; who pays stands with each line."""
+    stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")
+    service.settlement = TWO
+    page = await browser.new_page()
+    hand = Hand(page, stand.url)
+    strip = owed(hand, "R1")
+    async with serving(stand):
+        assert await stand.agent.wait_live(20)
+        await hand.open()
+        await settle(hand, 3, "9s 8s 7s")
+        await hand.touch("Next round")
+        await expect(strip.locator("li")).to_have_count(3)
+        await service.jackpot("C1", "validated")
+        await expect(strip).to_contain_text("Position 3: PAY $70.00")
+        await expect(strip.locator("li").first).to_contain_text("from the table inventory")
+        await hand.touch("Round R1, position 3, Progressive: paid")
+        await expect(strip.locator("li")).to_have_count(2)
+        await expect(strip).not_to_contain_text("$70.00")
+    async with serving(stand):
+        assert await stand.agent.wait_live(20)
+        await hand.open()
+        await expect(strip.locator("li")).to_have_count(2)
+        await expect(strip).to_contain_text("Position 5: PAY $10.00")
+        await hand.touch(ENVY_DONE)
+        await expect(strip.locator("li")).to_have_count(1)
+        await expect(strip).to_contain_text("Position 1: wait for floorperson")
+        await service.jackpot("C2", "rejected")
+        await hand.touch("Round R1, position 1, Five-Card Progressive: seen")
+        await expect(strip).to_have_count(0)
+    await page.close()
 
 
 async def test_a_win_that_is_rejected_in_a_later_round_is_told_and_not_paid(
@@ -179,7 +260,7 @@ async def test_a_late_refusal_is_told_on_every_tablet_until_the_next_event_is_ta
     other = Hand(await browser.new_page(), panel.url)
     await other.open()
     await other.says("The service refused the result")
-    await other.touch("Position 3 undo hand")
+    await other.take_back("Position 3 undo hand")
     await expect(hand.page.locator("#refusal")).to_have_count(0)
 
 

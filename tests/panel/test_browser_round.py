@@ -102,13 +102,13 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
     await hand.touch("Count again")
     await hand.count(2)
     await hand.type("Dealer's hand", "As Ks Qs")
-    await hand.touch("Dealer undo")
+    await hand.take_back("Dealer undo", "Card misread")
     await expect(hand.button("ace of spades")).to_be_enabled()
     await hand.type("Dealer's hand", "2c 3c 4c")
     await hand.touch("Position 4 fold", "Position 4 undo fold", "Position 4 hand")
     await hand.touch("ace of spades", "king of spades", "king of spades", "queen of spades")
     await hand.touch("Clear", "nine of hearts", "eight of hearts", "seven of hearts")
-    await hand.touch("Position 4 undo hand")
+    await hand.take_back("Position 4 undo hand")
     await hand.type("Hand of position 4", "5d 6d 8d")
     await hand.type("Hand of position 3", "5h 6h 8h")
     await hand.touch("Settle the round")
@@ -117,6 +117,12 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
         {"position": 3, "cards": ["5h", "6h", "8h"], "folded": False},
         {"position": 4, "cards": ["5d", "6d", "8d"], "folded": False},
     ]
+    assert service.applied[-1]["entered_before"] == [
+        {"what": "dealer", "cards": ["As", "Ks", "Qs"], "taken_back": True,
+         "reason": "Card misread"},
+        {"what": "hand", "position": 4, "cards": ["9h", "8h", "7h"], "taken_back": True,
+         "reason": "Typed wrong"},
+    ]  # fmt: skip
 
 
 @pytest.mark.section("649a.13")

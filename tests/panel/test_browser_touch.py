@@ -141,7 +141,7 @@ async def test_cards_picked_for_one_hand_never_go_over_to_another(
     await expect(hand.heading("Hand of position 3")).to_be_visible()
     await expect(picked).to_have_count(0)
     await hand.touch("two of hearts", "three of hearts")
-    await hand.touch("Dealer undo")
+    await hand.take_back("Dealer undo")
     await expect(hand.heading("Dealer's hand")).to_be_visible()
     await expect(picked).to_have_count(0)
     assert panel.agent.table_state.hands == ()

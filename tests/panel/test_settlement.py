@@ -85,7 +85,7 @@ def test_the_lines_stand_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_
 @pytest.mark.section("649a.11(c)(8)(ii)")
 @pytest.mark.section("649a.11(c)(9)(iii)")
 def test_nothing_that_waits_for_a_floorperson_is_paid_before_he_has_decided() -> None:
-    assert states(settled()) == ["nothing", "hand_pay", "wait", "wait", "wait", "credit", "pay"]
+    assert states(settled()) == ["nothing", "hand_pay", "wait", "wait", "wait", "credit", "wait"]
     validated = settled(C0="validated", C1="validated", C2="validated")
     assert states(validated) == ["nothing", "hand_pay", "pay", "pay", "credit", "credit", "pay"]
 
@@ -102,21 +102,25 @@ def test_a_hand_pay_is_never_paid_at_the_table() -> None:
 def test_what_is_rejected_is_not_paid_and_the_envy_under_it_is_asked_about() -> None:
     found = shown(settled(C0="rejected", C1="rejected", C2="rejected"))
     assert [each.state for each in found] == [
-        "nothing", "rejected", "ask", "rejected", "rejected", "credit", "pay",
+        "nothing", "rejected", "ask", "rejected", "rejected", "credit", "ask",
     ]  # fmt: skip
     assert found[1].act == "Do not pay: rejected"
 
 
 @pytest.mark.reading("T10")
-def test_reading_t10_envy_for_a_hand_without_a_claim_is_paid_at_once() -> None:
-    assert shown(settled())[6].state == "pay"
+def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> None:
+    """Its holder did not wager on that meter: the service has it hang on the same win."""
+    assert shown(settled())[6].state == "wait"
+    assert shown(settled(C2="validated"))[6].state == "pay"
     assert shown(settled())[6].why[-1] == "The Envy Bonus is for the hand of position 1."
+    alone = Settled(round="R1", lines=LINES, claims=CLAIMS[:2], decided=())
+    assert shown(alone)[6].state == "pay", "no win of position 1 waits"
 
 
 def test_each_position_is_told_what_it_gets_now_and_what_waits() -> None:
     due = settled_view(settled()).due
     assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in due] == [
-        (5, 500, 0, 10_000, 0),
+        (5, 0, 0, 10_500, 0),
         (3, 0, 0, 20_000, 151_234),
         (1, 0, 2_000, 50_000, 0),
     ]
@@ -184,6 +188,7 @@ def test_the_lines_that_a_floorperson_decides_about_are_told_apart() -> None:
             (5, "Envy Bonus"),
             (3, "Five-Card Progressive"),
             (1, "Five Card Hand Bonus"),
+            (5, "5 of 6 Envy Bonus"),
         ]
 
 

@@ -11,6 +11,7 @@ from meters.people.log import LogRow
 from meters.people.people import People
 from meters.people.roles import Role
 from meters.people.sessions import Opened, SignedIn
+from meters.people.tries import Caller
 from meters.people.users import Doer
 
 PIN: Final = "314159"
@@ -28,19 +29,22 @@ class Register:
     keys: PeopleKeys = field(default_factory=PeopleKeys)
 
     async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
-        """Add a user whose PIN is `PIN`."""
-        await self.people.users.add(name, role, PIN, BY_COMMAND)
+        """Add a user whose PIN is `PIN`, and their own."""
+        await self.people.users.add(name, role, PIN, BY_COMMAND, own=True)
 
     async def sign_in(
-        self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None
-    ) -> Opened:
+        self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None,
+        device: str = "",
+    ) -> Opened:  # fmt: skip
         """Sign somebody in."""
-        return await self.people.sessions.sign_in(name, pin, client, old)
+        return await self.people.sessions.sign_in(name, pin, Caller(client, device), old)
 
-    async def refused(self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE) -> str:
+    async def refused(
+        self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
+    ) -> str:
         """Try to sign in where it must fail, and give the code."""
         try:
-            await self.sign_in(name, pin, client=client)
+            await self.sign_in(name, pin, client=client, device=device)
         except PeopleError as error:
             return error.code
         raise AssertionError(f"{name} was signed in")

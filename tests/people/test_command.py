@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import pwd
+import re
 import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from redis.asyncio import Redis
 from meters.people.people import People
 from meters.people.pins import PinHashing
 from meters.people.roles import Role
+from meters.people.tries import Caller
 from meters.people.users import Doer
 from meters.wire.floor import read_floor
 from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
@@ -82,9 +84,18 @@ def listed(floor: Path) -> list[tuple[str, str, bool]]:
 
 
 def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
-    assert "no users" in user(floor, "list").stdout
+    empty = user(floor, "list")
+    assert (empty.returncode, "was never opened" in empty.stderr) == (1, True)
     added = user(floor, "add", "Ada Lovelace", "--role", "administrator", pin=PIN)
-    assert (added.returncode, added.stdout) == (0, "Ada Lovelace is added as administrator\n")
+    assert added.returncode == 0
+    assert added.stdout.splitlines() == [
+        "Ada Lovelace is added as administrator",
+        (
+            "Ada Lovelace signs in with this PIN on the floor page within 24 hours, and chooses"
+            " another."
+        ),
+        "the store in the Redis that the floor file names is new: this is its first user",
+    ]
     assert user(floor, "add", "Flo", "--role", "floorperson", pin=PIN).returncode == 0
     assert user(floor, "disable", "FLO").stdout == "Flo is disabled\n"
     assert listed(floor) == [("Ada Lovelace", "administrator", True), ("Flo", "floorperson", False)]
@@ -92,7 +103,21 @@ def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
     assert "Ada Lovelace" in table
     assert "disabled" in table
     assert user(floor, "enable", "flo").stdout == "Flo is enabled\n"
-    assert user(floor, "pin", "flo", pin="271828").stdout == "Flo has another PIN\n"
+    assert user(floor, "pin", "flo", pin="271828").stdout.startswith("Flo has another PIN\n")
+
+
+@pytest.mark.parametrize("words", [("add", "Bob", "--role", "dealer"), ("pin", "Ada")])
+def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]) -> None:
+    add_ada(floor)
+    done = user(floor, *words, "--generate")
+    assert done.returncode == 0
+    told = r"^The PIN is ([0-9]{8})\. It is not shown again\.$"
+    (pin,) = re.findall(told, done.stdout, re.MULTILINE)
+
+    async def signs_in(people: People) -> bool:
+        return (await people.sessions.sign_in(words[1], pin, Caller(""), None)).person.must_choose
+
+    assert with_people(floor, signs_in)
 
 
 @pytest.mark.parametrize(
@@ -215,3 +240,15 @@ def answers(address: str) -> bool:
         return httpx.get(f"{address}/healthz").status_code == 200
     except httpx.TransportError:
         return False
+
+
+def test_role_that_there_is_not_is_said_and_not_taken_for_a_store_that_is_away(
+    floor: Path,
+) -> None:
+    """Somebody with the store's credential wrote it."""
+    assert user(floor, "add", "Flo", "--role", "dealer", pin=PIN).returncode == 0
+    with redis.Redis.from_url(read_floor(floor).service.redis) as client:
+        client.hset("pitlink:{@people}:user:flo", "role", "king")
+    done = user(floor, "list")
+    assert done.returncode == 1
+    assert "the store holds a role 'king' that there is not" in done.stderr

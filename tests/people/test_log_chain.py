@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from meters.books.chain import link_entry
 from meters.people.log_chain import PROBLEMS_MAX, check_log
 from meters.people.roles import Role
+from meters.people.tries import Caller
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 Entry = tuple[bytes, dict[bytes, bytes]]
@@ -29,7 +30,7 @@ async def something_of_everything(register: Register) -> int:
     await people.users.enable("Zoë", BY_COMMAND)
     opened = await register.sign_in("Zoë")
     await register.refused("Zoë")
-    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, "::1")
+    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
     opened = await register.sign_in("Zoë", WRONG, old=opened.token)
     await people.log.note("slip_printed", by="Zoë", about="c1", client="::1")
     await people.sessions.sign_out(opened.token, "::1")

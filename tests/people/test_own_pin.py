@@ -1,11 +1,15 @@
 """PINs that people choose themselves, and who knows whose, in a real Redis."""
 
+from typing import cast
+
 import pytest
 
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.people.errors import PeopleError
 from meters.people.pins import PinHashing
 from meters.people.roles import Role
 from meters.people.sessions import Opened
+from meters.people.tries import Caller
 from meters.people.users import Doer
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
@@ -24,7 +28,9 @@ async def staffed(register: Register) -> Register:
 async def choose(register: Register, opened: Opened, old: str = PIN, new: str = OWN) -> str:
     """Choose a PIN, and give the code where it is refused."""
     try:
-        await register.people.sessions.choose_pin(opened.token, opened.person, old, new, HERE)
+        await register.people.sessions.choose_pin(
+            opened.token, opened.person, old, new, Caller(HERE)
+        )
     except PeopleError as error:
         return error.code
     return ""
@@ -62,17 +68,17 @@ async def test_what_is_refused_changes_nothing(
     assert await choose(staffed, here, old, new) == code
     assert await staffed.whose(here.token) == here.person
     assert await staffed.whose(elsewhere.token) == elsewhere.person
-    assert await pin_by(staffed, "Flo") == BY_COMMAND.name
+    assert await pin_by(staffed, "Flo") == "Flo"
     assert await staffed.sign_in()
 
 
 async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) -> None:
     here = await staffed.sign_in()
-    assert await staffed.refused(client="192.0.2.8") == "wrong_name_or_pin"
+    assert await staffed.refused() == "wrong_name_or_pin"
     codes = [await choose(staffed, here, WRONG) for _ in range(4)]
     assert codes == ["wrong_pin"] * 3 + ["locked_out"]
     assert await choose(staffed, here) == "locked_out"
-    assert await staffed.refused("Flo", PIN, client="192.0.2.9") == "locked_out"
+    assert await staffed.refused("Flo", PIN) == "locked_out"
     assert await staffed.whose(here.token) == here.person
     assert (await staffed.told())[-5:] == [
         *[("pin_refused", "Flo", "Flo")] * 4, ("locked_out", "Flo", "Flo"),
@@ -112,7 +118,8 @@ async def test_what_happens_while_the_old_pin_is_looked_at_counts(
 
 async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
     users = staffed.people.users
-    assert await pin_by(staffed, "Flo") == BY_COMMAND.name
+    await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
+    assert await pin_by(staffed, "Finn") == BY_COMMAND.name
     assert (await users.set_pin("flo", WRONG, ADA)).pin_by == "Ada"
     assert await choose(staffed, await staffed.sign_in("flo", WRONG), WRONG) == ""
     assert await pin_by(staffed, "Flo") == "Flo"
@@ -121,31 +128,62 @@ async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
     assert (await users.enable("Sue", BY_COMMAND)).pin_by == "Ada"
 
 
-async def two(register: Register, first: str, second: str) -> str:
-    """Whether two may be two people, and if not what is told."""
-    try:
-        await register.people.users.check_two_people(first, second)
-    except PeopleError as error:
-        return error.message if error.code == "same_person" else error.code
-    return ""
+async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
+    """Who set whose PIN, as it concerns somebody who signs in and acts."""
+    opened = await register.sign_in(name, pin)
+    person = await register.people.sessions.find(opened.token, keep_alive=False, acts=True)
+    assert person is not None
+    return person.setters
+
+
+async def earlier(register: Register, by_ms: int) -> None:
+    """Let all PINs have been set so much earlier."""
+    pins_set = register.keys.pins_set
+    for member in cast("list[bytes]", await register.redis.zrange(pins_set, 0, -1)):
+        await register.redis.zincrby(pins_set, -by_ms, member)
 
 
 @pytest.mark.duty("D4")
-async def test_who_knows_anothers_pin_is_not_another_person(staffed: Register) -> None:
+async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: Register) -> None:
     await staffed.add("Finn")
     users = staffed.people.users
-    assert await two(staffed, "Flo", "Finn") == ""
-    assert await two(staffed, "Ada", "Flo") == ""
+    assert await setters(staffed, "Flo") == NO_SETTERS, "who adds users by command is none of them"
     await users.set_pin("Flo", WRONG, ADA)
-    assert await two(staffed, "Ada", "Flo") == "Ada set your PIN: choose one of your own first"
-    assert await two(staffed, "Flo", "Ada") == "you set the PIN of Flo: a third person must do this"
-    assert await two(staffed, "Flo", "Finn") == ""
-    assert await two(staffed, "Finn", "Flo") == ""
+    assert await setters(staffed, "Flo", WRONG) == PinSetters(("Ada",), {"Ada": "Ada"})
+    assert await setters(staffed, "Ada") == PinSetters((), {"Flo": "Ada"})
+    assert await setters(staffed, "Finn") == NO_SETTERS
     await users.set_pin("Finn", WRONG, ADA)
-    assert await two(staffed, "Flo", "Finn") == (
-        "Ada set your PIN and that of Flo: choose one of your own first"
-    )
-    assert await choose(staffed, await staffed.sign_in("Finn", WRONG), WRONG) == ""
-    assert await two(staffed, "Flo", "Finn") == ""
-    assert await two(staffed, "Ada", "Finn") == ""
-    assert await two(staffed, "Ada", "Flo") != ""
+    both = PinSetters(("Ada",), {"Ada": "Ada", "Flo": "Ada"})
+    assert await setters(staffed, "Finn", WRONG) == both
+    opened = await staffed.sign_in("Finn", WRONG)
+    assert opened.person.setters == NO_SETTERS, "who only looks needs none"
+    assert await choose(staffed, opened, WRONG) == ""
+    assert await setters(staffed, "Finn", OWN) == both, "a PIN of one's own does not change it"
+    await earlier(staffed, 24 * 3_600_000 - 60_000)
+    assert await setters(staffed, "Finn", OWN) == both
+    await earlier(staffed, 60_000)
+    assert await setters(staffed, "Finn", OWN) == NO_SETTERS
+    assert await setters(staffed, "Ada") == NO_SETTERS
+
+
+async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
+    ada = await staffed.sign_in("Ada")
+    await staffed.people.users.add("Sue", Role.SUPERVISOR, WRONG, Doer("Ada", HERE, ada.token))
+    assert (await setters(staffed, "Sue", WRONG)).own == ("Ada",)
+
+
+async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:
+    users = staffed.people.users
+    ada = Doer("Ada", HERE, (await staffed.sign_in("Ada")).token)
+    flo = Doer("Flo", HERE, (await staffed.sign_in("Flo")).token)
+    await staffed.people.sessions.sign_out(ada.token, HERE)
+    before = await staffed.told()
+    for doer in (ada, flo):
+        for act in (
+            users.add("Sue", Role.SUPERVISOR, PIN, doer), users.set_pin("Flo", WRONG, doer),
+            users.enable("Flo", doer), users.disable("Finn", doer),
+        ):  # fmt: skip
+            with pytest.raises(PeopleError) as refused:
+                await act
+            assert refused.value.code == "session_ended"
+    assert await staffed.told() == before

@@ -1,14 +1,17 @@
 """The people's keys have a version, and a release changes nothing of another one's (duty D10)."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from meters.people.errors import PeopleError
 from meters.people.people import People
 from meters.people.pins import PinHashing
+from meters.people.roles import Role
 from meters.people.store import PeopleStore
 from meters.schema import SCHEMA
 from tests.lua.books import keyspace
-from tests.people.staff import Register
+from tests.people.staff import BY_COMMAND, PIN, Register
 
 pytestmark = pytest.mark.duty("D10")
 
@@ -56,5 +59,23 @@ async def test_an_upgrade_is_in_the_log_once(register: Register) -> None:
     await people.log.note("service_stopped", by="service")
     rows = await people.log.page(None, 10)
     assert [(row.what, row.by) for row in rows] == [
-        ("service_stopped", "service"), ("upgraded", "pitlink"), ("service_started", "service"),
-    ]  # fmt: skip
+        ("service_stopped", "service"),
+        *[("upgraded", "pitlink")] * (SCHEMA - 1),
+        ("service_started", "service"),
+    ]
+
+
+async def test_a_pin_that_another_set_before_serves_for_a_day_from_the_upgrade(
+    register: Register,
+) -> None:
+    """It had no end before: whose PIN is their own is left as they are."""
+    users = register.people.users
+    await register.add("Flo")
+    await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
+    await register.redis.hdel(register.keys.user("finn"), "choose_by")
+    await note(register, 2)
+    await PeopleStore(register.redis).upgrade("pitlink", "pitlink 3")
+    rows = {row.name: row for row in await anew(register).users.rows()}
+    assert rows["Flo"].choose_by is None
+    left = datetime.fromisoformat(rows["Finn"].choose_by or "") - datetime.now(UTC)
+    assert timedelta(hours=23, minutes=59) < left <= timedelta(hours=24)

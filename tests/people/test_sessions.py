@@ -11,12 +11,12 @@ from meters.people.errors import PeopleError
 from meters.people.people import People
 from meters.people.pins import PinHashing
 from meters.people.roles import Role
-from meters.people.sessions import LONGEST_MS
-from meters.people.tries import LOCKED_OUT_MS, TRIES_WITHIN_MS, UNDECIDED_MS, site
+from meters.people.tries import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 from tests.servers import RedisServer
 
 IDLE_MS = 5 * 60_000
+_LONGEST_MS = 12 * 3_600_000
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_an_idle_session_ends_and_one_in_use_goes_on(staffed: Register) ->
 
 async def test_no_session_outlives_its_longest_life_however_busy(staffed: Register) -> None:
     token = (await staffed.sign_in()).token
-    await earlier(staffed, token, "created", LONGEST_MS - 30_000)
+    await earlier(staffed, token, "created", _LONGEST_MS - 30_000)
     await earlier(staffed, token, "touched", 15_000)
     assert await staffed.whose(token, keep_alive=True)
     assert await staffed.redis.pttl(session_key(staffed, token)) <= 30_000
@@ -123,25 +123,26 @@ async def test_a_wrong_name_and_a_wrong_pin_are_told_alike(staffed: Register) ->
 
 
 @pytest.mark.parametrize("name", ["Flo", "Ghost"])
-async def test_the_fifth_failure_locks_a_name_out_also_for_the_right_pin(
+async def test_the_fifth_failure_locks_a_name_out_there_also_for_the_right_pin(
     staffed: Register, name: str
 ) -> None:
-    codes = [await staffed.refused(name, client=f"192.0.2.{at}") for at in range(5)]
+    codes = [await staffed.refused(name) for _ in range(5)]
     assert codes == ["wrong_name_or_pin"] * 4 + ["locked_out"]
     with pytest.raises(PeopleError) as refused:
-        await staffed.sign_in(name.upper(), PIN, client="192.0.2.99")
+        await staffed.sign_in(name.upper(), PIN)
     assert refused.value.code == "locked_out"
     assert refused.value.wait_ms is not None
-    assert LOCKED_OUT_MS - 10_000 < refused.value.wait_ms <= LOCKED_OUT_MS
+    assert PAIR.lock_ms - 10_000 < refused.value.wait_ms <= PAIR.lock_ms
     assert "15 minutes" in refused.value.message
-    assert await staffed.sign_in("Sue", client="192.0.2.0")
+    assert await staffed.sign_in("Sue")
+    assert await staffed.sign_in("Flo", client="192.0.2.99"), "a stranger locks nobody elsewhere"
 
 
 async def test_a_lock_out_ends_by_itself(staffed: Register) -> None:
     for _ in range(5):
         await staffed.refused()
-    lock = staffed.keys.lock("name:flo")
-    assert LOCKED_OUT_MS - 10_000 < await staffed.redis.pttl(lock) <= LOCKED_OUT_MS
+    lock = staffed.keys.lock(f"pair:{HERE}:flo")
+    assert PAIR.lock_ms - 10_000 < await staffed.redis.pttl(lock) <= PAIR.lock_ms
     await staffed.redis.pexpire(lock, 0)
     assert await staffed.refused() == "wrong_name_or_pin"
     assert await staffed.sign_in()
@@ -170,12 +171,12 @@ async def test_being_right_forgets_the_failures_of_the_name(staffed: Register) -
 
 
 async def test_failures_older_than_a_quarter_of_an_hour_do_not_count(staffed: Register) -> None:
-    tries = staffed.keys.tries("name:flo")
+    tries = staffed.keys.tries(f"pair:{HERE}:flo")
     for _ in range(4):
         await staffed.refused()
-    assert 0 < await staffed.redis.pttl(tries) <= TRIES_WITHIN_MS
+    assert 0 < await staffed.redis.pttl(tries) <= PAIR.within_ms
     for member in cast("list[bytes]", await staffed.redis.zrange(tries, 0, 1)):
-        await staffed.redis.zincrby(tries, -TRIES_WITHIN_MS, member)
+        await staffed.redis.zincrby(tries, -PAIR.within_ms, member)
     assert [await staffed.refused() for _ in range(2)] == ["wrong_name_or_pin"] * 2
     assert await staffed.refused() == "locked_out"
 
@@ -206,7 +207,7 @@ async def test_many_guesses_at_once_are_no_way_round_the_count(
         return await real(self, pin, kept)
 
     monkeypatch.setattr(PinHashing, "matches", counted)
-    guesses = [staffed.refused(client=f"192.0.2.{at}") for at in range(30)]
+    guesses = [staffed.refused() for _ in range(30)]
     codes = await asyncio.gather(*guesses)
     assert looked_at == 5
     assert codes.count("wrong_name_or_pin") == 4
@@ -258,13 +259,88 @@ async def test_a_try_that_is_never_decided_is_in_nobodys_way_for_long(
             with pytest.raises(RuntimeError):
                 await staffed.sign_in()
     assert await staffed.refused("Flo", PIN) == "busy"
-    undecided = staffed.keys.undecided("name:flo")
+    undecided = staffed.keys.undecided(f"pair:{HERE}:flo")
     for member in cast("list[bytes]", await staffed.redis.zrange(undecided, 0, -1)):
         await staffed.redis.zincrby(undecided, -UNDECIDED_MS, member)
     assert await staffed.sign_in()
 
 
-@pytest.mark.parametrize("act", ["pin", "enable"])
+async def test_from_many_addresses_a_name_is_locked_for_new_devices_alone(
+    staffed: Register,
+) -> None:
+    hers, new = new_device(), new_device()
+    await staffed.sign_in(device=hers, client="192.0.2.200")
+    codes = [await staffed.refused(client=f"192.0.2.{at}") for at in range(NEW_DEVICES.most)]
+    assert codes == ["wrong_name_or_pin"] * (NEW_DEVICES.most - 1) + ["locked_out"]
+    assert await staffed.refused("Flo", PIN, client="192.0.2.201", device=new) == "locked_out"
+    assert await staffed.sign_in("Sue", client="192.0.2.201", device=new)
+    assert await staffed.sign_in(device=hers, client="192.0.2.1")
+
+
+async def test_a_device_that_has_signed_in_before_may_try_where_others_are_locked_out(
+    staffed: Register,
+) -> None:
+    hers = new_device()
+    await staffed.sign_in(device=hers)
+    for _ in range(5):
+        await staffed.refused()
+    for at in range(15):
+        await staffed.refused(f"Nobody {at}")
+    assert await staffed.refused("Sue", PIN) == "locked_out", "the whole address"
+    assert [await staffed.refused(device=hers) for _ in range(4)] == ["wrong_name_or_pin"] * 4
+    assert await staffed.sign_in(device=hers)
+    assert await staffed.refused("Sue", PIN, device=hers) == "locked_out", "not as another name"
+
+
+async def test_a_stolen_device_serves_for_five_guesses(staffed: Register) -> None:
+    stolen = new_device()
+    await staffed.sign_in(device=stolen)
+    guesses = [
+        await staffed.refused(client=f"198.51.100.{at // 4}", device=stolen) for at in range(5)
+    ]
+    assert guesses == ["wrong_name_or_pin"] * 5
+    for _ in range(5):
+        await staffed.refused(client="198.51.100.9", device=stolen)
+    assert await staffed.refused("Flo", PIN, client="198.51.100.9", device=stolen) == "locked_out"
+    assert await staffed.sign_in()
+    kept = [key for key in await staffed.redis.keys("*") if stolen.encode() in key]
+    assert kept == [], "only its digest is kept"
+
+
+async def test_a_disabled_user_has_no_device(staffed: Register) -> None:
+    hers = new_device()
+    await staffed.sign_in(device=hers)
+    await staffed.people.users.disable("Flo", BY_COMMAND)
+    await staffed.people.users.enable("Flo", BY_COMMAND)
+    for _ in range(5):
+        await staffed.refused()
+    assert await staffed.refused("Flo", PIN, device=hers) == "locked_out"
+
+
+async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register) -> None:
+    users = staffed.people.users
+
+    async def locked() -> list[tuple[str, str]]:
+        (row,) = [row for row in await users.rows() if row.name == "Flo"]
+        return [(lock.where, lock.address) for lock in row.locked]
+
+    assert await locked() == []
+    for _ in range(5):
+        await staffed.refused()
+    assert await locked() == [("name", HERE)]
+    for at in range(15):
+        await staffed.refused(f"Nobody {at}")
+    assert await staffed.refused("Flo", PIN) == "locked_out"
+    assert sorted(await locked()) == [("address", HERE), ("name", HERE)]
+    assert (await users.unlock("FLO", BY_COMMAND)).locked == ()
+    assert await staffed.sign_in()
+    assert (await staffed.told())[-2] == ("user_unlocked", BY_COMMAND.name, "Flo")
+    with pytest.raises(PeopleError) as refused:
+        await users.unlock("Ghost", BY_COMMAND)
+    assert refused.value.code == "unknown_user"
+
+
+@pytest.mark.parametrize("act", ["pin", "enable", "unlock"])
 async def test_a_lock_out_of_a_name_ends_when_an_administrator_lets_him_in_again(
     staffed: Register, act: str
 ) -> None:
@@ -274,6 +350,8 @@ async def test_a_lock_out_of_a_name_ends_when_an_administrator_lets_him_in_again
     assert await staffed.refused("Flo", PIN) == "locked_out"
     if act == "pin":
         await users.set_pin("FLO", PIN, BY_COMMAND)
+    elif act == "unlock":
+        await users.unlock("flo", BY_COMMAND)
     else:
         await users.disable("flo", BY_COMMAND)
         assert await staffed.refused("Flo", PIN) == "locked_out"
@@ -329,7 +407,7 @@ async def test_what_happens_while_a_pin_is_looked_at_counts(
         elif what == "another PIN":
             await staffed.people.users.set_pin("Flo", WRONG, BY_COMMAND)
         else:
-            await staffed.redis.set(staffed.keys.lock("name:flo"), "1", px=60_000)
+            await staffed.redis.set(staffed.keys.lock(f"pair:{HERE}:flo"), "1", px=60_000)
         return right
 
     monkeypatch.setattr(PinHashing, "matches", slow)
@@ -384,7 +462,7 @@ async def test_a_store_that_fails_signs_nobody_in(
     people = People.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
     token = (await staffed.sign_in()).token
     for asked in (
-        people.sessions.sign_in("Flo", PIN, HERE, None),
+        people.sessions.sign_in("Flo", PIN, Caller(HERE), None),
         people.sessions.find(token, keep_alive=True),
         people.users.rows(),
         people.log.page(None, 1),

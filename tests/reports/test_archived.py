@@ -18,12 +18,12 @@ async def _three_days(shop: Shop) -> tuple[str, str]:
     await shop.open()
     (whole,) = await shop.round(ROYAL)
     (odds,) = await shop.round(STRAIGHT, table="T-2")
-    await shop.pit.wagers({1: PROGRESSIVE}, round_id="R-over")
+    await shop.pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R-over")
     await shop.at("2026-11-21 12:00")
-    await shop.pit.void(round_id="R-over")
+    await shop.pit.void(table="T-2", round_id="R-over")
     await shop.pit.decide(whole, "validate", by="Flo")
     await shop.pit.decide(odds, "reject", by="Flo")
-    await shop.round(positions=2)
+    await shop.round(positions=2, table="T-2")
     await shop.at("2026-11-22 12:00")
     await shop.pit.decide(whole, "pay", by="Finn")
     await shop.round()
@@ -60,7 +60,7 @@ async def test_a_ledger_without_its_first_day_goes_on_from_the_books_at_its_clos
     assert [(win.claim, win.table, win.state) for win in days[0].decided] == [
         (whole, "T-1", "validated"), (odds, "T-2", "rejected"),
     ]  # fmt: skip
-    assert days[0].tables["T-1", PROGRESSIVE].voided_micros == 14 * CENT
+    assert days[0].tables["T-2", PROGRESSIVE].voided_micros == 14 * CENT
     paper = day_paper(shop.floor, await shop.survey(from_to(None, date(2026, 11, 21))), None)
     told = [cell for part in paper.parts for section in part.sections for row in section.rows
             for cell in row]  # fmt: skip

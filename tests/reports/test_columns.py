@@ -11,7 +11,7 @@ from tests.reports.conftest import MakeShop
 from tests.test_tree import ROOT
 
 _TOLD: Final = frozenset(re.findall(r"`(\w+)`", (ROOT / "deploy/REPORTS.md").read_text("utf-8")))
-_POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "paid")
+_POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "paid")
 
 
 def test_every_column_and_flow_is_told() -> None:

@@ -4,7 +4,9 @@ import asyncio
 import csv
 import io
 import json
+import re
 import subprocess
+import unicodedata
 from pathlib import Path
 
 import pypdf
@@ -12,6 +14,7 @@ import pytest
 from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
+import meters.desk.slips
 from bonus.errors import UserError
 from meters.books.keys import LinkKeys
 from meters.reports.commands import report
@@ -110,6 +113,73 @@ async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
     assert [row["state"] for row in told["rows"]] == ["paid", "rejected"]
     assert told["rows"][1]["rejected_by"] == "=Flo"
     assert (told["holds"], told["problems"]) == (True, [])
+
+
+_FORMULA = "x\r=cmd|' /C calc'!A0"
+_ESCAPES = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202etxt"
+
+
+@pytest.fixture
+async def hostile_floor_file(
+    make_shop: MakeShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The floor file of a link whose ledger has texts of before they were refused at the door."""
+    monkeypatch.setattr(meters.desk.slips, "clean_slip", str)
+    shop: Shop = make_shop("2026-01-20 12:00")
+    await shop.open()
+    for slip, reason in (
+        ("S-1", f"{_FORMULA}\n{_ESCAPES}"),
+        ("S-2", " \N{FULLWIDTH EQUALS SIGN}1"),
+    ):
+        (claim,) = await shop.round(ROYAL)
+        await shop.pit.desk.decide(claim, "reject", f"@Flo {slip}", reason=reason)
+    (claim,) = await shop.round(ROYAL)
+    await shop.pit.desk.decide(claim, "validate", "\tFlo")
+    await shop.pit.desk.decide(claim, "pay", "-Finn", slip="S-3")
+    path = tmp_path / "floor.toml"
+    path.write_text(shop.text)
+    return path
+
+
+@pytest.mark.parametrize("asked", [("jackpots",), ("month", "2026-01"), ("table", "T-1")])
+async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
+    hostile_floor_file: Path, asked: tuple[str, ...]
+) -> None:
+    """Every cell is quoted and printable, whoever reads it; amounts below zero stay numbers."""
+    done = await _report(hostile_floor_file, *asked, "--csv", "-")
+    lines = done.stdout.split("\n")
+    assert lines.pop() == ""
+    rows = list(csv.reader(lines))
+    assert {len(row) for row in rows} == {len(rows[0])}
+    for line, row in zip(lines, rows, strict=True):
+        assert line == ",".join('"' + cell.replace('"', '""') + '"' for cell in row)
+        for cell in row:
+            assert cell.isprintable()
+            plain = unicodedata.normalize("NFKC", cell).strip()
+            number = re.fullmatch(r"-?\d+", cell)
+            assert number or plain[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
+    if asked == ("jackpots",):
+        first, second, paid = _rows(done.stdout)
+        assert first["reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
+        assert second["reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
+        assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
+    else:
+        amounts = {row["figure"]: row["amount_cents"] for row in _rows(done.stdout)}
+        assert any(amount.startswith("-") for amount in amounts.values()) or asked[0] == "table"
+
+
+@pytest.mark.parametrize(
+    "asked", [("day",), ("month", "2026-01"), ("jackpots",), ("jackpots", "--json")]
+)
+async def test_nothing_stored_makes_a_terminal_do_anything(
+    hostile_floor_file: Path, asked: tuple[str, ...]
+) -> None:
+    done = await _report(hostile_floor_file, *asked)
+    assert ("owned" in done.stdout) == (asked[0] == "jackpots")
+    for line in done.output.split("\n"):
+        assert line.isprintable(), line
+    if "--json" in asked:
+        assert json.loads(done.stdout)["rows"][0]["reason"] == f"{_FORMULA}\n{_ESCAPES}"
 
 
 async def test_one_table_day_by_day(floor_file: Path) -> None:

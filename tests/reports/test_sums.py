@@ -36,6 +36,12 @@ async def _play(shop: Shop, chance: Random, hours: int) -> None:
     for _ in range(hours):
         await shop.after(minutes=60)
         table = chance.choice(("T-1", "T-2"))
+        for row in await shop.pit.desk.waiting():
+            if row.table == table and row.paid_from == "hand_pay":  # it holds the table
+                if row.state == "pending":
+                    waiting.remove(row.claim)
+                    await shop.pit.decide(row.claim, "validate")
+                await shop.pit.decide(row.claim, "pay")
         match chance.randrange(8):
             case 0:
                 await shop.void(chance.choice(BETS), table=table)

@@ -85,7 +85,7 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round(ROYAL)
-    await shop.round()
+    await shop.round(table="T-2")
     await shop.at("2026-11-21 06:00")
     await _rewrite(shop, 6, b"reply", b'"lines"', b'"limes"')
     each, day, _ = await _survey(shop)

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 from controllers.outbox import Outbox
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.intake.batches import LinkIntake
 from meters.restore.ledger_copy import LedgerCopy
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.restore.restoring import Found, LinkRestoring, Restored
@@ -34,6 +35,9 @@ class KeptPit(Pit):
         self.home = home
         self.mark = LedgerMark(home, self.link.id)
         self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
+        # Its tables play on though a hand pay waits, as they could before the books held them: what
+        # is restored must be what there was, in what order ever it came.
+        self.intakes = [LinkIntake(store, self.metrics, replays=True) for store in self._stores]
 
     async def open(self) -> None:
         """Adopt the floor file and seed the meters, as the service does."""

@@ -122,6 +122,9 @@ def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     done = pit.restore("--yes", "--services-stopped", *given_up)
     assert done.returncode == 0, (done.stdout, done.stderr)
     pit.service.start()
+    (lost,) = pit.service.audit()["problems"]
+    assert lost.startswith("the operators' log holds "), "it is in no outbox"
+    (tmp_path / "data" / "marks" / "operators.log-mark.json").unlink()
     assert pit.meters() == was
     pit.play(ROUNDS[2])
     assert "events_lost" not in pit.service.process.errors

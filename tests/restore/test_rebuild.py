@@ -93,7 +93,7 @@ async def run_a_while(pit: Pit, data: Path) -> None:
     outage = Outage("0badc0de", "2026-11-20T02:14:07.250Z", ("Redis failed",))
     await OutageBook(pit.store, "service").note(outage)
     await desk.open(link_id, "tim")
-    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, round_id="R7")
+    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="R7")
     await desk.close(link_id, "una", "end of the night")
 
 
@@ -122,7 +122,7 @@ async def test_store_written_anew_is_the_one_that_was_and_goes_on(
         assert (await again.audit()).problems == ()
         for each in (pit, again):
             await each.links_desk.open(each.link.id, "tim")
-            won = await each.result({1: "As Ks Qs", 2: "3h 6s Jc"}, round_id="R7")
+            won = await each.result({1: "As Ks Qs", 2: "3h 6s Jc"}, table="T-2", round_id="R7")
             assert won.status == "accepted"
         snapshots = [await each.store.snapshot() for each in (again, pit)]
         assert snapshots[0].accounts == snapshots[1].accounts

@@ -118,8 +118,7 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
         await play(pit, 2 * day)
         await pit.void(table="T-2", round_id=f"open-{2 * day}")
         await days.keep(timedelta(days=1))
-    for row in await pit.desk.waiting():
-        await pit.decide(row.claim, "reject")
+    await pit.reject_what_waits()
     await archiver.run(lambda *_: None)
     await play(pit, 9)
     await days.keep(timedelta(days=1))
@@ -167,8 +166,7 @@ async def test_an_archive_of_days_that_would_all_be_live_begins_a_store(
     for day in range(1, 6):
         await play(pit, 2 * day)
         await pit.void(table="T-2", round_id=f"open-{2 * day}")
-        for row in await pit.desk.waiting():
-            await pit.decide(row.claim, "reject")
+        await pit.reject_what_waits()
         await days.keep(timedelta(days=1))
         await archiver.run(lambda *_: None)
     await play(pit, 12)
@@ -215,6 +213,33 @@ async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) ->
     again = sum(pit.seq.values()) - known
     assert (restored.found.writes, restored.replayed.events) == (False, again)
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(
+    pit: KeptPit,
+) -> None:
+    """Wagers that were accepted after it are taken again; then the table is held as the books say.
+
+    No outbox knows of decisions: the win waits once more, for the second time of its life.
+    """
+    (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
+    older = await Kept.of(pit.redis)
+    await pit.decide(claim.claim, "validate")
+    await pit.decide(claim.claim, "pay")
+    await pit.wagers({1: PROGRESSIVE}, table="T-2")
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
+    await older.put_back(pit.redis)
+    restored = await pit.restoring().run()
+    assert (restored.replayed.events, restored.replayed.differing) == (3, [])
+    await pit.goes_on()
+    held = await pit.wagers({1: PROGRESSIVE}, round_id="R3")
+    assert held.error is not None
+    assert held.error.code == "held"
+    await pit.decide(claim.claim, "validate")
+    await pit.decide(claim.claim, "pay")
+    assert (await pit.wagers({1: PROGRESSIVE}, round_id="R3")).status == "accepted"
+    assert (await pit.audit()).problems == ()
 
 
 async def test_an_older_file_than_the_archive_is_written_anew(pit: KeptPit) -> None:

@@ -368,3 +368,25 @@ def test_the_exit_status_says_whether_all_were_settled(line: bytes, status: int)
     assert done.returncode == status
     assert done.stdout.count(b"\n") == 1
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize("patron", ["p\x1b[2J", "p\r", "p\x9b", "p\u202e"])
+def test_a_patron_that_cannot_be_printed_is_refused(patron: str) -> None:
+    (answer,), all_settled = settle(changed(positions=position({}, patron=patron)))
+    assert not all_settled
+    error = answer["error"]
+    assert (error["code"], error["field"]) == ("unprintable_text", "positions[0].patron")
+    assert error["message"].isprintable()
+
+
+@pytest.mark.parametrize("amount", ['"100"', "1e2", "100.0", "true"])
+def test_money_is_a_json_integer(amount: str) -> None:
+    line = changed(positions=position({"progressive": 555})).replace(b"555", amount.encode())
+    (answer,), _ = settle(line)
+    assert answer["error"]["code"] == "malformed"
+
+
+def test_an_error_repeats_nothing_that_a_terminal_obeys() -> None:
+    sink = io.BytesIO()
+    assert not settle_lines(io.BytesIO(changed(game="x\x9b2J\u202e") + b"\n"), sink)
+    assert sink.getvalue().strip().decode().isprintable()

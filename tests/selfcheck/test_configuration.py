@@ -7,11 +7,12 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.audit import LinkAudit
-from meters.books.store import TermsError
+from meters.books.store import BooksError, LinkStore, TermsError
 from meters.desk.doors import DeskError
 from meters.desk.links import LinksDesk
 from meters.desk.rows import ParameterChange, UnapprovedRow
 from meters.selfcheck.configuration import Configuration
+from meters.wire.floor import parse_floor
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit
@@ -212,6 +213,87 @@ async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
         assert await keyspace(keeping_redis) == before
     async with running(Pit(keeping_redis), tmp_path) as link:
         await link.comes_up()
+
+
+SIDE: Final = """
+[[link]]
+id = "side"
+name = "Side Jackpot"
+
+[[link.meter]]
+kind = "progressive"
+wager = 100
+paytable = "A"
+"""
+
+
+def table_text(table: str, asset: str) -> str:
+    """A table of the progressive alone."""
+    return f"""
+[[link.table]]
+id = "{table}"
+asset = "{asset}"
+game = "three_card_poker"
+positions = 7
+meters = ["progressive"]
+"""
+
+
+def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
+    """The configuration of one of the links of a floor, as the service makes it."""
+    floor = parse_floor(text)
+    stores = {each.id: LinkStore(redis, each) for each in floor.link}
+    return Configuration(floor, stores[link], stores.values())
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+@pytest.mark.parametrize(
+    ("table", "asset", "link"),
+    [("T-9", "104213", "side"), ("T-3", "9", "side"), ("T-9", "104213", "pit")],
+    ids=["asset on another link", "name on another link", "another name"],
+)
+async def test_a_held_table_plays_under_no_other_link_or_name(
+    keeping_redis: Redis, table: str, asset: str, link: str
+) -> None:
+    """The books of a link refuse what a table that they hold wagers there, and there alone."""
+    before = f"{FLOOR}{table_text('T-3', '104213')}{SIDE}{table_text('T-4', '4')}"
+    pit = Pit(keeping_redis, before)
+    await pit.open()
+    for each in ("pit", "side"):
+        await configuration_of(keeping_redis, before, each).adopt("service")
+    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
+    (claim,) = await pit.desk.waiting()
+    added = {"pit": "", "side": ""} | {link: table_text(table, asset)}
+    after = f"{FLOOR}{added['pit']}{SIDE}{table_text('T-4', '4')}{added['side']}"
+    moved = configuration_of(keeping_redis, after, link)
+    digest = moved.filed.digest
+    with pytest.raises(BooksError) as refused:
+        await moved.approve("sue", digest)
+    assert refused.value.status == "barred"
+    assert f"is held for claim {claim.claim} as table T-3 of link pit" in refused.value.detail
+    again = configuration_of(keeping_redis, before, link)
+    assert await again.problem() is None, "the table itself may stay where it is"
+    await pit.desk.decide(claim.claim, "reject", "amy", reason="x")
+    await moved.approve("sue", digest)
+    assert await moved.problem() is None
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
+    """Of a link that is new no floor file was ever approved: the first is adopted unasked."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
+    (claim,) = await pit.desk.waiting()
+    text = f"{FLOOR.replace('104211', '1')}{SIDE}{table_text('T-4', '104211')}"
+    moved = configuration_of(keeping_redis, text, "side")
+    with pytest.raises(TermsError, match=r"is held for claim .* as table T-1 of link pit"):
+        await moved.adopt("service")
+    await pit.desk.decide(claim.claim, "validate", "amy")
+    with pytest.raises(TermsError, match="leave it there until that is paid or rejected"):
+        await moved.adopt("service")
+    await pit.desk.decide(claim.claim, "pay", "ben", slip="S-1")
+    await moved.adopt("service")
 
 
 @pytest.mark.duty("D10")

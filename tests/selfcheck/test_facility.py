@@ -1,10 +1,15 @@
 """What the self-check sees of a floor without its parts."""
 
+import asyncio
+
 import pytest
+import structlog
 
 from meters.selfcheck.facility import facility_checks
+from meters.selfcheck.running import SelfCheck
 from meters.wire.floor import parse_floor
 from tests.floor.example import FLOOR
+from tests.waiting import eventually_async
 
 
 @pytest.mark.duty("D3")
@@ -16,3 +21,20 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
     assert (seen.holds, seen.warns, seen.fails) == (holds, True, False)
     assert seen.seen.startswith(f"98 cents of a full table, {most} are taken as reasonable")
+
+
+@pytest.mark.parametrize(("most", "level"), [(97, "warning"), (98, "info")])
+async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
+    most: int, level: str
+) -> None:
+    """Also of what would keep nothing from operating; what holds is told as holding."""
+    first = FLOOR.index("wager = 100\n")
+    text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
+    with structlog.testing.capture_logs() as lines:
+        checking = asyncio.create_task(SelfCheck(parse_floor(text)).run())
+        found = await eventually_async(
+            lambda: [line for line in lines if "contribution" in line.get("what", "")],
+            what="the check told",
+        )
+        checking.cancel()
+    assert [line["log_level"] for line in found] == [level]

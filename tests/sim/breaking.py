@@ -33,6 +33,13 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "no reply is kept": (
         Defect("apply_events", "'reply:' .. exact(seq), digest .. reply", "'kept', '1'"),
     ),
+    "a copy in the same batch is refused": (
+        Defect(
+            "apply_events",
+            "local kept = kept_reply(key, seq)",
+            "local kept = redis.call('HGET', key, 'reply:' .. exact(seq))",
+        ),
+    ),
     "a result rests on any round of that name": (
         Defect("apply_events", "if basis and basis ~= at.basis then", "if false then"),
     ),

@@ -25,6 +25,7 @@ _T = TypeVar("_T")
 _PAGE: Final = 500
 _OF_TABLES: Final = ("wagers", "result", "void")
 _DECISIONS: Final = ("validate", "reject", "pay")
+_OF_ENVY: Final = ("pay_envy", "reject_envy")
 
 
 class Checker:
@@ -88,6 +89,11 @@ class Checker:
         """The claims that somebody has yet to decide, oldest first."""
         return self._books.waiting()
 
+    @property
+    def waiting_envy(self) -> list[str]:
+        """The claims whose Envy Bonuses the table may pay, and has not yet."""
+        return self._books.waiting_envy()
+
     def open_round(self, table: str) -> str | None:
         """The round that the service holds open for a table, where the store can be asked."""
         try:
@@ -147,6 +153,7 @@ class Checker:
         if kind == "wagers":
             assert books.tables[table].round is None, f"{table} has a round open"
             assert not books.closed, f"{table} wagered on a closed link"
+            assert not books.holds(table), f"{table} wagered while a hand pay was not paid"
             books.lay(table, event, reply["draw"])
             return
         assert books.tables[table].round == event["round"], f"{table} had no {event['round']} open"
@@ -164,8 +171,12 @@ class Checker:
         books = self._books
         if kind in _DECISIONS:
             claim = event["claim"]
-            outcome = books.decide(claim, kind, by)
+            envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
+            outcome = books.decide(claim, kind, by, envy_too=envy_too)
             assert outcome in {"validated", "rejected", "paid"}, f"{kind} {claim}: {outcome}"
+        elif kind in _OF_ENVY:
+            outcome = books.settle_envy(event["claim"], kind)
+            assert outcome in {"rejected", "paid"}, f"{kind} {event['claim']}: {outcome}"
         elif kind in {"close", "open"}:
             assert books.closed is (kind == "open"), f"the link was {kind} already"
             books.switch()
@@ -224,4 +235,5 @@ class Checker:
             state = fields.get("state"), int(fields.get("amount", "-1"))
             assert state == (one.state, one.cents), f"{claim} is {state}, due {one}"
         waiting = sorted(await self._store.waiting(10_000))
-        assert waiting == sorted(books.waiting()), f"waiting {waiting}, due {books.waiting()}"
+        due = sorted({*books.waiting(), *books.waiting_envy()})
+        assert waiting == due, f"waiting {waiting}, due {due}"

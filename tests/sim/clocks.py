@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
-import controllers.courier
 import meters.announcer
 import meters.desk.links
 import meters.hits
 import meters.intake.draws
+import meters.meter_topics
 import meters.outages
-import meters.service
+import meters.wire.broker_client
 import meters.wire.clock
 from controllers.meter_values import MeterValues
 from meters.board import Board
@@ -69,8 +69,8 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.desk.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.hits, "datetime", clock)
-        patch.setattr(meters.service, "random", world.chance("service"))
-        patch.setattr(controllers.courier, "_jitter", world.chance("courier"))
+        patch.setattr(meters.meter_topics, "_jitter", world.chance("meter topics"))
+        patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
         patch.setattr(Board.__init__, "__defaults__", (loop.time,))
         yield

@@ -68,6 +68,9 @@ class Simulation:
         self._foreign = [
             ForeignTable(world, self._link, table, connect) for table in self._link.table[ours:]
         ]
+        self._broker.altered = frozenset(
+            topics.table_out(self._link.id, table.name) for table in self._foreign
+        )
         self._everyone: tuple[SimulatedTable | ForeignTable, ...] = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
         self._broker.told.append(self._watch.told)
@@ -93,6 +96,7 @@ class Simulation:
             for work in (
                 self._faults.trouble(),
                 self._staff.decide(),
+                self._staff.settle_envy(),
                 self._staff.keep_links(),
                 self._look(),
                 *(table.deal() for table in self._everyone),

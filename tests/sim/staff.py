@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any, Final
 
-from meters.books.standing import Act
+from meters.books.standing import Act, EnvyAct
 from meters.desk.doors import DeskError
 from meters.desk.rows import Adjustment, ParameterChange
 from tests.sim.checker import Checker
@@ -14,6 +14,7 @@ from tests.sim.world import World
 
 PEOPLE: Final = ("ann", "bob", "cy")
 _ACTS: Final[Sequence[Act]] = ("validate", "reject", "pay")
+_ENVY_ACTS: Final[Sequence[EnvyAct]] = ("pay_envy", "pay_envy", "pay_envy", "reject_envy")
 _FIRST_ACTS: Final[Sequence[Act]] = ("validate", "validate", "validate", "reject")
 _AS_IS_DUE: Final = 0.8
 _EVERY_S: Final = 0.7
@@ -38,6 +39,7 @@ class Staff:
         self._services = services
         self._checker = checker
         self._chance: Random = world.chance("staff")
+        self._envy_chance: Random = world.chance("envy")
         self._proposal: tuple[str, str] | None = None
         self.acts = 0
 
@@ -53,16 +55,35 @@ class Staff:
                 claim = self._chance.choice(waiting)
                 act = "pay" if states[claim] == "validated" else self._chance.choice(_FIRST_ACTS)
             by = self._chance.choice(PEOPLE)
-            slip = f"S-{claim}" if self._chance.random() < 0.9 else "S-1"
+            slip = f"S-{claim.replace('.', '-')}" if self._chance.random() < 0.9 else "S-1"
             if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):
                 self._told(claim, act, by)
 
+    async def settle_envy(self) -> None:
+        """Confirm that tables have paid Envy Bonuses, for ever; at times what none is owed for."""
+        while True:
+            await asyncio.sleep(self._envy_chance.expovariate(1 / _EVERY_S))
+            claims = self._checker.waiting_envy
+            if not claims or self._envy_chance.random() > _AS_IS_DUE:
+                claims = list(self._checker.claims)
+            if not claims:
+                continue
+            claim, by = self._envy_chance.choice(claims), self._envy_chance.choice(PEOPLE)
+            act = self._envy_chance.choice(_ENVY_ACTS)
+            if await self._ask(f"{by} {act} {claim}", self._of_envy(claim, act, by)):
+                self._told(claim, act, by)
+
     @staticmethod
-    def _decision(claim: str, act: Act, by: str, slip: str) -> Ask:
+    def _of_envy(claim: str, act: EnvyAct, by: str) -> Ask:
+        return lambda at: at.claims.decide_envy(claim, act, by, reason="not due")
+
+    def _decision(self, claim: str, act: Act, by: str, slip: str) -> Ask:
         reason = "not one" if act == "reject" else None
+        envy_too = self._envy_chance.random() < 0.5
         return lambda at: at.claims.decide(
-            claim, act, by, reason=reason, slip=slip if act == "pay" else None
-        )
+            claim, act, by, reason=reason, slip=slip if act == "pay" else None,
+            envy_not_due=envy_too, envy_paid=envy_too,
+        )  # fmt: skip
 
     def _told(self, claim: str, act: str, by: str) -> None:
         """Who is told that an act of his is done finds it in the ledger."""

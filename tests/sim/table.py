@@ -11,7 +11,6 @@ from controllers.bots import DealerBot
 from controllers.courier import Connect
 from controllers.events import (
     Answer,
-    BettingLocked,
     DeviceEvent,
     VoidPressed,
     WagerWithdrawn,
@@ -22,7 +21,7 @@ from controllers.table import Phase
 from meters.wire.floor import Link, Table
 from tests.sim.disk import OutboxDisk
 from tests.sim.loop import Process
-from tests.sim.told import Told
+from tests.sim.told import Told, ends_betting
 from tests.sim.world import World
 
 _log: Final = structlog.get_logger()
@@ -155,7 +154,7 @@ class SimulatedTable:
                 self._told.answered(
                     self.name, event, answer, lost=self.disk.lost, shaken=self.disk.shaken
                 )
-                if isinstance(event, BettingLocked):
+                if ends_betting(event, answer):
                     self.disk.shaken = False
                 return answer
             asked.cancel()

@@ -40,20 +40,22 @@ class Spoken:
             LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
         )
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         assert retain, topic
         self.posted.append(payload)
+        return True
 
     def tell(self) -> None:
         meter = MeterState("high", 500_000, 1, 1, pending=False)
-        self.announcer.tell_meters(LinkState((meter,), None, 0, 0, Head(1, ""), OpenDay("", "")))
+        state = LinkState((meter,), None, 0, 0, Head(1, ""), OpenDay("", ""))
+        self.announcer.tell_meters(state, self.announcer.topics.heard)
 
     @property
     def shown(self) -> list[str]:
         return [row.state for row in self.board.rows()]
 
 
-def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
+async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hours = iter(["12", "12", "11"])
@@ -69,7 +71,7 @@ def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
 
 
 @pytest.mark.duty("D14")
-def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable(
+async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable(
     tmp_path: Path,
 ) -> None:
     spoken = Spoken(tmp_path)

@@ -36,8 +36,9 @@ def test_the_same_seed_is_the_same_run() -> None:
 
 
 @pytest.mark.slow
-def test_a_defect_is_found_and_the_seed_that_finds_it_is_told() -> None:
-    run = simulation("--seed", "1", "--steps", "100", "--break", "no reply is kept")
+@pytest.mark.parametrize("defect", ["no reply is kept", "a copy in the same batch is refused"])
+def test_a_defect_is_found_and_the_seed_that_finds_it_is_told(defect: str) -> None:
+    run = simulation("--seed", "1", "--steps", "100", "--break", defect)
     assert run.returncode == 1
     assert "FAILED:" in run.stdout
     assert "again: python -m tests sim --seed 1 --steps 100" in run.stdout

@@ -22,6 +22,12 @@ _STAYS_OPEN: Final = frozenset({"outbox_failed", "betting_locked", "locked_out",
 """Why betting is not locked: the lights stay as they are."""
 
 
+def ends_betting(event: DeviceEvent, answer: Answer) -> bool:
+    """Return whether an answer to a lock-out ended the betting, so that the lights are out."""
+    code = None if answer.error is UNSET else answer.error.code
+    return isinstance(event, BettingLocked) and code not in _STAYS_OPEN
+
+
 class Ledger(Protocol):
     """The ledger as far as it has been read."""
 
@@ -55,14 +61,15 @@ class Told:
             event: what it answers.
             answer: the answer.
             lost: whether the table's disk ever lost what it had promised to keep.
-            shaken: whether the power went since the last lock-out: a light that was lit only just
-                before may be out.
+            shaken: whether the power went since a lock-out last ended the betting: a light that
+                was lit only just before may be out.
         """
         match event:
             case WagerPlaced() | WagerWithdrawn():
                 self._light(table, answer)
             case BettingLocked():
-                self._locked(table, answer, shaken=shaken)
+                if ends_betting(event, answer):
+                    self._locked(table, answer, shaken=shaken)
             case SettlePressed():
                 self._settled(table, answer, doubtful=lost or shaken)
             case VoidPressed():
@@ -79,8 +86,6 @@ class Told:
                 lit.discard((answer.position, answer.wager))
 
     def _locked(self, table: str, answer: Answer, *, shaken: bool) -> None:
-        if answer.error is not UNSET and answer.error.code in _STAYS_OPEN:
-            return
         lit, self._lit[table] = self._lit.get(table, set()), set()
         self._rounds[table] = None
         if not answer.ok or answer.round is UNSET:

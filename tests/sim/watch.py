@@ -2,10 +2,13 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from meters.board import MeterRow
+from meters.books.store import REPLIES_KEPT
+from meters.wire.messages import seq_of
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
 from tests.sim.table import SimulatedTable
@@ -15,8 +18,9 @@ LOOK_EVERY_S: Final = 0.25
 _TOLD_WITHIN_S: Final = 5.0
 _IN: Final = re.compile(r".*/table/([^/]+)/in$")
 _METER: Final = re.compile(r".*/meter/([^/]+)$")
-_OF_NO_BOOK: Final = frozenset({"seq_reused", "seq_passed"})
-"""Refusals that a script gives without keeping them."""
+_OUT: Final = re.compile(r".*/table/([^/]+)/out$")
+_LATE: Final = 4
+"""So many events of a table may have been answered that were not told yet."""
 
 
 class Watch:
@@ -27,6 +31,8 @@ class Watch:
         self._checker = checker
         self._shown: dict[tuple[int, str], int] = {}
         self._refusals: dict[tuple[str, int], bytes] = {}
+        self._sent: defaultdict[tuple[str, int], set[bytes]] = defaultdict(set)
+        self._last: defaultdict[str, int] = defaultdict(int)
         self._wrong_since: dict[tuple[int, str], float] = {}
         self.replies = 0
 
@@ -37,6 +43,8 @@ class Watch:
             self._reply(found[1], payload)
         elif found := _METER.fullmatch(topic):
             self._value(who, found[1], payload)
+        elif (found := _OUT.fullmatch(topic)) and (seq := seq_of(payload)) is not None:
+            self._sent[found[1], seq].add(payload)
 
     def _reply(self, table: str, payload: bytes) -> None:
         reply = json.loads(payload)
@@ -46,7 +54,20 @@ class Watch:
             entry = self._checker.of_event(table, seq)
             if entry is None or entry["reply"].encode() != payload:
                 self._world.fail(f"{table} is told {payload!r}, the ledger has {entry}")
-        elif status == "refused" and reply["error"]["code"] not in _OF_NO_BOOK:
+        elif status == "refused":
+            self._refusal(table, seq, reply["error"]["code"], payload)
+        if status != "out_of_order" and seq is not None:
+            self._last[table] = max(self._last[table], seq)
+
+    def _refusal(self, table: str, seq: int, code: str, payload: bytes) -> None:
+        """Hold a refusal: the same each time, and of the seq itself only where it is due."""
+        if code == "seq_passed":
+            if seq > self._last[table] - REPLIES_KEPT + _LATE:
+                self._world.fail(f"{table} is told that {seq} was used up long ago: {payload!r}")
+        elif code == "seq_reused":
+            if len(self._sent[table, seq]) < 2:
+                self._world.fail(f"{table} sent {seq} in no other bytes: {payload!r}")
+        else:
             first = self._refusals.setdefault((table, seq), payload)
             if first != payload:
                 self._world.fail(f"{table} was told {first!r} of {seq}, and now {payload!r}")

@@ -9,6 +9,8 @@ PER_MESSAGE: Final = {
     "message doubled": 0.1,
     "message late": 0.1,
     "publish fails": 0.05,
+    "copies in a batch": 0.15,
+    "altered in a batch": 0.1,
 }
 PER_COMMAND: Final = {
     "redis cut before": 0.01,

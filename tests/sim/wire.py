@@ -1,7 +1,9 @@
 """A broker in memory and its clients: what they carry is lost, doubled, late and out of order."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from random import Random
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -14,9 +16,12 @@ from tests.sim.loop import Process, current_process
 from tests.sim.world import World
 
 _SHARED: Final = "$share/"
+_OUT: Final = re.compile(r".*/table/[^/]+/out")
 _QUICK_S: Final = (0.001, 0.02)
 _LATE_S: Final = (0.2, 6.0)
 _ACKNOWLEDGED_S: Final = (0.001, 0.01)
+_TAKEN_S: Final = (0.0, 0.02)
+"""How long after the first message of a batch the others are taken."""
 _NOTICED_S: Final = (0.05, 12.0)
 """How soon the broker notices that a client is dead."""
 
@@ -46,6 +51,7 @@ class Broker:
     Attributes:
         up: whether it takes connections.
         told: is called with whoever publishes, the topic and the payload, before anything is lost.
+        altered: the tables whose events come in other bytes too, by the topics they send on.
     """
 
     def __init__(self, world: World) -> None:
@@ -55,6 +61,7 @@ class Broker:
         self._retained: dict[str, bytes] = {}
         self.up = True
         self.told: list[_Told] = []
+        self.altered: frozenset[str] = frozenset()
 
     def retained(self, topic: str) -> bytes | None:
         """What a newcomer is told on a topic."""
@@ -129,6 +136,26 @@ class Broker:
             if retain and not delays:
                 # What is to stay is lost with its connection alone: it is not told again otherwise.
                 self._world.loop.outside(0.0, self.cut, session)
+
+    def copied(self, batch: Sequence[aiomqtt.Message], chance: Random) -> list[aiomqtt.Message]:
+        """A batch with copies of some events, all of which reached the service at once."""
+        weather, copies = self._world.weather, []
+        for message in batch:
+            if _OUT.fullmatch(message.topic.value) is None:
+                continue
+            if weather.strikes("copies in a batch"):
+                copies += [message] * chance.randint(1, 2)
+            if message.topic.value in self.altered and weather.strikes("altered in a batch"):
+                copies.append(self._altered(message))
+        chance.shuffle(copies)
+        return [*batch, *copies]
+
+    def _altered(self, message: aiomqtt.Message) -> aiomqtt.Message:
+        """An event in other bytes, under the same number."""
+        topic, payload = message.topic.value, message.payload + b" "
+        for told in self.told:
+            told("", topic, payload)
+        return aiomqtt.Message(topic, payload, 1, False, 1, None)  # noqa: FBT003  (the library's)
 
     def _take(self, topic: str, payload: bytes, retain: bool) -> None:  # noqa: FBT001
         if self.up:
@@ -252,10 +279,18 @@ class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
         self._waiting = arrived
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take one of each lane that has any."""
+        """Wait for a message, then take one of each lane that has any, and copies of some.
+
+        More arrives between the first that is taken and the others, so that what was sent twice
+        may come twice in a batch.
+        """
         while self._waiting.empty() or not self._session.arrived.empty():
             self._waiting.put_nowait(await self._next())
-        return self._waiting.turn(self._waiting.get_nowait(), size_max)
+        first = self._waiting.get_nowait()
+        await asyncio.sleep(self._chance.uniform(*_TAKEN_S))
+        while not self._session.arrived.empty():
+            self._waiting.put_nowait(await self._next())
+        return self._broker.copied(self._waiting.turn(first, size_max), self._chance)
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish and go on."""

@@ -96,7 +96,7 @@ class DescribedApi:
         async with Redis.from_url(self._redis_url) as redis:
             people = People.of(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
-                await people.users.add(name, role, PIN, Doer("the test"))
+                await people.users.add(name, role, PIN, Doer("the test"), own=True)
 
     async def _forget_tries(self) -> None:
         """Let nobody be locked out by what was tried in his name."""

@@ -7,13 +7,15 @@ from typing import Final
 
 import msgspec
 
-from meters.books.standing import Act
+from meters.books.standing import Act, EnvyAct
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.desk.changes import DeskBell
 from meters.desk.doors import DeskError
 from meters.desk.rows import (
     ActRow,
     Adjustment,
     ClaimRow,
+    ClaimState,
     EnvyOwed,
     LinkStanding,
     MeterAccounting,
@@ -42,15 +44,15 @@ CLAIM: Final = ClaimRow(
         Wagered(position=5, patron=None, wagers={"progressive": 100}),
     ),
     envy=(EnvyOwed(position=5, patron=None, item="progressive_envy", amount=10_000),),
-    state="pending", at=AT, tax_documents=True,
+    envy_amount=10_000, envy_state="pending", state="pending", at=AT, tax_documents=True,
 )  # fmt: skip
 """A jackpot that is paid by hand, with an Envy Bonus for another position."""
 
 SMALL: Final = msgspec.structs.replace(
     CLAIM, claim="c2", order="18", turn=2, position=5, patron=None, hand="straight_flush",
     hand_name="Straight flush", cards=("9h", "8h", "7h"), amount=7_000, meter_after=100_000,
-    percent=None, paid_from="table_inventory", envy=(), at="2026-11-20T02:14:08.000Z",
-    tax_documents=False,
+    percent=None, paid_from="table_inventory", envy=(), envy_amount=0, envy_state=None,
+    at="2026-11-20T02:14:08.000Z", tax_documents=False,
 )  # fmt: skip
 """A win at odds, which is paid from the table inventory."""
 
@@ -63,7 +65,9 @@ class ClaimsInMemory:
 
     bell: DeskBell
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
-    acts: list[tuple[str, Act, str, str | None, str | None, bool]] = field(default_factory=list)
+    acts: list[tuple[str, Act | EnvyAct, str, str | None, str | None, bool]] = field(
+        default_factory=list
+    )
 
     def put(self, row: ClaimRow) -> None:
         """Let a claim arrive, or replace it."""
@@ -87,6 +91,8 @@ class ClaimsInMemory:
         reason: str | None = None,
         slip: str | None = None,
         envy_not_due: bool = False,
+        envy_paid: bool = False,
+        setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
         row = await self.find(claim)
         by_hand = row.paid_from == "hand_pay"
@@ -96,8 +102,8 @@ class ClaimsInMemory:
             raise DeskError("wrong_state", f"claim {claim} has not been validated yet")
         if row.state != ("validated" if act == "pay" else "pending"):
             raise DeskError("wrong_state", f"claim {claim} is already {row.state} by {_who(row)}")
-        if act == "pay" and actor == row.validated_by:
-            raise DeskError("same_person", "who validated a win does not pay it")
+        if act == "pay":
+            _check_another(row.validated_by, actor, setters)
         self.acts.append((claim, act, actor, reason, slip, envy_not_due))
         replace = msgspec.structs.replace
         if act == "validate":
@@ -106,8 +112,32 @@ class ClaimsInMemory:
             row = replace(row, state="paid", paid_by=actor, paid_at=AT, slip=slip)
         else:
             row = replace(row, state="rejected", reason=reason, envy_not_due=envy_not_due)
+        if row.envy_state is not None:
+            state: ClaimState = "rejected" if envy_not_due else "paid" if envy_paid else "validated"
+            row = replace(row, envy_state=state, envy_by=actor, envy_at=AT)
         self.put(replace(row, decided_by=actor, decided_at=AT))
         return self.claims[claim]
+
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        actor: str,
+        *,
+        reason: str | None = None,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        row = await self.find(claim)
+        if row.envy_state != "validated":
+            raise DeskError("wrong_state", f"its Envy Bonuses are {row.envy_state}")
+        self.acts.append((claim, act, actor, reason, None, bool(setters.own)))
+        state: ClaimState = "paid" if act == "pay_envy" else "rejected"
+        row = msgspec.structs.replace(
+            row, envy_state=state, envy_by=actor, envy_at=AT, envy_reason=reason,
+            envy_not_due=state == "rejected", state=state if row.only_envy else row.state,
+        )  # fmt: skip
+        self.put(row)
+        return row
 
     async def wins(self, search: WinSearch) -> WinPage:
         if search.since is not None and "T" not in search.since:
@@ -129,8 +159,15 @@ class ClaimsInMemory:
         return WinPage(wins=page, next=page[-1].order if len(found) > search.limit else None)
 
 
+def _check_another(first: str | None, actor: str, setters: PinSetters) -> None:
+    """Refuse the second half to who did the first, and to who is not known to be another."""
+    if first == actor or first in setters.shared:
+        raise DeskError("same_person", "another person does the second half")
+
+
 def _decided(row: ClaimRow) -> bool:
-    return row.state in _OVER or (row.state == "validated" and row.paid_from != "hand_pay")
+    win = row.state in _OVER or (row.state == "validated" and row.paid_from != "hand_pay")
+    return win and row.envy_state in {None, *_OVER}
 
 
 def _who(row: ClaimRow) -> str | None:
@@ -170,7 +207,9 @@ class LinksInMemory:
         self._note(link, "open", actor, "link", "")
         return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
 
-    async def approve(self, link: str, actor: str, digest: str) -> LinkStanding:
+    async def approve(
+        self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> LinkStanding:
         unapproved = self._link(link).unapproved
         if unapproved is None:
             raise DeskError("no_change", "the floor file is approved already")
@@ -186,7 +225,11 @@ class LinksInMemory:
         self._put(link, state="inoperable", reason="not as approved", unapproved=row)
 
     async def propose(
-        self, link: str, actor: str, change: ParameterChange | Adjustment
+        self,
+        link: str,
+        actor: str,
+        change: ParameterChange | Adjustment,
+        setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
         standing = self._link(link)
         meter = next((each for each in standing.meters if each.meter == change.meter), None)
@@ -215,10 +258,11 @@ class LinksInMemory:
         self._put(link, proposals=(*standing.proposals, row))
         return row
 
-    async def confirm(self, link: str, proposal: str, actor: str) -> ProposalRow:
+    async def confirm(
+        self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
+    ) -> ProposalRow:
         row = self._proposal(link, proposal)
-        if row.by == actor:
-            raise DeskError("same_person", "who proposed a change does not confirm it")
+        _check_another(row.by, actor, setters)
         self._note(link, "parameter" if row.parameter else "adjust", actor, proposal, row.after)
         return self._decide(row, "confirmed", actor)
 
@@ -270,6 +314,15 @@ class LinksInMemory:
         self.links_by_id[link] = msgspec.structs.replace(self.links_by_id[link], **changed)
         self._bell.ring()
         return self.links_by_id[link]
+
+    def note_of_table(self, link: str, what: str, table: str, told: str) -> None:
+        """Note what a table did, as the ledger has it among the acts."""
+        entry = len(self._acts[link]) + 1
+        self._acts[link].append(
+            ActRow(
+                entry=entry, at=AT, by=f"table:{table}", what=what, of="R1", table=table, told=told
+            )
+        )
 
     def _note(self, link: str, what: str, actor: str, of: str, told: str) -> None:
         self.done.append((what, link, actor, of))

@@ -189,7 +189,7 @@ class Stand:
     async def add_staff(self, *names: str) -> None:
         """Add those of the staff, or all."""
         for name in names or STAFF:
-            await self.people.users.add(name, STAFF[name], PIN, Doer("the test"))
+            await self.people.users.add(name, STAFF[name], PIN, Doer("the test"), own=True)
 
     @property
     def people_keys(self) -> PeopleKeys:

@@ -310,7 +310,7 @@ async def test_a_bad_act_is_refused_and_changes_nothing(
         ("users", {"name": "X", "role": "dealer", "pin": "271828"}, 400, "bad_name"),
         ("users", {"name": "Xenia", "role": "boss", "pin": "271828"}, 400, "bad_request"),
         ("users", {"name": "Xenia", "role": "dealer", "pin": "123456"}, 400, "bad_pin"),
-        ("users", {"name": "Xenia", "role": "dealer"}, 400, "bad_request"),
+        ("users", {"name": "Xenia", "role": "dealer", "pin": 271828}, 400, "bad_request"),
         ("users/Ghost/disable", {}, 404, "unknown_user"),
         ("users/Ghost/pin", {"pin": "271828"}, 404, "unknown_user"),
         ("users/Flo/pin", {"pin": "111111"}, 400, "bad_pin"),

@@ -187,7 +187,7 @@ async def test_a_hand_that_stands_leaves_the_envy_due(room: FloorRoom) -> None:
     await dialog(page).get_by_text("The light was out").click()
     await dialog(page).get_by_text("The hand stands: Envy Bonuses are due").click()
     await answer(page, "Reject $1,510.00")
-    await expect(claim_card(page, CLAIM)).to_have_count(0)
+    await expect(claim_card(page, CLAIM).locator(".chip")).to_have_text("Envy to be paid")
     assert room.stand.claims.acts == [("c1", "reject", "Flo", "The light was out", None, False)]
 
 
@@ -215,6 +215,7 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     await answer(finn, "Paid $1,510.00")
     await expect(dialog(finn).get_by_role("alert")).to_contain_text("slip is needed")
     await dialog(finn).get_by_label("Number of the payout slip").fill("PS-00412")
+    await dialog(finn).get_by_text("The table has paid them").click()
     await answer(finn, "Paid $1,510.00")
     await expect(claim_card(finn, CLAIM)).to_have_count(0)
     await expect(claim_card(flo, CLAIM)).to_have_count(0)
@@ -277,7 +278,9 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     finger = Finger(page, "touch")
     await finger.down(button)
     async with page.expect_response("**/api/v1/claims") as read:
-        await room.stand.claims.decide(earlier.claim, "reject", "Finn", reason="misdealt")
+        await room.stand.claims.decide(
+            earlier.claim, "reject", "Finn", reason="misdealt", envy_not_due=True
+        )
     await (await read.value).finished()
     await page.evaluate("service.get('/api/v1/claims').then(() => null)")
     await finger.up()

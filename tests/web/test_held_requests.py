@@ -91,7 +91,7 @@ async def test_a_held_request_does_nothing_once_the_session_has_ended(
 
 
 async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: Stand) -> None:
-    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Doer("the test"))
+    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Doer("the test"), own=True)
     async with stand.signed_in("Ada") as ada:
         held = await Held.send(stand, ada, "/api/v1/users/Flo/disable")
         await stand.people.users.disable("Ada", Doer("Bea"))

@@ -184,6 +184,38 @@ async def test_a_hundred_requests_in_one_go_are_answered_in_their_order(stand: S
     assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == wanted
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["\x1b[31mevil", "203.0.113.7, nobody", "a" * 4_000, "unknown", "fe80::1%\x1b[2J", "=cmd|x",
+     "203.0.113.7:99:1"],
+)  # fmt: skip
+async def test_a_proxy_says_an_address_or_is_refused(staffed: Stand, said: str) -> None:
+    """What is no address is in no log, and nobody is locked or counted by it."""
+    body = b'{"name": "flo", "pin": "000000"}'
+    length = f"Content-Length: {len(body)}"
+    async with raw(staffed.port) as client:
+        client.send(post(_JSON, length, f"X-Forwarded-For: {said}", body=body))
+        answer = await client.rest()
+    assert answer.startswith(b"HTTP/1.1 400 "), answer[:200]
+    async with staffed.signed_in("Ada") as ada:
+        log = (await ada.get("/api/v1/log")).json()
+    assert {row["client"] for row in log} <= {"", "127.0.0.1"}
+
+
+async def test_an_address_that_a_proxy_says_is_logged_in_one_spelling(staffed: Stand) -> None:
+    body = b'{"name": "flo", "pin": "000000"}'
+    length = f"Content-Length: {len(body)}"
+    for said in ("2001:DB8::0:7", "[2001:db8::7]:443", "203.0.113.9, 2001:db8:0::7"):
+        async with raw(staffed.port) as client:
+            https = "X-Forwarded-Proto: https"
+            client.send(post(_JSON, length, https, f"X-Forwarded-For: {said}", body=body))
+            assert (await client.rest()).startswith(b"HTTP/1.1 401 "), said
+    async with staffed.signed_in("Ada") as ada:
+        log = (await ada.get("/api/v1/log")).json()
+    refused = [row["client"] for row in log if row["what"] == "sign_in_refused"]
+    assert refused == ["2001:db8::7"] * 3
+
+
 @pytest.mark.parametrize("name", ["Authorization", "X-HTTP-Method-Override", "X-Forwarded-Host"])
 async def test_headers_that_other_systems_believe_mean_nothing_here(
     staffed: Stand, name: str

@@ -35,7 +35,11 @@ class Case(NamedTuple):
 
 
 async def validated(stand: Stand) -> None:
-    stand.claims.put(msgspec.structs.replace(CLAIM, state="validated", validated_by="Nobody here"))
+    stand.claims.put(
+        msgspec.structs.replace(
+            CLAIM, state="validated", envy_state="validated", validated_by="Nobody here"
+        )
+    )
 
 
 async def closed(stand: Stand) -> None:
@@ -94,6 +98,12 @@ CASES: Final = {
     "POST /api/v1/claims/{claim}/reject": Case(
         Right.DECIDE, "/api/v1/claims/c1/reject", {"reason": "misread", "envy_not_due": True}
     ),
+    "POST /api/v1/claims/{claim}/pay-envy": Case(
+        Right.DECIDE, "/api/v1/claims/c1/pay-envy", {}, validated
+    ),
+    "POST /api/v1/claims/{claim}/reject-envy": Case(
+        Right.DECIDE, "/api/v1/claims/c1/reject-envy", {"reason": "left the table"}, validated
+    ),
     "POST /api/v1/claims/{claim}/pay": Case(
         Right.DECIDE, "/api/v1/claims/c1/pay", {"slip": "S-1"}, validated
     ),
@@ -124,10 +134,12 @@ CASES: Final = {
     "POST /api/v1/users/{name}/enable": Case(
         Right.PEOPLE, "/api/v1/users/Spare/enable", {}, disabled
     ),
+    "POST /api/v1/users/{name}/unlock": Case(Right.PEOPLE, "/api/v1/users/Spare/unlock", {}),
     "POST /api/v1/users/{name}/pin": Case(
         Right.PEOPLE, "/api/v1/users/Spare/pin", {"pin": "271828"}
     ),
     "GET /api/v1/me": Case(Access.SIGNED_IN, "/api/v1/me"),
+    "GET /api/v1/me/acts": Case(Right.WAITING, "/api/v1/me/acts"),
     "POST /api/v1/me/pin": Case(
         Access.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "161803"}, status=204
     ),
@@ -154,7 +166,7 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
     stand = Stand(redis=shared_redis_server)
     await stand.start()
     await stand.add_staff()
-    await stand.people.users.add("Spare", Role.DEALER, PIN, Doer("the test"))
+    await stand.people.users.add("Spare", Role.DEALER, PIN, Doer("the test"), own=True)
     yield stand
     await stand.stop()
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser
 
 from meters.web.api import changes as changes_module
-from meters.web.security import COOKIE, CSRF_HEADER
+from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE
 from tests.servers import RedisServer
 from tests.web.events import Events
 from tests.web.stand import PIN, Stand
@@ -44,9 +44,11 @@ async def test_signing_in_tells_who_one_is_and_sets_a_cookie_for_this_host_alone
     assert {name: me[name] for name in me if name != "csrf"} == {
         "name": "Flo", "role": "floorperson", "rights": ["waiting", "wins", "decide"],
         "idle_seconds": 300, "facility": "Keystone <Casino> & Resort",
-        "timezone": "America/New_York", "demonstration": False,
+        "timezone": "America/New_York", "demonstration": False, "choose_pin": False,
     }  # fmt: skip
-    cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]
+    session, device = answer.headers.get_list("set-cookie")
+    assert device.startswith(f"{DEVICE_COOKIE}=")
+    cookie = SimpleCookie(session)[COOKIE]
     assert COOKIE.startswith("__Host-")
     assert (cookie["secure"], cookie["httponly"], cookie["path"]) == (True, True, "/")
     assert cookie["samesite"].lower() == "strict"
@@ -329,7 +331,10 @@ async def test_a_browser_keeps_the_cookie_on_loopback_and_hides_it_from_scripts(
         f'{{"name": "Flo", "pin": "{PIN}"}}',
     )
     assert signed_in == [200, 200, ""]
-    (cookie,) = await page.context.cookies()
-    assert (cookie["name"], cookie["secure"], cookie["httpOnly"]) == (COOKIE, True, True)
-    assert (cookie["sameSite"], cookie["path"], cookie["expires"]) == ("Strict", "/", -1)
+    cookies = {cookie["name"]: cookie for cookie in await page.context.cookies()}
+    assert set(cookies) == {COOKIE, DEVICE_COOKIE}
+    for cookie in cookies.values():
+        assert (cookie["secure"], cookie["httpOnly"]) == (True, True)
+        assert (cookie["sameSite"], cookie["path"]) == ("Strict", "/")
+    assert cookies[COOKIE]["expires"] == -1
     await page.close()

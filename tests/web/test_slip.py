@@ -83,6 +83,29 @@ def test_what_is_not_validated_says_so_across() -> None:
     assert "NOT YET VALIDATED" not in words_on(slip(changed(ROYAL, **VALIDATED)))
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("pending", "Envy Bonuses: owed for this hand once the win is decided"),
+        ("validated", "Envy Bonuses owed for this hand"),
+        ("paid", "Envy Bonuses: paid, by Cora, Thu"),
+    ],
+)
+def test_slip_says_where_the_envy_of_the_hand_is(state: str, said: str) -> None:
+    by = {"envy_by": "Cora", "envy_at": DECIDED["decided_at"]} if state == "paid" else {}
+    assert said in words_on(slip(changed(ROYAL, envy_state=state, **by)))
+
+
+def test_slip_of_envy_alone_is_of_its_sum() -> None:
+    row = changed(
+        ROYAL, only_envy=True, amount=0, percent=None, envy_amount=200_000, state="validated",
+        envy_state="validated",
+    )  # fmt: skip
+    told = words_on(slip(row))
+    for fact in ("$2,000.00", "Envy Bonuses alone: no win of this hand waits"):
+        assert fact in told, fact
+
+
 def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
     told = words_on(
         slip(changed(ROYAL, state="rejected", reason="Hand misread", envy_not_due=True, **DECIDED))

@@ -7,6 +7,8 @@
     "Misdeal", "Chip count differs", "Wrong number of cards in the deck", "Card exposed",
     "Equipment fault", "Other",
   ];
+  const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
+  const WHOSE = { dealer: "the dealer's hand", community: "the community cards" };
   let counted = "";
   let looksBack = false;
   let signature = "";
@@ -58,7 +60,7 @@
       make("p.tally", {}, view.settled.told,
         view.positions.some((place) => place.lit.length)
           ? ` For the next round: ${accepted(view)}.` : null),
-      button("next-round", ".go.big", "Next round", () => press({ event: "next" }),
+      button("next-round", ".go.big", "Next round", () => press({ event: "next", done: view.settled.seen }),
         { disabled: !view.can.includes("next"), "data-next": true })),
     panel.settledView(view.settled),
   ];
@@ -118,7 +120,7 @@
       found ? cards(found) : button(`${what}-hand`, `.small${chosen}`, `Enter ${size} cards`,
         () => panel.choose(what), { "aria-label": `${name} enter` }),
       view.can.includes(`retract ${what}`) ? button(`${what}-undo`, ".small.undo", "Undo",
-        () => press({ event: "retract", what }), { "aria-label": `${name} undo` }) : null);
+        () => panel.askUndo({ event: "retract", what }, WHOSE[what]), { "aria-label": `${name} undo` }) : null);
   };
 
   const dealing = (view) => [
@@ -179,26 +181,40 @@
     byId("desk").dataset.phase = view.phase;
     replace(byId("desk"), content(view));
     if (!view.can.includes("void")) byId("void").close();
+    if (view.phase !== "dealt") byId("undo").close();
   });
 
-  const askVoid = () => {
-    const dialog = byId("void");
-    const why = make("select", { id: "void-why" },
-      REASONS.map((reason) => make("option", {}, reason)));
-    const words = make("input", { id: "void-words", type: "text", maxlength: "120", autocomplete: "off" });
-    const confirm = async () => {
+  /* Ask in a dialog why something is done; the ledger keeps the reason with it. */
+  const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
+    const dialog = byId(name);
+    const why = make("select", { id: `${name}-why` },
+      reasons.map((reason) => make("option", {}, reason)));
+    const words = make("input", { id: `${name}-words`, type: "text", maxlength: "120", autocomplete: "off" });
+    const confirmed = async () => {
       const reason = [why.value, words.value.trim()].filter(Boolean).join(": ");
       dialog.close();
-      await press({ event: "void", reason });
+      await press({ ...act, reason });
     };
     dialog.replaceChildren(
-      make("h2", { id: "void-title" }, "Void this round?"),
-      make("p", {}, "All its wagers go back to the players. It cannot be taken back."),
-      make("label", { for: "void-why" }, "Reason"), why,
-      make("label", { for: "void-words" }, "In your own words"), words,
+      make("h2", { id: `${name}-title` }, title),
+      make("p", {}, told),
+      make("label", { for: `${name}-why` }, "Reason"), why,
+      make("label", { for: `${name}-words` }, "In your own words"), words,
       make("div.bar", {},
-        button("void-keep", "", "Keep the round", () => dialog.close()),
-        button("void-confirm", ".stop.big", "Void the round", confirm)));
+        button(`${name}-keep`, "", keep, () => dialog.close()),
+        button(`${name}-confirm`, ".stop.big", confirm, confirmed)));
     panel.moving(() => dialog.showModal());
   };
+
+  const askVoid = () => askWhy("void", {
+    title: "Void this round?",
+    told: "All its wagers go back to the players. It cannot be taken back.",
+    reasons: REASONS, keep: "Keep the round", confirm: "Void the round",
+  }, { event: "void" });
+
+  panel.askUndo = (act, whose) => askWhy("undo", {
+    title: `Take back ${whose}?`,
+    told: "Cards that are entered differently then are recorded with both and the reason.",
+    reasons: MISTAKES, keep: "Keep the cards", confirm: "Take back",
+  }, act);
 })();

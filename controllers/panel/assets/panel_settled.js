@@ -86,15 +86,28 @@
     paid: (line) => `paid by hand, ${money(line.amount)}`,
     rejected: () => "DO NOT PAY: rejected",
     ask: (line) => `ask the floorperson: the win was rejected, ${money(line.amount)}`,
+    done: (line) => `paid, ${money(line.amount)}`,
     nothing: () => "nothing",
   };
+  /* What the dealer ticks off: they paid it, or take note that it is not to be paid. */
+  const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Seen to" };
+
+  const payer = (line) => line.state === "rejected" || !line.payer ? null
+    : make("span.payer", {}, `: ${line.state === "wait" ? "then " : ""}${line.payer}`);
 
   const earlier = (settled) => make("li.earlier", { "data-round": settled.round },
     make("h2", {}, settled.round),
-    make("ul", {}, settled.claimed.map((line) => make("li", { "data-state": line.state },
-      `Position ${line.position}: `, make("b", {}, TOLD[line.state](line)),
-      make("span.item", {}, ` ${line.item}`)))),
-    settled.undecided ? null : make("button.small", {
+    make("ul", {}, settled.open.map((line) => make("li",
+      { "data-state": line.state, "data-line": line.line },
+      make("p", {}, `Position ${line.position}: `, make("b", {}, TOLD[line.state](line)),
+        make("span.item", {}, ` ${line.item}`), payer(line)),
+      TICKS[line.state] ? make("button.small", {
+        id: `done-${settled.round}-${line.line}`, type: "button",
+        "aria-label": `Round ${settled.round}, position ${line.position}, ${line.item}${
+          line.envy_of ? ` for position ${line.envy_of}` : ""}: ${TICKS[line.state].toLowerCase()}`,
+        onclick: () => press({ event: "done", round: settled.round, line: line.line }),
+      }, TICKS[line.state]) : null))),
+    settled.undecided || settled.open.length < 2 ? null : make("button.small", {
       id: `done-${settled.round}`, type: "button", "aria-label": `Round ${settled.round} done`,
       onclick: () => press({ event: "done", round: settled.round }),
     }, "Done"));

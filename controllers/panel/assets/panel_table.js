@@ -189,7 +189,8 @@
     for (const what of ["fold", "hand"]) {
       if (!place.can.includes(`retract ${what}`)) continue;
       const event = { event: "retract", what, position };
-      acts.push(does(place, `undo ${what}`, `Undo ${what}`, () => press(event), ".undo"));
+      const undo = () => (what === "hand" ? panel.askUndo(event, `the hand of position ${position}`) : press(event));
+      acts.push(does(place, `undo ${what}`, `Undo ${what}`, undo, ".undo"));
     }
     found.push(make("div.acts", {}, acts));
     if (place.stays && place.needs && !place.can.includes("fold stay")) found.push(make("p.hint", {}, "To fold, enter its hand first"));

@@ -1,14 +1,13 @@
 """The course of it: everything measured in turn, and one report."""
 
-import asyncio
-import signal
 import sys
 import time
 from typing import Final
 
 import msgspec
-from rich.console import Console
 
+from bonus.console import PlainConsole
+from bonus.terminal import print_json
 from meters.bench.machine import this_machine
 from meters.bench.sizing.books import by_tables, grow, opened_bytes
 from meters.bench.sizing.ever import bytes_for_ever
@@ -51,16 +50,12 @@ async def measure_sizing(sizes: Sizes) -> SizingReport:
     Raises:
         UserError: a part is missing, or failed.
     """
-    # SIGTERM is taken as Ctrl-C is: everything that was started is ended.
-    asyncio.get_running_loop().add_signal_handler(
-        signal.SIGTERM, signal.raise_signal, signal.SIGINT
-    )
     log_to(sys.stderr, level=LogLevel.WARNING)
-    began, machine, console = time.monotonic(), this_machine(), Console(stderr=True)
+    began, machine, console = time.monotonic(), this_machine(), PlainConsole(stderr=True)
 
     def tell(what: str) -> None:
         end_if_asked()
-        console.print(f"{time.monotonic() - began:5.0f} s  {what}", highlight=False)
+        console.print(f"{time.monotonic() - began:5.0f} s  {what}")
 
     mixes = {}
     for mix in (mix for mix in MIXES if mix.name in sizes.mixes):
@@ -88,5 +83,4 @@ async def measure_sizing(sizes: Sizes) -> SizingReport:
 
 def write_sizing(report: SizingReport) -> None:
     """Print the figures as one JSON object."""
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2)
-    sys.stdout.write(text.decode() + "\n")
+    print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))

@@ -22,7 +22,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     The ledgers are what is left of it all: Redis's own word for a stream is a guess, and too high.
 
     Attributes:
-        all: everything, without what serves connections and the append-only file.
+        all: everything, without what serves connections and the append-only file, and without what
+            was dealt in the last results: that is bounded.
         claims: the hashes of the wins.
         wins: the indexes of the wins.
         slips: the numbers of the payout slips.
@@ -63,7 +64,7 @@ async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
     """What the books of some links take."""
     keys = [store.keys for store in stores]
     return Held(
-        all=await all_of(redis),
+        all=await all_of(redis) - await bytes_of(redis, [key.dealt for key in keys]),
         claims=await _bytes_matching(redis, [key.claim("*") for key in keys]),
         wins=await bytes_of(redis, [key.wins for key in keys]),
         slips=await bytes_of(redis, [key.slips for key in keys]),

@@ -3,18 +3,25 @@
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8…  the table keys, then the claim keys, as the events' indices name them
+--       the last  dealt
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each
 --         { table key index, table id, seq, digest of the event's bytes, kind, round id,
---           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work }
+--           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work,
+--           whether the entry is among the acts }
 --         kind `refused`: work = { reply }
 --         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros,
---                                                     the meter's limit in micros or 0 } … } }
+--                                                     the meter's limit in micros or 0 } … },
+--                                  whether a hold does not matter: they were accepted before }
 --         kind `void`:    work = { reply }
---         kind `result`:  work = { reply parts, takes, dues }
+--         kind `result`:  work = { reply parts, takes, dues, envies, digest of round id and cards or '' }
 --           take = { meter, percent, shares, reseed micros, reseed from the reserve, limit micros }
---           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record }
+--           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record,
+--                    where the claim holds the table, what names it, as far as its amount, or '',
+--                    the claim under which it is owed where it is an Envy Bonus, or '' }
+--           envy = { claim key index, claim id, meter, claim record, or '' where one of the dues has it }
 --           reply part = text, or the number of the due whose amount in cents stands there
+--       5 so many results are remembered by what was dealt
 -- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
 --         Otherwise the number and the digest of the last entry, then one array an event, in order:
 --   again       { 'again', kept reply }      this seq was answered before, the same bytes
@@ -22,13 +29,17 @@
 --   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
 --   gap         { 'gap', expected seq }      a seq before it is missing
 --   moved       { 'moved' }                  the round is not the one judged: the table repeats
---   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due }
+--   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
+--                 'table entry' of another table's result with the same round id and cards, if any }
 --   refused     { 'refused', reply }         as judged before
+--   held        { 'held', claims }           refused here, after link_closed: the claims that hold
+--                                            the table, a line each; code and lines are kept
 --   and refused here, the code kept as the reply: round_open, after_lockout, round_over,
 --   link_closed, unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
 
 --include books
+--include retold
 --include present
 
 if (meters['terms'] or '') ~= ARGV[2] then
@@ -38,12 +49,16 @@ end
 local REPLIES_KEPT = tonumber(ARGV[3])
 local tables, table_writes = {}, {}
 
+-- What this call has set of a table is written at its end, so it is read from here and never from
+-- Redis: a copy of an event may come in the same batch. `replies` holds the kept replies by seq,
+-- each with its digest, false where none is kept.
 local function table_at(key)
   if tables[key] == nil then
-    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims')
+    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims', 'held')
     tables[key] = {
       last = tonumber(read[1] or '0'), round = read[2] or '', over = read[3] or '',
       basis = tonumber(read[4] or '0'), contributed = read[5] or '', claims = read[6] or '',
+      held = read[7] or '', replies = {},
     }
   end
   return tables[key]
@@ -59,10 +74,18 @@ local function set_table(key, ...)
   for _, part in ipairs({ ... }) do last[#last + 1] = part end
 end
 
+local function kept_reply(key, seq)
+  local replies = tables[key].replies
+  if replies[seq] == nil then replies[seq] = redis.call('HGET', key, 'reply:' .. exact(seq)) end
+  return replies[seq]
+end
+
 local function keep_reply(key, seq, digest, reply)
-  tables[key].last = seq
+  local at = tables[key]
+  at.last, at.replies[seq] = seq, digest .. reply
   set_table(key, 'last', exact(seq), 'reply:' .. exact(seq), digest .. reply)
   if seq > REPLIES_KEPT then
+    at.replies[seq - REPLIES_KEPT] = false
     table_writes[#table_writes + 1] = { 'HDEL', key, 'reply:' .. exact(seq - REPLIES_KEPT) }
   end
 end
@@ -74,16 +97,9 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
-local CLAIMS_RETOLD = 16
-
--- The claims of a table's last results, the latest last: what became of them is told again to a
--- table that may have missed it.
 local function end_round(key, opened)
-  local at, claims = tables[key], {}
-  for claim in string.gmatch(at.claims, '%S+') do claims[#claims + 1] = claim end
-  for _, claim in ipairs(opened) do claims[#claims + 1] = claim end
-  while #claims > CLAIMS_RETOLD do table.remove(claims, 1) end
-  at.claims = table.concat(claims, ' ')
+  local at = tables[key]
+  at.claims = retold_with(at.claims, opened)
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
   add_rounds(-1)
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
@@ -103,6 +119,7 @@ local function apply_wagers(event)
   if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
   if at.over == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
+  if at.held ~= '' and not work[4] then return 'held', at.held end
   local from, leaving = 'table:' .. table_id, 0
   for _, added in ipairs(work[3]) do
     leaving = leaving + added[4] + added[5]
@@ -155,7 +172,7 @@ local function apply_void(event)
     tally('voided_cents:' .. meter, added[3])
   end
   tally('voids', 1)
-  local entry = note_entry('void', to, table_id, round, seq, transfers, event[8], work[1])
+  local entry = note_entry('void', to, table_id, round, seq, transfers, event[8], work[1], event[10])
   end_round(key, {})
   return nil, work[1], entry, {}
 end
@@ -188,10 +205,20 @@ local function take_off(transfers, take, payees)
 end
 
 local function payee_of(due)
+  if due[8] ~= '' then return 'envy:' .. due[8] end
   return due[4] > 0 and 'claim:' .. due[5] or 'paid'
 end
 
 local claim_writes = {}
+
+-- Holds a table for a win whose cards stay until its documents are done; `decide_claim` releases
+-- it (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+local function hold_table(key, due, cents)
+  local at = tables[key]
+  local named = due[7] .. exact(cents) .. '}'
+  at.held = at.held == '' and named or at.held .. '\n' .. named
+  set_table(key, 'held', at.held)
+end
 
 -- Holds a win until a floorperson has validated it (649a.11(c)(5)(iii), (7)(iii), (8)(ii), (9)(iii)).
 local function open_claim(due, entry, cents, after)
@@ -212,6 +239,25 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
+-- Holds the Envy Bonuses of a hand: until the claim of its win is decided, or, where none of its
+-- wins waits for a floorperson, until somebody confirms that the table has paid them.
+local function owe_envy(envy, entry)
+  local key, claim, meter, record = KEYS[envy[1]], envy[2], envy[3], envy[4]
+  if record == '' then
+    claim_writes[#claim_writes + 1] = { 'HSET', key, 'envy', 'pending' }
+    return
+  end
+  local after = math.floor(balance('meter:' .. meter) / MICROS_PER_CENT)
+  claim_writes[#claim_writes + 1] = {
+    'HSET', key, 'record', record, 'amount', '0', 'after', exact(after), 'state', 'validated',
+    'entry', exact(entry), 'at', AT, 'envy', 'validated',
+  }
+  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
+  local place = string.format('%016.0f:%s', entry, claim)
+  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. place }
+  touch_desk()
+end
+
 -- Whether the accounts that all wins share can hold this result, whatever its percentages come to.
 local function result_fits(takes, dues)
   local micros = 0
@@ -223,6 +269,26 @@ local function result_fits(takes, dues)
   end
   for _, due in ipairs(dues) do micros = micros + due[2] * MICROS_PER_CENT end
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
+end
+
+-- Remembers what was dealt, in a ring over the last entries, and gives the table and the entry where
+-- another table had the same cards in the same round id. What this call remembers is written at its
+-- end, and read from `dealt` until then.
+local DEALT, DEALT_KEPT = KEYS[#KEYS], tonumber(ARGV[5])
+local dealt, dealt_writes = {}, {}
+
+local function dealt_elsewhere(table_id, digest, entry)
+  if not digest or digest == '' then return nil end
+  local field, place = 'd:' .. digest, 's:' .. exact(entry % DEALT_KEPT)
+  local read = redis.call('HMGET', DEALT, field, place)
+  local known, before = dealt[digest] or read[1], read[2]
+  if known then
+    return string.match(known, '^%S+') ~= table_id and known or nil
+  end
+  dealt[digest] = table_id .. ' ' .. exact(entry)
+  if before then dealt_writes[#dealt_writes + 1] = { 'HDEL', DEALT, 'd:' .. before } end
+  dealt_writes[#dealt_writes + 1] = { 'HSET', DEALT, field, dealt[digest], place, digest }
+  return nil
 end
 
 local function apply_result(event)
@@ -252,7 +318,11 @@ local function apply_result(event)
       tally('wins:' .. due[3], 1)
       tally('won_cents:' .. due[3], cents)
       if due[1] > 0 then tally('hits:' .. due[3], 1) end
-      if due[4] == 0 then tally('table_paid_cents:' .. due[3], cents) end
+      if due[8] ~= '' then
+        tally('envy_owed_cents:' .. due[3], cents)
+      elseif due[4] == 0 then
+        tally('table_paid_cents:' .. due[3], cents)
+      end
     end
   end
   tally('rounds', 1)
@@ -261,16 +331,18 @@ local function apply_result(event)
     reply[#reply + 1] = type(part) == 'number' and exact(paid[part][1]) or part
   end
   reply = table.concat(reply)
-  local entry = note_entry('result', 'table:' .. table_id, table_id, round, seq, transfers, event[8], reply)
+  local entry = note_entry('result', 'table:' .. table_id, table_id, round, seq, transfers, event[8], reply, event[10])
   for index, due in ipairs(dues) do
     if due[4] > 0 then
       open_claim(due, entry, paid[index][1], paid[index][2])
+      if due[7] ~= '' then hold_table(key, due, paid[index][1]) end
       claims[#claims + 1] = due[5]
     end
     paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
   end
+  for _, envy in ipairs(work[4]) do owe_envy(envy, entry) end
   end_round(key, claims)
-  return nil, reply, entry, paid
+  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[5], entry)
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
@@ -279,7 +351,7 @@ local function answer(event)
   local key, seq, digest, kind, basis = KEYS[event[1]], event[3], event[4], event[5], event[7]
   local at = table_at(key)
   if seq <= at.last then
-    local kept = redis.call('HGET', key, 'reply:' .. exact(seq))
+    local kept = kept_reply(key, seq)
     if not kept then return { 'seq_passed' } end
     if string.sub(kept, 1, #digest) ~= digest then return { 'seq_reused' } end
     return { 'again', string.sub(kept, #digest + 1) }
@@ -290,10 +362,14 @@ local function answer(event)
     keep_reply(key, seq, digest, event[9][1])
     return { 'refused', event[9][1] }
   end
-  local code, reply, entry, paid = APPLY[kind](event)
+  local code, reply, entry, paid, elsewhere = APPLY[kind](event)
+  if code == 'held' then
+    keep_reply(key, seq, digest, code .. '\n' .. reply)
+    return { code, reply }
+  end
   keep_reply(key, seq, digest, code or reply)
   if code then return { code } end
-  return { 'accepted', reply, exact(entry), paid }
+  return { 'accepted', reply, exact(entry), paid, elsewhere }
 end
 
 local answers = {}
@@ -305,4 +381,5 @@ table.insert(answers, 1, { exact(last_entry), chain })
 write_books()
 for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
+for _, write in ipairs(dealt_writes) do redis.call(unpack(write)) end
 return answers

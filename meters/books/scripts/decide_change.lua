@@ -12,11 +12,13 @@
 --       13 the seed of the terms from now on in micros, 0 where the wager stays the same
 --       14 their reseed in micros
 --       15 the meter's limit from now on in micros, 0 for none
+--       16 who set the actor's PIN lately, and with whom they do not count as two people
 -- Output, in order of precedence
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
 --   { 'wrong_state', state, who }    decided before: by whom
---   { 'same_person' }                who proposed it may not confirm it
+--   { 'same_person', who, setter }   who proposed it may not confirm it, nor whose PIN one set who
+--                                    may have been the proposer (duty D4)
 --   { 'not_closed' }                 a parameter changes only while the link is closed
 --   { 'rounds_open', number }
 --   { 'stale' }                      the meter's terms changed since, or it was won
@@ -31,6 +33,7 @@ local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
 
 --include books
 --include present
+--include two_people
 
 if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
 local proposal = read_hash(PROPOSAL)
@@ -43,7 +46,8 @@ local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 local parameter, limit = proposal['kind'] == 'parameter', tonumber(ARGV[15])
 local state, kind, transfers = 'withdrawn', 'withdraw', {}
 if act == 'confirm' then
-  if proposal['by'] == by then return { 'same_person' } end
+  local who, setter = one_person(proposal['by'], proposal['record'] or '{}', by, ARGV[16])
+  if who then return { 'same_person', who, setter } end
   state, kind = 'confirmed', parameter and 'parameter' or 'adjust'
   if parameter then
     if not meters['closed'] then return { 'not_closed' } end

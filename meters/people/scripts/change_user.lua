@@ -1,10 +1,16 @@
--- Disables or enables a user, or sets his PIN. Whichever it is, his sessions end: they are of an
--- earlier generation. Whoever is enabled or has another PIN can sign in at once: his name is locked
--- out no more.
--- KEYS: the user, the administrators, the log, its head; tries, lock and undecided tries of his name.
--- ARGV: the folded name, 'disable', 'enable' or 'pin', the PIN's hash or ''; at, by, client.
+-- Disables or enables a user, sets their PIN, or unlocks their name. Their sessions end, unless they
+-- are only unlocked: they are of an earlier generation. A user who is enabled or has another PIN is
+-- unlocked as well.
+-- KEYS: the user, the administrators, the log, its head, the PINs that were set, what was done with the
+--       user's account, and with that of who does it, the devices of the name; whatever is locked.
+-- ARGV: the folded name, 'disable', 'enable', 'pin' or 'unlock', the PIN's hash or ''; at, by, client; the
+--       session of who does it, empty where it is done by command; the prefix of users' keys; '1'
+--       where the PIN is the user's own.
 -- Gives a status.
 
+if not may_keep_users(ARGV[7], ARGV[8]) then
+  return 'session_ended'
+end
 local user = redis.call('HMGET', KEYS[1], 'name', 'role', 'enabled')
 if not user[1] then
   return 'unknown_user'
@@ -12,7 +18,13 @@ end
 local act = ARGV[2]
 local what = 'pin_set'
 if act == 'pin' then
-  redis.call('HSET', KEYS[1], 'pin', ARGV[3], 'pin_by', ARGV[5])
+  redis.call('HSET', KEYS[1], 'pin', ARGV[3])
+  set_by(KEYS[1], ARGV[9] == '1' and user[1] or ARGV[5], user[1])
+  if ARGV[9] ~= '1' then
+    keep_setter(KEYS[5], user[1], ARGV[5])
+  end
+elseif act == 'unlock' then
+  what = 'user_unlocked'
 else
   local enabled = act == 'enable' and '1' or '0'
   if user[3] == enabled then
@@ -30,9 +42,17 @@ else
   redis.call('HSET', KEYS[1], 'enabled', enabled)
   what = act == 'enable' and 'user_enabled' or 'user_disabled'
 end
-redis.call('HINCRBY', KEYS[1], 'generation', 1)
-if act ~= 'disable' then
-  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
+if act ~= 'unlock' then
+  redis.call('HINCRBY', KEYS[1], 'generation', 1)
 end
-note(KEYS[3], KEYS[4], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6]})
+if act == 'disable' then
+  redis.call('DEL', KEYS[8])
+else
+  for of = 9, #KEYS do
+    redis.call('DEL', KEYS[of])
+  end
+end
+note(KEYS[3], KEYS[4], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6],
+  kept = act == 'pin' and user_fields(KEYS[1], false) or nil},
+  KEYS[6], KEYS[7])
 return 'ok'

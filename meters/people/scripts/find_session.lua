@@ -1,26 +1,25 @@
 -- Finds a session that still holds, and keeps it alive where its person is doing something.
--- KEYS: the session. The user's key is made here, since only the session knows whose it is; it has
---       the same hash tag.
--- ARGV: the prefix of users' keys, the longest idle time, the longest life and the least time
---       between two touches, all in ms; '1' to keep it alive.
--- Gives the user's name, role and csrf token, or nothing.
+-- KEYS: the session, the PINs that were set.
+-- ARGV: the prefix of users' keys, the longest idle time and the least time between two touches, in
+--       ms; '1' to keep it alive; '1' where the person acts.
+-- Gives the user's name, role and csrf token, '1' where they must choose a PIN first, and where the person acts whose PIN was set by whom in
+-- the last 24 hours; or nothing.
 
-local session = redis.call('HMGET', KEYS[1], 'user', 'generation', 'csrf', 'created', 'touched')
-if not session[1] then
-  return false
-end
-local user = redis.call('HMGET', ARGV[1] .. session[1], 'name', 'role', 'enabled', 'generation')
-local now = now_ms()
-local left = tonumber(session[4]) + tonumber(ARGV[3]) - now
--- Last used a while after now: the clock was set back, and with it every time-out. Nobody knows
--- for how long he has done nothing.
-local set_back = tonumber(session[5]) > now + 60000
-if user[3] ~= '1' or user[4] ~= session[2] or left <= 0 or set_back then
+local session = session_of(KEYS[1], ARGV[1])
+if not session then
   redis.call('DEL', KEYS[1])
   return false
 end
-if ARGV[5] == '1' and now - tonumber(session[5]) >= tonumber(ARGV[4]) then
+local now = now_ms()
+if ARGV[4] == '1' and now - session.touched >= tonumber(ARGV[3]) then
   redis.call('HSET', KEYS[1], 'touched', now)
-  redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[2])))
+  redis.call('PEXPIRE', KEYS[1], math.min(session.left_ms, tonumber(ARGV[2])))
 end
-return {user[1], user[2], session[3]}
+local found = {session.name, session.role, session.csrf, session.must_choose and '1' or ''}
+if ARGV[5] == '1' then
+  local since = string.format('%.0f', now - PIN_SET_MS)
+  for _, set in ipairs(redis.call('ZREVRANGEBYSCORE', KEYS[2], '+inf', since)) do
+    found[#found + 1] = set
+  end
+end
+return found

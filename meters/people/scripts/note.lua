@@ -3,7 +3,8 @@
 -- with its length before it. The head, beside the log, keeps the last number and the last chain,
 -- so that an entry taken off the end is missed too. What begins is of the present layout.
 
-local function note(log, head, entry)
+-- Further keys are those of the accounts that the entry is about, where its number is kept as well.
+local function note(log, head, entry, ...)
   local known = redis.call('HMGET', head, 'entries', 'chain')
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
   local number = tonumber(known[1] or '0')
@@ -16,6 +17,7 @@ local function note(log, head, entry)
     'at', entry.at, 'what', entry.what, 'by', entry.by, 'about', entry.about,
     'client', entry.client,
   }
+  for _, part in ipairs(entry.kept or {}) do fields[#fields + 1] = part end
   local text = {known[2] or '', #id, ':', id}
   for _, part in ipairs(fields) do
     text[#text + 1] = #part
@@ -30,6 +32,25 @@ local function note(log, head, entry)
     redis.call('HSET', head, 'schema', SCHEMA)
   end
   redis.call('HSET', head, 'entries', string.format('%.0f', number), 'chain', chain)
+  for _, account in ipairs({...}) do
+    redis.call('ZADD', account, string.format('%.0f', number), string.format('%.0f', number))
+  end
+end
+
+-- What an entry says of a user, so that the users can be made again from the log: a digest of what is
+-- kept of the PIN, who set it, until when it serves to choose another, and the role where it is set.
+-- The step that calls this has just set the PIN, and with `with_role` all of the user: what somebody
+-- wrote behind the service's back is not taken into the log.
+local function user_fields(user, with_role)
+  local kept = redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role')
+  local fields = {
+    'pin', redis.sha1hex(kept[1] or ''), 'pin_by', kept[2] or '', 'choose_by', kept[3] or '',
+  }
+  if with_role then
+    fields[#fields + 1] = 'role'
+    fields[#fields + 1] = kept[4] or ''
+  end
+  return fields
 end
 
 local function now_ms()

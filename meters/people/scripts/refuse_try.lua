@@ -1,27 +1,37 @@
--- Records that a try failed, and locks out the name or the address that has failed too often.
--- KEYS: tries, lock and undecided tries of the name, the same of the address, the log,
---       its head.
--- ARGV: the try, the window in ms, the lock-out in ms, the most tries by name, by address; at, what,
---       by, about, client.
+-- Records that a try failed, and locks what has failed too often. A device that had signed in before
+-- is not locked then, but forgotten: from then on it is as any other.
+-- KEYS: the log, its head, the user, the locks of the name, the devices of the name; tries, lock and
+--       undecided tries of each that it counts against.
+-- ARGV: the try; at, what, by, about, client; the digest of the device, empty where it is none that
+--       had signed in; of each: its label, the most tries, the window and the lock-out in ms.
 -- Gives 0, or how long it is now locked out, in ms.
 
+local FIRST = 6
 local now = now_ms()
 local wait = 0
-local entry = {at = ARGV[6], what = ARGV[7], by = ARGV[8], about = ARGV[9], client = ARGV[10]}
-note(KEYS[7], KEYS[8], entry)
-for of = 0, 1 do
-  local tries, lock, undecided = KEYS[1 + 3 * of], KEYS[2 + 3 * of], KEYS[3 + 3 * of]
-  redis.call('ZREM', undecided, ARGV[1])
-  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - tonumber(ARGV[2]))
+local entry = {at = ARGV[2], what = ARGV[3], by = ARGV[4], about = ARGV[5], client = ARGV[6]}
+note(KEYS[1], KEYS[2], entry)
+decide_try(FIRST, ARGV[1])
+for of = FIRST, #KEYS, 3 do
+  local tries, lock = KEYS[of], KEYS[of + 1]
+  local terms = 8 + (of - FIRST) / 3 * 4
+  local label, lock_ms = ARGV[terms], tonumber(ARGV[terms + 3])
+  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - tonumber(ARGV[terms + 2]))
   redis.call('ZADD', tries, now, ARGV[1])
-  redis.call('PEXPIRE', tries, ARGV[2])
-  if redis.call('ZCARD', tries) >= tonumber(ARGV[4 + of]) then
-    redis.call('SET', lock, '1', 'PX', ARGV[3])
+  redis.call('PEXPIRE', tries, ARGV[terms + 2])
+  note_lock(KEYS[3], KEYS[4], label, now)
+  if redis.call('ZCARD', tries) >= tonumber(ARGV[terms + 1]) then
     redis.call('DEL', tries)
-    entry.what = 'locked_out'
-    entry.about = of == 0 and ARGV[9] or ''
-    note(KEYS[7], KEYS[8], entry)
-    wait = tonumber(ARGV[3])
+    if ARGV[7] ~= '' then
+      redis.call('ZREM', KEYS[5], ARGV[7])
+    else
+      redis.call('SET', lock, '1', 'PX', lock_ms)
+      note_lock(KEYS[3], KEYS[4], label, now + lock_ms)
+      entry.what = 'locked_out'
+      entry.about = string.sub(label, 1, 8) ~= 'address:' and ARGV[5] or ''
+      note(KEYS[1], KEYS[2], entry)
+      wait = math.max(wait, lock_ms)
+    end
   end
 end
 return wait

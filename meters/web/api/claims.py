@@ -38,20 +38,31 @@ class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The patron was paid, against this payout slip."""
+    """The patron was paid, against this payout slip; `envy_paid`: the hand's Envy Bonuses too."""
 
     slip: Words
+    envy_paid: bool = False
+
+
+class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The Envy Bonuses that are owed are not due after all, and why."""
+
+    reason: Words
 
 
 def claim_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     """Everything about claims and wins."""
-    return [*_reading_routes(floor, desk, people), *_deciding_routes(desk, people)]
+    return [
+        *_reading_routes(floor, desk, people), *_deciding_routes(desk), *_envy_routes(desk)
+    ]  # fmt: skip
 
 
 def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
-        """The claims that are not yet paid or rejected, oldest first; money in cents.
+        """The claims of which the win, or the Envy for its hand, is not yet paid or rejected.
+
+        The oldest is the first; money is in cents.
 
         Who may see wins sees all of each. Everybody else is told no person's name, no evidence and
         no slip.
@@ -105,7 +116,7 @@ def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPR
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
+def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/validate",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -116,7 +127,8 @@ def _deciding_routes(desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
         request: StaffRequest,
     ) -> ClaimRow:
         """Validate a win (duty D8)."""
-        return await desk.decide(claim, "validate", request.user.name)
+        person = request.user
+        return await desk.decide(claim, "validate", person.name, setters=person.setters)
 
     @post(
         "/api/v1/claims/{claim:str}/reject",
@@ -127,8 +139,8 @@ def _deciding_routes(desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Reject a win, with the reason; what it took off the meter goes back."""
         return await desk.decide(
-            claim, "reject", request.user.name,
-            reason=data.reason, envy_not_due=data.envy_not_due,
+            claim, "reject", request.user.name, reason=data.reason,
+            envy_not_due=data.envy_not_due, setters=request.user.setters,
         )  # fmt: skip
 
     @post(
@@ -140,21 +152,50 @@ def _deciding_routes(desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Record that a validated win was paid, with the payout slip, by another person.
 
-        It is not another person where one knows the PIN of both (duty D4).
+        It is not another person where one of them, or somebody else, set the PIN with which both
+        may have acted in the last 24 hours (duty D4).
         """
-        row = await desk.find(claim)
-        if row.state == "validated" and row.validated_by is not None:
-            await people.users.check_two_people(row.validated_by, request.user.name)
-        return await desk.decide(claim, "pay", request.user.name, slip=data.slip)
+        return await desk.decide(
+            claim, "pay", request.user.name, slip=data.slip,
+            envy_paid=data.envy_paid, setters=request.user.setters,
+        )  # fmt: skip
 
     return [validate_claim, reject_claim, pay_claim]
+
+
+def _envy_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
+    @post(
+        "/api/v1/claims/{claim:str}/pay-envy",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def pay_envy(
+        claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> ClaimRow:
+        """Confirm that the table has paid the Envy Bonuses that are owed for a hand."""
+        person = request.user
+        return await desk.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
+
+    @post(
+        "/api/v1/claims/{claim:str}/reject-envy",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def reject_envy(
+        claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
+    ) -> ClaimRow:
+        """Reject Envy Bonuses that are owed and not paid, with the reason."""
+        person = request.user
+        return await desk.decide_envy(
+            claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
+        )
+
+    return [pay_envy, reject_envy]
 
 
 def without_people(row: ClaimRow) -> ClaimRow:
     """A claim as everybody may see it: what is won where, and nobody's name."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
-        wagers=(), envy=(),
+        wagers=(), envy=(), envy_by=None, envy_reason=None,
     )  # fmt: skip
 
 

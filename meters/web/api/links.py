@@ -18,7 +18,6 @@ from meters.desk.rows import (
     ProposalRow,
     Words,
 )
-from meters.people.people import People
 from meters.people.roles import Right
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
@@ -40,9 +39,9 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-def link_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
+def link_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
     """Everything about links."""
-    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk, people)]
+    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk)]
 
 
 def _reading_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
@@ -97,12 +96,13 @@ def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
 
         The service then opens the link within a second or two.
         """
-        return await desk.approve(link, request.user.name, data.digest)
+        person = request.user
+        return await desk.approve(link, person.name, data.digest, person.setters)
 
     return [close_link, open_link, approve_link]
 
 
-def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
+def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/proposals",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,
@@ -113,7 +113,7 @@ def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
         request: StaffRequest,
     ) -> ProposalRow:
         """Propose a parameter or an adjustment, for another to confirm (duties D4, D12, D15)."""
-        return await desk.propose(link, request.user.name, data)
+        return await desk.propose(link, request.user.name, data, request.user.setters)
 
     @post(
         "/api/v1/links/{link:str}/proposals/{proposal:str}/confirm",
@@ -127,11 +127,11 @@ def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
     ) -> ProposalRow:
         """Confirm what another person has proposed, and carry it out (duty D4).
 
-        It is not another person where one knows the PIN of both.
+        It is not another person where one of them, or somebody else, set the PIN with which both
+        may have acted in the last 24 hours.
         """
-        for proposer in await _proposers(desk, link, proposal):
-            await people.users.check_two_people(proposer, request.user.name)
-        return await desk.confirm(link, proposal, request.user.name)
+        person = request.user
+        return await desk.confirm(link, proposal, person.name, person.setters)
 
     @post(
         "/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw",
@@ -147,14 +147,3 @@ def _changing_routes(desk: LinkDesk, people: People) -> list[HTTPRouteHandler]:
         return await desk.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]
-
-
-async def _proposers(desk: LinkDesk, link: str, proposal: str) -> Sequence[str]:
-    """Who proposed an open proposal; nobody where there is none, which the desk tells."""
-    return [
-        row.by
-        for standing in await desk.links()
-        if standing.link == link
-        for row in standing.proposals
-        if row.proposal == proposal
-    ]

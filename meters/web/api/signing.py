@@ -1,5 +1,7 @@
 """Signing in and out, and who has signed in."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
@@ -7,25 +9,32 @@ from litestar import Response, get, post
 from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import JSONBody
+from litestar.params import JSONBody, QueryParameter
 
+from bonus.printable import PRINTABLE
+from meters.desk.rows import PAGE_MAX
+from meters.people.log import LogRow
 from meters.people.people import People
-from meters.people.roles import RIGHTS, Right, Role
-from meters.people.sessions import SignedIn
+from meters.people.roles import Right, Role
+from meters.people.sessions import DEVICE_KNOWN_MS, SignedIn
+from meters.people.tries import new_device
 from meters.web.api.claims import Nothing
 from meters.web.errors import StaffRequest, WebRequest, refusals
 from meters.web.security import (
     COOKIE,
+    DEVICE_COOKIE,
     SESSION,
+    caller_of,
     check_secrecy,
     client_of,
     for_anybody,
     for_whoever_signed_in,
+    needs,
     token_of,
 )
 from meters.wire.floor import Floor
 
-Typed = Annotated[str, msgspec.Meta(max_length=200)]
+Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 _ENDED: Final = Cookie(
     COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
 )
@@ -49,7 +58,10 @@ class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Who has signed in, what he may do, and what his page needs to know.
+    """Who has signed in, what they may do, and what their page needs to know.
+
+    With `choose_pin` somebody else set their PIN: they have no right until they have chosen one of
+    their own.
 
     `csrf` goes along with every act, in the header ``X-CSRF-Token``. The session ends after
     `idle_seconds` without a request of his; what his page asks by itself carries the header
@@ -64,6 +76,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     facility: str
     timezone: str
     demonstration: bool
+    choose_pin: bool = False
 
 
 def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
@@ -74,12 +87,13 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
         return Me(
             name=person.name,
             role=person.role,
-            rights=tuple(right for right in Right if right in RIGHTS[person.role]),
+            rights=tuple(right for right in Right if person.may(right)),
             csrf=person.csrf,
             idle_seconds=floor.service.idle_minutes * 60,
             facility=facility.name,
             timezone=facility.timezone,
             demonstration=facility.demonstration,
+            choose_pin=person.must_choose,
         )
 
     @post(
@@ -87,15 +101,26 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
-        """Sign in with a name and a PIN; the session that the browser had ends."""
+        """Sign in with a name and a PIN; the session that the browser had ends.
+
+        A second cookie names the device: who has signed in with it may go on to try there when
+        others have locked the name or the address.
+        """
         check_secrecy(request)
-        opened = await people.sessions.sign_in(
-            data.name, data.pin, client_of(request), token_of(request)
-        )
-        cookie = Cookie(
-            COOKIE, value=opened.token, path="/", secure=True, httponly=True, samesite="strict"
-        )
-        return Response(me(opened.person), cookies=[cookie])
+        caller = caller_of(request)
+        if not caller.device:
+            caller = replace(caller, device=new_device())
+        opened = await people.sessions.sign_in(data.name, data.pin, caller, token_of(request))
+        cookies = [
+            Cookie(
+                COOKIE, value=opened.token, path="/", secure=True, httponly=True, samesite="strict"
+            ),
+            Cookie(
+                DEVICE_COOKIE, value=caller.device, path="/", secure=True, httponly=True,
+                samesite="strict", max_age=DEVICE_KNOWN_MS // 1000,
+            ),
+        ]  # fmt: skip
+        return Response(me(opened.person), cookies=cookies)
 
     @post(
         "/api/v1/sign-out",
@@ -130,7 +155,18 @@ def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
         A wrong `pin` counts as a failure to sign in.
         """
         await people.sessions.choose_pin(
-            token_of(request), request.user, data.pin, data.new_pin, client_of(request)
+            token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
         )
 
-    return [sign_in, sign_out, show_me, choose_pin]
+    @get(
+        "/api/v1/me/acts",
+        opt=needs(Right.WAITING), security=SESSION, responses=refusals(400, 401, 403, 503),
+    )  # fmt: skip
+    async def list_own_acts(
+        request: StaffRequest,
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
+    ) -> Sequence[LogRow]:
+        """What was done with one's account and PIN, and by oneself with others', latest first."""
+        return await people.log.of_account(request.user.name, limit)
+
+    return [sign_in, sign_out, show_me, choose_pin, list_own_acts]

@@ -8,33 +8,41 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from bonus.printable import PRINTABLE
 from meters.desk.rows import PAGE_MAX
 from meters.people.log import LogRow
 from meters.people.people import People
+from meters.people.pins import generate_pin
 from meters.people.roles import Right, Role
 from meters.people.users import Doer, UserRow
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, client_of, needs
+from meters.web.security import SESSION, client_of, needs, token_of
 
 _ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
 _READS: Final = refusals(400, 401, 403, 503)
 
-Typed = Annotated[str, msgspec.Meta(max_length=200)]
+Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Somebody who is to be a user."""
+    """Somebody who is to be a user; without `pin`, one is generated."""
 
     name: Typed
     role: Role
-    pin: Typed
+    pin: Typed | None = None
 
 
 class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Another PIN."""
+    """Another PIN; without `pin`, one is generated."""
 
-    pin: Typed
+    pin: Typed | None = None
+
+
+class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user whose PIN was set: `pin` is the one that was generated, told this once."""
+
+    pin: str | None = None
 
 
 def user_routes(people: People) -> list[HTTPRouteHandler]:
@@ -63,9 +71,11 @@ def _changing_routes(people: People) -> list[HTTPRouteHandler]:
     users = people.users
 
     @post("/api/v1/users", opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS)
-    async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserRow:
-        """Add a user."""
-        return await users.add(data.name, data.role, data.pin, _doer(request))
+    async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
+        """Add a user; the PIN serves for 24 hours, to choose one's own and for nothing else."""
+        pin = data.pin if data.pin is not None else generate_pin()
+        row = await users.add(data.name, data.role, pin, _doer(request))
+        return _with_pin(row, None if data.pin is not None else pin)
 
     @post(
         "/api/v1/users/{name:str}/disable",
@@ -92,17 +102,38 @@ def _changing_routes(people: People) -> list[HTTPRouteHandler]:
         return await users.enable(name, _doer(request))
 
     @post(
+        "/api/v1/users/{name:str}/unlock",
+        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def unlock_user(
+        name: FromPath[str],
+        data: JSONBody[Nothing],
+        request: StaffRequest,
+    ) -> UserRow:
+        """Let a user sign in again wherever too many tries had failed."""
+        return await users.unlock(name, _doer(request))
+
+    @post(
         "/api/v1/users/{name:str}/pin",
         opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
     )  # fmt: skip
     async def set_pin(
         name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
-    ) -> UserRow:
-        """Give a user another PIN; his sessions end at once."""
-        return await users.set_pin(name, data.pin, _doer(request))
+    ) -> UserWithPin:
+        """Give a user another PIN; their sessions end at once.
 
-    return [add_user, disable_user, enable_user, set_pin]
+        The PIN serves for 24 hours, to choose one's own and for nothing else.
+        """
+        pin = data.pin if data.pin is not None else generate_pin()
+        row = await users.set_pin(name, pin, _doer(request))
+        return _with_pin(row, None if data.pin is not None else pin)
+
+    return [add_user, disable_user, enable_user, unlock_user, set_pin]
+
+
+def _with_pin(row: UserRow, pin: str | None) -> UserWithPin:
+    return UserWithPin(**msgspec.structs.asdict(row), pin=pin)
 
 
 def _doer(request: StaffRequest) -> Doer:
-    return Doer(request.user.name, client_of(request))
+    return Doer(request.user.name, client_of(request), token_of(request) or "")

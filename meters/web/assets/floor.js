@@ -52,7 +52,7 @@
     Object.entries(VIEWS).filter(([, view]) => me.rights.includes(view.right));
 
   const route = () => {
-    if (!me) return;
+    if (!me || me.choose_pin) return;
     const asked = location.hash.slice(1);
     const [name, view] = allowed().find(([each]) => each === asked) ?? allowed()[0];
     if (shown === view) return;
@@ -82,6 +82,14 @@
     nav.hidden = nav.children.length < 2;
     root.replaceChildren(head, line, main, waiting.arrivals, session.stay);
     shown = null;
+    own.hidden = me.choose_pin;
+    if (me.choose_pin) {
+      nav.hidden = true;
+      main.replaceChildren();
+      people.mustChoose(main);
+      main.querySelector("h1")?.focus();
+      return;
+    }
     route();
     waiting.begin(me, { count, read: whenRead });
     stream.start({

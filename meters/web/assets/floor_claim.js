@@ -10,15 +10,24 @@ const claims = (() => {
     rejected: "Rejected",
   };
   const waitsForPay = (claim) => claim.state === "validated" && claim.paid_from === "hand_pay";
-  const state = (claim) => (waitsForPay(claim) ? "To be paid" : STATES[claim.state]);
+  const owesEnvy = (claim) => claim.envy_state === "validated";
+  /* Whether nothing but its Envy Bonuses is left to be settled. */
+  const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
+  const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
+  const state = (claim) => {
+    if (waitsForPay(claim)) return "To be paid";
+    return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];
+  };
   const place = (claim) => `Table ${claim.table}, position ${claim.position}`;
   const itemName = (claim) => claim.item_name || words.item(claim.item);
   const handName = (claim) => claim.hand_name || words.capital(words.plain(claim.hand));
-  const share = (claim) =>
-    claim.percent === null ? "At odds, not off the meter" : `${claim.percent}% of the meter`;
+  const share = (claim) => {
+    if (claim.only_envy) return "Envy Bonuses alone: no win of this hand waits";
+    return claim.percent === null ? "At odds, not off the meter" : `${claim.percent}% of the meter`;
+  };
+  const look = (claim) => (waitsForPay(claim) || onlyEnvy(claim) ? "unpaid" : claim.state);
 
-  const chip = (claim) =>
-    make("span.chip", { "data-state": waitsForPay(claim) ? "unpaid" : claim.state }, state(claim));
+  const chip = (claim) => make("span.chip", { "data-state": look(claim) }, state(claim));
 
   /* The cards that the wager is judged by: the position's, and the dealer's and the community's
      where they count. */
@@ -34,11 +43,21 @@ const claims = (() => {
     make("dl.facts", {}, pairs.filter(([, told]) => told).map(([name, told]) =>
       make("div", {}, make("dt", {}, name), make("dd", {}, told))));
 
+  const envyTitle = (claim) => {
+    const by = claim.envy_by ? ` by ${claim.envy_by}, ${words.moment(claim.envy_at)}` : "";
+    switch (claim.envy_state) {
+      case "pending": return "Envy Bonuses: owed once the win is decided";
+      case "paid": return `Envy Bonuses: paid${by}`;
+      case "rejected": return `Envy Bonuses: not due, ${claim.envy_reason ?? "the hand was not as entered"}`;
+      default: return claim.envy_not_due
+        ? "Envy Bonuses: not due, the hand was not as entered"
+        : "Envy owed for this hand";
+    }
+  };
+
   const envy = (claim) => {
     if (!claim.envy.length) return null;
-    const title = claim.envy_not_due
-      ? "Envy Bonuses: not due, the hand was not as entered"
-      : "Envy owed for this hand";
+    const title = envyTitle(claim);
     return make("section.envy", {}, make("h3", {}, title),
       make("ul", {}, claim.envy.map((owed) =>
         make("li", {},
@@ -86,7 +105,7 @@ const claims = (() => {
   /* Everything that is known of a win. */
   const whole = (claim) => [
     taxNotice(claim),
-    make("div.sum-line", {}, make("p.amount", {}, money(claim.amount)), chip(claim)),
+    make("div.sum-line", {}, make("p.amount", {}, money(sum(claim))), chip(claim)),
     make("p.hand-name", {}, handName(claim)),
     hands(claim),
     facts([
@@ -110,7 +129,7 @@ const claims = (() => {
   ];
 
   return {
-    waitsForPay, state, place, itemName, handName, share, chip, hands, facts, envy, wagers, order,
+    waitsForPay, owesEnvy, onlyEnvy, sum, look, state, place, itemName, handName, share, chip, hands, facts, envy, wagers, order,
     taxNotice, slipLink, whole, decisions,
   };
 })();

@@ -1,5 +1,5 @@
 "use strict";
-/* The three decisions on a win, each said again before it is sent. */
+/* The decisions on a win and on the Envy for its hand, each said again before it is sent. */
 const decide = (() => {
   const { make, money } = house;
   const REASONS = [
@@ -13,7 +13,7 @@ const decide = (() => {
   /* The win said again, so that nobody decides the one beside it. */
   const again = (claim) =>
     make("div.again", {},
-      make("p.amount", {}, money(claim.amount)),
+      make("p.amount", {}, money(claims.sum(claim))),
       make("p.place", {}, claims.place(claim)),
       make("p", {}, `${claims.handName(claim)} · ${claims.itemName(claim)}`));
 
@@ -80,8 +80,15 @@ const decide = (() => {
 
   const pay = (claim, done) => {
     const slip = make("input", {
-      type: "text", name: "slip", maxlength: "200", autocapitalize: "characters", enterkeyhint: "done",
+      type: "text", name: "slip", maxlength: "100", autocapitalize: "characters", enterkeyhint: "done",
     });
+    const owes = claims.owesEnvy(claim);
+    const envy = owes
+      ? dialogs.choice(`And the Envy Bonuses of ${money(claim.envy_amount)}?`, "envy", [
+        ["paid", "The table has paid them"],
+        ["later", "Not yet"],
+      ])
+      : null;
     dialogs.open({
       title: "Pay this win?",
       content: [
@@ -89,12 +96,48 @@ const decide = (() => {
         again(claim),
         make("p", {}, `Validated by ${claim.validated_by}.`),
         dialogs.field("Number of the payout slip", slip),
+        envy,
       ],
       confirm: `Paid ${money(claim.amount)}`,
-      act: () => {
+      act: (form) => {
         const number = slip.value.trim();
         if (!number) throw dialogs.wrong("The number of the slip is needed.", slip);
-        return service.post(path(claim, "pay"), { slip: number });
+        if (!owes) return service.post(path(claim, "pay"), { slip: number });
+        const answer = form.elements.envy.value;
+        if (!answer) {
+          throw dialogs.wrong("Say whether the Envy Bonuses are paid.", form.elements.envy[0]);
+        }
+        return service.post(path(claim, "pay"), { slip: number, envy_paid: answer === "paid" });
+      },
+      done,
+    });
+  };
+
+  /* One press for all Envy Bonuses of a hand. */
+  const payEnvy = (claim, done) => dialogs.open({
+    title: "Has the table paid these Envy Bonuses?",
+    content: [
+      make("div.again", {},
+        make("p.amount", {}, money(claim.envy_amount)),
+        make("p.place", {}, `For the hand of ${claims.place(claim)}`)),
+      claims.envy(claim),
+    ],
+    confirm: `Paid ${money(claim.envy_amount)}`,
+    act: () => service.post(path(claim, "pay-envy")),
+    done,
+  });
+
+  const rejectEnvy = (claim, done) => {
+    const text = make("input", { type: "text", name: "words", maxlength: "200" });
+    dialogs.open({
+      title: "Are these Envy Bonuses not due?",
+      content: [claims.envy(claim), dialogs.field("Why not?", text), make("p", {}, "Nothing is paid for them.")],
+      confirm: `Not due ${money(claim.envy_amount)}`,
+      kind: "stop",
+      act: () => {
+        const reason = text.value.trim();
+        if (!reason) throw dialogs.wrong("Say why.", text);
+        return service.post(path(claim, "reject-envy"), { reason });
       },
       done,
     });
@@ -105,23 +148,27 @@ const decide = (() => {
     if (!me.rights.includes("wins")) return null;
     const slip = claims.slipLink(claim);
     if (!me.rights.includes("decide")) return make("div.acts", {}, slip);
-    const button = (kind, label, act) =>
+    const button = (kind, label, act, cents = claim.amount) =>
       make(`button.${kind}`, {
         type: "button", "data-focus": `${label} ${claim.claim}`,
-        "aria-label": `${label}: ${claims.place(claim)}, ${money(claim.amount)}`,
+        "aria-label": `${label}: ${claims.place(claim)}, ${money(cents)}`,
         onclick: () => act(claim, done),
       }, label);
     if (claim.state === "pending") {
       return make("div.acts", {},
         button("go", "Validate", validate), button("stop", "Reject", reject), slip);
     }
-    if (!claims.waitsForPay(claim)) return make("div.acts", {}, slip);
+    const envy = claims.owesEnvy(claim)
+      ? [button("go", "Envy paid", payEnvy, claim.envy_amount),
+        button("stop", "Envy not due", rejectEnvy, claim.envy_amount)]
+      : [];
+    if (!claims.waitsForPay(claim)) return make("div.acts", {}, envy, slip);
     if (claim.validated_by === me.name) {
       return make("div.acts", {},
         make("button.go", { type: "button", disabled: true }, "Pay"),
-        slip, make("p.why", {}, "You validated it: another person pays."));
+        envy, slip, make("p.why", {}, "You validated it: another person pays."));
     }
-    return make("div.acts", {}, button("go", "Pay", pay), slip);
+    return make("div.acts", {}, button("go", "Pay", pay), envy, slip);
   };
 
   return { acts };

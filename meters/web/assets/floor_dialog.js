@@ -63,10 +63,10 @@ const dialogs = (() => {
       does.disabled = true;
       does.textContent = "Sending…";
       try {
-        await act(form);
+        const answer = await act(form);
         busy = false;
         close();
-        done?.();
+        done?.(answer);
       } catch (error) {
         if (!(error instanceof service.Refused)) throw error;
         fail(error);

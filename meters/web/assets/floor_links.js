@@ -13,6 +13,7 @@ const links = (() => {
     approve: "Floor file approved",
     restore: "Store restored", reading: "Meters read", archive: "Day archived",
     expire: "Archived days deleted", upgrade: "Store upgraded",
+    void: "Round void after cards were entered", result: "Hand entered again",
   };
   let view = null;
   let me = null;

@@ -7,10 +7,10 @@ const people = (() => {
   const DONE = {
     sign_in: "Signed in", sign_in_refused: "Sign-in refused", locked_out: "Locked out",
     sign_out: "Signed out", user_added: "User added", user_disabled: "User disabled",
-    user_enabled: "User enabled", pin_set: "New PIN",
+    user_enabled: "User enabled", user_unlocked: "User unlocked", pin_set: "New PIN",
     slip_printed: "Slip printed", upgraded: "Upgraded", service_started: "Service started",
     service_stopped: "Service stopped",
-    pin_chosen: "Chose a PIN", pin_refused: "Wrong PIN when choosing one",
+    pin_chosen: "Chose a PIN", user_noted: "Role and PIN noted", pin_refused: "Wrong PIN when choosing one",
   };
   let view = null;
   let me = null;
@@ -20,23 +20,40 @@ const people = (() => {
       type: "password", inputmode: "numeric", autocomplete: "new-password", maxlength: "12", name: label,
     });
 
-  /* Two fields for a PIN that is typed unseen. */
-  const newPin = (label = "PIN", again = "The PIN again") => {
+  /* Two fields for a PIN that is typed unseen; left empty, one is generated. */
+  const newPin = (label = "PIN", again = "The PIN again", generated = true) => {
     const first = pinField("pin");
     const second = pinField("again");
     const value = () => {
+      if (generated && !first.value && !second.value) return undefined;
       if (!/^\d{6,12}$/.test(first.value)) throw dialogs.wrong("A PIN has 6 to 12 digits.", first);
       if (first.value !== second.value) throw dialogs.wrong("The two PINs differ.", second);
       return first.value;
     };
     const nodes = [
-      dialogs.field(label, first, "6 to 12 digits; not one digit repeated, not a run up or down"),
+      dialogs.field(label, first, 
+        `6 to 12 digits; not one digit repeated, not a run up or down${generated ? "; leave both empty to have one generated" : ""}`),
       dialogs.field(again, second),
     ];
     return { nodes, value };
   };
 
   const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${act}`;
+
+  const SERVES = "It serves for 24 hours, to choose a PIN of one's own and for nothing else.";
+
+  /* A PIN that was generated is shown this once. */
+  const showPin = (answer) => {
+    if (!answer?.pin) return;
+    dialogs.open({
+      title: `The PIN of ${answer.name}`,
+      content: [make("p.pin", {}, answer.pin), make("p", {}, `Write it down now: it is not shown again. ${SERVES}`)],
+    });
+  };
+  const thenShow = (done) => (answer) => {
+    done();
+    showPin(answer);
+  };
 
   const add = (done) => {
     const name = make("input", { type: "text", name: "name", maxlength: "40", autocapitalize: "words" });
@@ -46,7 +63,7 @@ const people = (() => {
       content: [
         dialogs.field("Name", name),
         dialogs.choice("Role", "role", ROLES.map((role) => [role, words.capital(role)]), { short: true }),
-        pin.nodes,
+        pin.nodes, make("p", {}, SERVES),
       ],
       confirm: "Add",
       act: (form) => {
@@ -55,7 +72,7 @@ const people = (() => {
         if (!role) throw dialogs.wrong("A role is needed.", form.elements.role[0]);
         return service.post("/api/v1/users", { name: name.value.trim(), role, pin: pin.value() });
       },
-      done,
+      done: thenShow(done),
     });
   };
 
@@ -76,36 +93,72 @@ const people = (() => {
     done,
   });
 
+  const unlock = (user, done) => dialogs.open({
+    title: `Unlock ${user.name}?`,
+    content: [make("p", {}, "They can try to sign in again at once.")],
+    confirm: "Unlock",
+    act: () => service.post(path(user, "unlock")),
+    done,
+  });
+
+  const LOCKED = {
+    name: (lock) => `at ${lock.address || "the service's machine"}`,
+    address: (lock) => `with everybody at ${lock.address || "the service's machine"}`,
+    new_devices: () => "on devices not used before",
+  };
+  const locked = (lock) => `Locked out ${LOCKED[lock.where](lock)} until ${words.moment(lock.until)}`;
+
   const setPin = (user, done) => {
     const pin = newPin();
     dialogs.open({
       title: `New PIN for ${user.name}`,
-      content: [make("p", {}, "Where he is signed in now, he is signed out."), pin.nodes],
+      content: [make("p", {}, `Where they are signed in now, they are signed out. ${SERVES}`), pin.nodes],
       confirm: "Set the PIN",
       act: () => service.post(path(user, "pin"), { pin: pin.value() }),
-      done,
+      done: thenShow(done),
     });
   };
 
   /* One's own, which nobody else knows: whoever set the one before could sign in with it. */
-  const choosePin = () => {
+  const choosePin = (done = () => view?.readLog()) => {
     const old = pinField("old");
     old.autocomplete = "current-password";
-    const pin = newPin("New PIN", "New PIN again");
+    const pin = newPin("New PIN", "New PIN again", false);
+    const acts = make("ol.entries", {});
+    const listed = make("details", { hidden: true },
+      make("summary", {}, "What was done with PINs and accounts, to you or by you"), acts);
+    service.get("/api/v1/me/acts").then((found) => {
+      acts.replaceChildren(...found.map(entry));
+      listed.hidden = !found.length;
+    }, () => {});
     dialogs.open({
       title: "My PIN",
       content: [
         make("p", {}, "Choose a PIN that only you know. Wherever else you are signed in, you are signed out."),
-        dialogs.field("PIN you have", old), pin.nodes,
+        dialogs.field("PIN you have", old), pin.nodes, listed,
       ],
       confirm: "Change my PIN",
       act: () => {
         if (!old.value) throw dialogs.wrong("The PIN that you have is needed.", old);
         return service.post("/api/v1/me/pin", { pin: old.value, new_pin: pin.value() });
       },
-      done: () => view?.readLog(),
+      done,
     });
   };
+
+  /* What somebody sees whose PIN was set by another: nothing else can be done before. */
+  const mustChoose = (root) => {
+    const chosen = (answer) => { if (answer !== undefined) location.reload(); };
+    root.append(
+      make("h1", { tabindex: "-1" }, "Choose a PIN"),
+      make("p.notice.wait", { role: "status" },
+        "Somebody else set your PIN. Choose one that only you know: until then you can do nothing else."),
+      make("button.go", { type: "button", onclick: () => choosePin(chosen) }, "Choose a PIN"));
+  };
+
+  const entry = (row) => links.entry(
+    row.at, DONE[row.what] ?? words.capital(words.plain(row.what)), row.by,
+    [row.about !== row.by && row.about, row.client].filter(Boolean).join(" · "));
 
   class View {
     constructor(root) {
@@ -141,9 +194,7 @@ const people = (() => {
       try {
         const found = await service.get("/api/v1/log", { before, limit: LIMIT });
         if (before === null) this.log.replaceChildren();
-        this.log.append(...found.map((row) => links.entry(
-          row.at, DONE[row.what] ?? words.capital(words.plain(row.what)), row.by,
-          [row.about !== row.by && row.about, row.client].filter(Boolean).join(" · "))));
+        this.log.append(...found.map(entry));
         this.last = found.at(-1)?.entry ?? null;
         this.more.hidden = found.length < LIMIT;
       } catch (error) {
@@ -171,19 +222,21 @@ const people = (() => {
           make("p.of", {}, [
             words.capital(user.role),
             user.signed_in_at ? `last signed in ${words.moment(user.signed_in_at)}` : "never signed in",
-            user.pin_by === user.name ? "chose his PIN" : `PIN set by ${user.pin_by}`,
-          ].join(" · "))),
+            user.pin_by === user.name ? "chose their PIN" : `PIN set by ${user.pin_by}`,
+            user.choose_by && `serves until ${words.moment(user.choose_by)}`,
+          ].filter(Boolean).join(" · ")),
+          user.locked.map((lock) => make("p.of", {}, locked(lock)))),
         make("span.chip", { "data-state": user.enabled ? "operable" : "closed" }, user.enabled ? "Enabled" : "Disabled"),
         me.rights.includes("people")
           ? make("div.acts", {},
-            act("New PIN", setPin),
+            act("New PIN", setPin), user.locked.length ? act("Unlock", unlock, "go") : null,
             !user.enabled ? act("Enable", enable, "go") : own ? null : act("Disable", disable, "stop"))
           : null);
     }
   }
 
   return {
-    name: "People", right: "users", choosePin,
+    name: "People", right: "users", choosePin, mustChoose,
     show: (root, who) => {
       me = who;
       view = new View(root);

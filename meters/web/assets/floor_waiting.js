@@ -64,7 +64,7 @@ const waiting = (() => {
     if (come.length) {
       sound.ring();
       arrivals.textContent = come
-        .map((claim) => `New win: ${claims.place(claim)}, ${money(claim.amount)}.`).join(" ");
+        .map((claim) => `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`).join(" ");
     }
     onCount(rows.length, come.length);
     fingers.lifted(draw);
@@ -79,17 +79,20 @@ const waiting = (() => {
         evidence)
       : null;
     details?.addEventListener("toggle", () => opened.set(claim.claim, details.open));
-    return make("li.claim", { "data-claim": claim.claim, "data-state": claims.waitsForPay(claim) ? "unpaid" : claim.state },
+    return make("li.claim", { "data-claim": claim.claim, "data-state": claims.look(claim) },
       make("header", {},
         make("h2", {}, `${claim.table} `, make("span", {}, `Position ${claim.position}`)),
         make("p.tags", {}, claims.chip(claim), make("span.new", { hidden: true }, "New")),
         make("p.waited", {}, make("span.of", {}, "Waiting "), make("span.span", { "data-at": claim.at }, ""))),
       make("div.what", {},
         claims.taxNotice(claim),
-        make("p.amount", {}, money(claim.amount)),
+        make("p.amount", {}, money(claims.sum(claim))),
         make("p.share", {}, `${claims.share(claim)} · ${words.paidFrom(claim.paid_from)}`),
-        claim.validated_by
+        claims.waitsForPay(claim)
           ? make("p.by", {}, `Validated by ${claim.validated_by}, to be paid by another person`)
+          : null,
+        claims.onlyEnvy(claim)
+          ? make("p.by", {}, `The table pays Envy Bonuses of ${money(claim.envy_amount)}`)
           : null),
       make("div.won", {},
         make("p.hand-name", {}, claims.handName(claim)),

@@ -5,16 +5,26 @@ import re
 import socket
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from bonus.errors import UserError
+from meters.wire.bundle import read_secret
 from meters.wire.facility import Service
 from meters.wire.pages.headers import secure
+from meters.wire.pages.metrics_access import MetricsAccess
 
+_ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+"""The interface of a link-local address, as Linux names them."""
+
+_BAD_FORWARDED_FOR: Final = (
+    "X-Forwarded-For does not end with an IP address: the proxy must set it to the address that"
+    " it was asked from"
+)
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -26,16 +36,25 @@ class Front:
         hosts: names of the machine or of a proxy before it, beside those that go without saying.
         certificate: the PEM file of the certificate and its chain, or None for plain HTTP.
         private_key: the PEM file of its key.
+        metrics_token: what Prometheus has to show; None where it asks from this machine.
     """
 
     hosts: tuple[str, ...] = ()
     certificate: str | None = None
     private_key: str | None = None
+    metrics_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, service: Service) -> "Front":
-        """The front that the floor file describes, for the service and for panels."""
-        return cls(service.hosts, service.certificate, service.private_key)
+        """The front that the floor file describes, for the service and for panels.
+
+        Raises:
+            UserError: the file with the token of `/metrics` cannot be read.
+        """
+        token = None
+        if service.metrics_token is not None:
+            token = read_secret(Path(service.metrics_token))
+        return cls(service.hosts, service.certificate, service.private_key, token)
 
     @property
     def scheme(self) -> str:
@@ -122,11 +141,17 @@ class Fronted:
     """An application behind its front: asked for by its own names, every answer with its headers.
 
     It stands before everything else, so that no error of the framework goes without.
+
+    Args:
+        app: the application.
+        names: by which it may be asked for.
+        metrics: who may read its `/metrics`.
     """
 
-    def __init__(self, app: ASGIApp, names: OwnNames) -> None:
+    def __init__(self, app: ASGIApp, names: OwnNames, metrics: MetricsAccess) -> None:
         self._app = app
         self._names = names
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -138,11 +163,18 @@ class Fronted:
                 message["headers"] = headers
             await send(message)
 
+        address = _address_of(scope)
+        if address is None:
+            await _refuse(400, "bad_forwarded_for", _BAD_FORWARDED_FOR, send_secured)
+            return
+        scope["client"] = address
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-        if self._names.include(host):
-            await self._app(scope, receive, send_secured)
-        else:
+        if not self._names.include(host):
             await _misdirected(host, send_secured)
+        elif refusal := self._metrics.refusal(scope):
+            await _refuse(*refusal, send_secured)
+        else:
+            await self._app(scope, receive, send_secured)
 
 
 async def _misdirected(host: str, send: Send) -> None:
@@ -152,7 +184,29 @@ async def _misdirected(host: str, send: Send) -> None:
         f"this server is not known by {named}: if it should be, add it to hosts under [service] "
         "in the floor file"
     )
-    body = msgspec.json.encode({"error": {"code": "misdirected_request", "message": message}})
+    await _refuse(421, "misdirected_request", message, send)
+
+
+async def _refuse(status: int, code: str, message: str, send: Send) -> None:
+    body = msgspec.json.encode({"error": {"code": code, "message": message}})
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 421, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _address_of(scope: Scope) -> tuple[str, int] | None:
+    """Who asks, by an address in its usual spelling; None where a proxy says what is none.
+
+    The server has put in place of the proxy's address what the proxy says of who asked. It is what
+    logs, locks and limits go by, so nothing but an address will do.
+    """
+    host, port = scope.get("client") or ("", 0)
+    if not host:
+        return "", 0
+    bare, _, zone = host.partition("%")
+    if zone and not _ZONE.fullmatch(zone):
+        return None
+    try:
+        return f"{ipaddress.ip_address(bare)}{'%' if zone else ''}{zone}", port
+    except ValueError:
+        return None

@@ -20,6 +20,7 @@ from meters.wire.pages.connections import (
     room_for_connections,
 )
 from meters.wire.pages.front import Front, Fronted, OwnNames
+from meters.wire.pages.metrics_access import MetricsAccess
 
 GRACE_S: Final = 2
 """How many seconds an unfinished answer has at shutdown."""
@@ -106,7 +107,7 @@ async def serve_web(
     names = OwnNames(host, port, front.hosts, any_port=any_port)
     listener = _listen(host, port)
     config = uvicorn.Config(
-        Fronted(app, names),
+        Fronted(app, names, MetricsAccess(front.metrics_token)),
         log_config=None,
         # Whatever anybody sends that is no HTTP would have a line of its own.
         log_level="error",

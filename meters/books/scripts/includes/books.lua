@@ -123,8 +123,9 @@ local function chained(entry)
   return redis.sha1hex(table.concat(text))
 end
 
--- Notes a ledger entry; its number, which is also its order (duty D7), is returned.
-local function note_entry(kind, by, table_id, round, seq, transfers, event, reply)
+-- Notes a ledger entry; its number, which is also its order (duty D7), is returned. What no table did
+-- is among the acts, and what a table did where `act` says so.
+local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
   last_entry = last_entry + 1
   local entry = {
     exact(last_entry) .. '-0', 'kind', kind, 'at', AT, 'by', by, 'table', table_id, 'round', round,
@@ -134,7 +135,7 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   chain = chained(entry)
   entry[#entry + 1], entry[#entry + 2] = 'chain', chain
   entries[#entries + 1] = entry
-  if not OF_TABLES[kind] then acts[#acts + 1] = exact(last_entry) end
+  if act or not OF_TABLES[kind] then acts[#acts + 1] = exact(last_entry) end
   return last_entry
 end
 
@@ -148,8 +149,9 @@ local function write_books()
     redis.call('ZADD', ACTS, act, act)
   end
   for account, micros in pairs(balances) do
-    if micros == 0 and string.sub(account, 1, 6) == 'claim:' then
-      redis.call('HDEL', ACCOUNTS, account) -- a decided claim's account is done with
+    local sort = string.match(account, '^%a+:')
+    if micros == 0 and (sort == 'claim:' or sort == 'envy:') then
+      redis.call('HDEL', ACCOUNTS, account) -- a decided claim's accounts are done with
     elseif micros ~= before[account] then
       redis.call('HINCRBY', ACCOUNTS, account, exact(micros - before[account]))
     end

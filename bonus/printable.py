@@ -1,0 +1,79 @@
+"""Which text can be printed as it is, and how text that cannot is made visible.
+
+A terminal obeys control characters, and a reader is misled by characters that turn the direction of
+writing or have no width. Text that people or devices send is refused where it holds any; text that
+was stored before is printed with each of them escaped.
+"""
+
+import re
+from typing import Final
+
+UNPRINTABLE: Final = (
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    r"\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff"
+)
+"""Control and format characters, surrogates, separators of lines and paragraphs, and blank letters.
+
+For a character class. It has the ranges of Unicode that are kept for such characters whole.
+Selectors of a variant stay out, since emoji need them. All is escaped, so that the class itself can
+be printed.
+"""
+
+PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
+"""A regular expression of text that can be printed."""
+
+PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
+"""The same, of text that is not blank."""
+
+_UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
+
+
+def _is_plain(text: str) -> bool:
+    """Say at once of most text that all of it can be printed."""
+    return text.isascii() and text.isprintable()
+
+
+def unprintable_problem(text: str) -> str | None:
+    r"""Say what of a text cannot be printed, without repeating the text; None where all can be.
+
+    >>> unprintable_problem("mis\x1b[2Jdeal")
+    'holds U+001B, which cannot be printed'
+    """
+    found = None if _is_plain(text) else _UNPRINTABLE.search(text)
+    return found and f"holds U+{ord(found[0]):04X}, which cannot be printed"
+
+
+def escape_unprintable(text: str) -> str:
+    r"""Escape what cannot be printed, as Python does in the text of a string.
+
+    >>> print(escape_unprintable("mis\x1b[2Jdeal"))
+    mis\x1b[2Jdeal
+    """
+    if _is_plain(text):
+        return text
+    return _UNPRINTABLE.sub(_escaped, text)
+
+
+def escape_in_json(text: str) -> str:
+    """Escape what cannot be printed in a JSON text, which says the same afterwards.
+
+    Line ends stay: in JSON they stand between values only.
+    """
+    return _UNPRINTABLE.sub(_escaped_in_json, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _escaped_in_json(found: re.Match[str]) -> str:
+    if found[0] == "\n":
+        return "\n"
+    code = ord(found[0])
+    if code < 0x1_0000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x1_0000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"

@@ -1,0 +1,270 @@
+"""Holding claims, payout slips and the indexes of wins and acts against a link's ledger."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+import msgspec
+import structlog
+
+from meters.books.evidence import DECIDED, Decided, claim_differences, decided_claim, fields_of
+from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.slips import fold_slip
+from meters.books.standing import Snapshot
+from meters.books.store import LinkStore
+
+log = structlog.get_logger()
+
+_AT_ONCE: Final = 100
+"""So many claims are read at once: Redis is held up for less than a millisecond."""
+_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
+_Later = tuple[Decided, str, Mapping[str, bytes]]
+"""A decision, who made it, and its entry."""
+
+
+class ClaimAudit:
+    """Compares the claims of one link with its ledger, all of them or some with each audit.
+
+    Attributes:
+        doubles: slips that paid a claim of this link and another as well, by the ledgers of both,
+            which an earlier release let pass.
+    """
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        self._turn = 0
+        self._slips_turn = 0
+        self.doubles: tuple[str, ...] = ()
+
+    async def problems(
+        self,
+        replay: Replay,
+        snapshot: Snapshot,
+        at_most: int | None = None,
+        *,
+        reserves: bool = False,
+    ) -> list[str]:
+        """What of the claims is not as the ledger says, in words.
+
+        Args:
+            replay: the replay of the ledger up to the last entry of the snapshot.
+            snapshot: the books with the claims' indexes.
+            at_most: so many claims that are decided for good, and so many slips, are looked at, in
+                turn; None for all.
+            reserves: whether slips that paid, and are reserved for nobody, are reserved again.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
+        found = [
+            *_other_waiting(replay, snapshot),
+            *_other_wins(replay, snapshot, archived_to),
+            *_other_acts(replay, snapshot, archived_to),
+            *_other_slips(replay, snapshot),
+            *await self._other_reservations(replay, snapshot, at_most, reserves=reserves),
+        ]
+        due = iter(self._due(replay, at_most))
+        while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
+            found += await self._compare(replay, some, archived_to)
+        return found[:PROBLEMS_MAX]
+
+    def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
+        """The claims that are looked at: all that are not decided, and of the others some."""
+        claims, ended = replay.books.waiting, replay.evidence.ended
+        past = [claim for claim in replay.evidence.claims if claim in ended]
+        if at_most is None or len(past) <= at_most:
+            return [*claims, *past]
+        begin = self._turn % len(past)
+        self._turn = begin + at_most
+        return [*claims, *(past + past)[begin : begin + at_most]]
+
+    async def _other_reservations(
+        self, replay: Replay, snapshot: Snapshot, at_most: int | None, *, reserves: bool
+    ) -> list[str]:
+        """Where the facility's reservations are not what the ledger says, both ways."""
+        register, found = self._store.slip_register, list[str]()
+        paid = [*_paid(replay, snapshot).items()]
+        if at_most is not None and len(paid) > at_most:
+            begin = self._slips_turn % len(paid)
+            self._slips_turn = begin + at_most
+            looked_at = (paid + paid)[begin : begin + at_most]
+        else:
+            looked_at = paid
+        held = await register.held([slip for slip, _ in looked_at])
+        for slip, claim in looked_at:
+            other = held.get(fold_slip(slip))
+            if other is None and reserves:
+                other = await register.reserve(slip, claim)
+                log.warning("slip reserved again", link=self._store.link.id, slip=slip, claim=claim)
+            elif other is None:
+                found.append(f"slip {slip!r} is not reserved, the ledger says it paid {claim}")
+            if other is None or other.claim == claim:
+                continue
+            if await register.has_paid(slip, other.claim):
+                double = f"slip {slip!r} paid claim {claim}, and claim {other.claim} as well"
+                self.doubles = (*self.doubles, *({double} - {*self.doubles}))
+            else:
+                told = f"is reserved for claim {other.claim}, the ledger says it paid {claim}"
+                found.append(f"slip {slip!r} {told}")
+        if at_most is None and replay.begins_after == 0:
+            found += await self._unknown_reservations(replay)
+        return sorted(found)
+
+    async def _unknown_reservations(self, replay: Replay) -> list[str]:
+        """Slips that are reserved for claims of this link that its ledger does not have."""
+        store = self._store
+        every = await store.slip_register.every()
+        unknown = {
+            slip: held.claim
+            for slip, held in every.items()
+            if held.link == store.link.id and held.claim not in replay.evidence.opened
+        }
+        _, rows = await store.claims_at([*unknown.values()])
+        return [
+            f"slip {slip!r} is reserved for claim {claim}, which the ledger does not have"
+            for (slip, claim), row in zip(unknown.items(), rows, strict=True)
+            if not row
+        ]
+
+    async def _compare(self, replay: Replay, ids: Sequence[str], archived_to: int) -> list[str]:
+        evidence, books = replay.evidence, replay.books
+        entries, rows = await self._store.claims_at(ids)
+        later = await self._decided_since(replay.entries, entries)
+        found = []
+        for claim, held in zip(ids, rows, strict=True):
+            if not held and evidence.ended.get(claim, archived_to + 1) <= archived_to:
+                # It is in the archive, which is where it may be alone.
+                evidence.claims.pop(claim, None)
+                del evidence.ended[claim]
+                continue
+            held_win, held_envy = books.claims.get(claim), books.envy.get(claim)
+            due = evidence.claims.get(claim) or fields_of(held_win, held_envy)
+            for decided, by, entry in later.get(claim, ()):
+                due = decided_claim(due, decided, by, entry)
+            found += claim_differences(claim, due, held, evidence.assets_of(claim))
+        return found
+
+    async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
+        """The decisions on claims that were made while the audit ran."""
+        found: dict[str, list[_Later]] = {}
+        while after < last and (page := await self._store.entries(after, min(250, last - after))):
+            for number, fields in page:
+                after = max(number, after + 1)
+                if fields.get("kind") in _DECISIONS:
+                    decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
+                    found.setdefault(decided.claim, []).append((decided, by, fields))
+        return found
+
+
+def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
+    """Claims that wait in the store or in the ledger alone, and counts of them that differ."""
+    claims, waiting = replay.books.waiting, snapshot.waiting
+    found = [
+        f"claim {one} waits, and is not in the store's list" for one in claims - waiting.keys()
+    ]
+    found += [
+        f"claim {one} is in the store's list of those that wait, the ledger says it does not"
+        for one in waiting.keys() - claims
+    ]
+    for claim in claims & waiting.keys():
+        due = replay.evidence.claims.get(claim, {}).get("entry")
+        if due is not None and int(due) != waiting[claim]:
+            found.append(f"claim {claim}: its order in the list is {waiting[claim]}, not {due}")
+    for meter in replay.books.terms:
+        due_count = sum(
+            held.percent and held.state == "pending" and held.meter == meter
+            for held in replay.books.claims.values()
+        )
+        count = int(snapshot.meters.get(f"pending:{meter}", "0"))
+        if count != due_count:
+            found.append(f"meter {meter} has {count} pending claims, the ledger says {due_count}")
+    return sorted(found)
+
+
+def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
+    """Where the index of past wins is not what the ledger makes."""
+    due: dict[str, str] = {}
+    optional: set[str] = set()
+    for claim, fields in replay.evidence.claims.items():
+        record = msgspec.json.decode(fields["record"], type=_Indexed)
+        place = f"{int(fields['entry']):016d}:{claim}"
+        members = [f"{record.meter}:{place}"]
+        if record.percent is not None:
+            members.append(f"{record.meter}!{place}")
+        due |= dict.fromkeys(members, claim)
+        if replay.evidence.ended.get(claim, archived_to + 1) <= archived_to:
+            optional.update(members)
+    found = [
+        f"claim {due[member]} is not in the index of wins"
+        for member in due.keys() - snapshot.wins - optional
+    ]
+    found += [
+        f"the index of wins has {member[:100]!r}, which the ledger does not have"
+        for member in snapshot.wins - due.keys()
+        if _order_of(member) > replay.begins_after
+    ]
+    if snapshot.misplaced:
+        found.append(f"{snapshot.misplaced} wins are out of their order in the index")
+    return sorted(found)
+
+
+def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
+    """Where the index of acts, which the acts page reads, is not what the ledger makes.
+
+    What is in the archive may be gone from it, and is not looked at.
+    """
+    acts = replay.evidence.acts
+    acts[:] = [act for act in acts if act > archived_to]
+    due, held = {str(act) for act in acts}, snapshot.acts
+    found = [f"entry {act} is not in the index of acts" for act in due - held.keys()]
+    found += [
+        f"the index of acts has {act[:100]!r}, which is no act of the ledger"
+        for act, order in held.items()
+        if act not in due and not (act.isdecimal() and int(act) == order <= archived_to)
+    ]
+    found += [
+        f"entry {act} is out of its order in the index of acts"
+        for act in due & held.keys()
+        if held[act] != int(act)
+    ]
+    return sorted(found)
+
+
+class _Indexed(msgspec.Struct, frozen=True):
+    """What of a claim's record the index of wins goes by."""
+
+    meter: str
+    percent: int | None
+
+
+def _order_of(member: str) -> int:
+    """The order in a member of the index; higher than any where there is none."""
+    digits = member.replace("!", ":", 1).split(":")[1:2]
+    return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
+
+
+def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
+    """The claim that each slip paid: by the ledger, or by the store for what is before it."""
+    evidence = replay.evidence
+    before = {
+        slip: claim
+        for slip, claim in snapshot.slips.items()
+        if replay.begins_after and claim not in evidence.opened
+    }
+    return before | evidence.slips
+
+
+def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
+    """Payout slips that pay another claim in the store than in the ledger, or none."""
+    evidence, found = replay.evidence, []
+    for slip, claim in evidence.slips.items():
+        held = snapshot.slips.get(slip)
+        if held != claim:
+            told = f"pays claim {held}" if held else "is free"
+            found.append(f"slip {slip!r} {told} in the store, the ledger says it paid {claim}")
+    for slip, claim in snapshot.slips.items():
+        known = claim in evidence.opened or replay.begins_after == 0
+        if slip not in evidence.slips and known:
+            found.append(f"slip {slip!r} pays claim {claim} in the store, and not in the ledger")
+    return sorted(found)

@@ -1,0 +1,42 @@
+"""The secret name by which services share the tables' events, where no bundle of keys has one."""
+
+import secrets
+from typing import Final, cast
+
+from redis.exceptions import ResponseError
+
+from meters.books.keys import LinkKeys
+from meters.failover.shards import AnyRedis, redis_of
+
+_BYTES: Final = 32
+_FIRST: Final = "1-0"
+_NAME: Final = "name"
+
+
+def new_event_group() -> str:
+    """Make a name that nobody guesses and that MQTT takes for a group."""
+    return secrets.token_hex(_BYTES)
+
+
+async def stored_event_group(redis: AnyRedis, link: str) -> str:
+    """Give the name that all services of a floor find in Redis; the first to ask makes it.
+
+    Args:
+        redis: where the books are.
+        link: the link whose hash tag its key has.
+
+    Raises:
+        RedisError: Redis fails.
+        OSError: it is not reached.
+    """
+    client, key = redis_of(redis, link), LinkKeys(link).event_group
+    # A stream takes an entry's id once, so whoever comes second is refused, and reads the first.
+    refused = None
+    try:
+        await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST)
+    except ResponseError as error:
+        refused = error
+    entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", await client.xrange(key, count=1))
+    for _, fields in entries:
+        return fields[_NAME.encode()].decode()
+    raise refused or ResponseError("the name of the event group is gone as soon as it was made")

@@ -1,0 +1,321 @@
+"""What a ledger says of each claim: its record, who decided it, and its slip (duties D16, D17).
+
+A claim's hash in the store can be made again from the entries of its round and of its decisions. So
+whatever is changed in it behind the service's back differs from what is made here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from bonus.settling.lines import METER_OF_ITEM
+from meters.books.entered import is_act
+from meters.books.expected import Books, Held, HeldEnvy, envy_of_result
+from meters.books.slips import fold_in_link
+from meters.intake.result_work import ClaimRecord, Records
+from meters.wire.messages import Reply, Result, Wagers
+
+Fields = Mapping[str, str]
+"""A claim's hash: its fields as the store keeps them."""
+
+_Round = tuple[bytes, tuple[str, ...]]
+"""The wagers of a table's open round as they were sent, and the meters that they fed."""
+
+_REPLY: Final = msgspec.json.Decoder(Reply)
+_RESULT: Final = msgspec.json.Decoder(Result)
+_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_RECORD: Final = msgspec.json.Decoder(ClaimRecord)
+_GIVEN: Final = msgspec.json.Decoder(dict[str, object])
+_STATES: Final = {
+    "validate": "validated", "reject": "rejected", "pay": "paid",
+    "pay_envy": "paid", "reject_envy": "rejected",
+}  # fmt: skip
+_ENVY_ACTS: Final = frozenset({"pay_envy", "reject_envy"})
+_COMPARED: Final = (
+    "amount", "after", "state", "entry", "at", "by", "decision",
+    "envy", "envy_by", "envy_at", "envy_decision",
+    *(f"{act}_{what}" for act in _STATES for what in ("by", "at")),
+)  # fmt: skip
+_SHOWN_MAX: Final = 80
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """A decision as the ledger keeps it, as far as it is needed here."""
+
+    claim: str
+    act: str
+    slip: str | None = None
+    envy_back: int = 0
+    envy_paid: int = 0
+
+
+class _Approval(msgspec.Struct, frozen=True):
+    """An approved floor file as the ledger keeps it, as far as it is needed here."""
+
+    text: str
+
+
+class _FiledTable(msgspec.Struct, frozen=True):
+    """A table in it."""
+
+    asset: str = ""
+
+
+class _Filed(msgspec.Struct, frozen=True):
+    """The text of an approved floor file, as far as it is needed here."""
+
+    tables: dict[str, _FiledTable] = {}
+
+
+_FILED: Final = msgspec.json.Decoder(_Filed)
+DECIDED: Final = msgspec.json.Decoder(Decided)
+_APPROVAL: Final = msgspec.json.Decoder(_Approval)
+
+
+@dataclass
+class Evidence:
+    """What the entries so far say of claims.
+
+    Attributes:
+        claims: the hash that each claim must have; only of claims whose round was replayed whole.
+        ended: the entry that decided a claim for good, by claim.
+        slips: the claim that each payout slip paid, by the slip's folded number.
+        opened: every claim that the entries opened.
+        assets: the assets of each table in the approved floor files, the latest last.
+        acts: the entries that are in the index of acts.
+    """
+
+    claims: dict[str, dict[str, str]] = field(default_factory=dict)
+    ended: dict[str, int] = field(default_factory=dict)
+    slips: dict[str, str] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
+    assets: dict[str, list[str]] = field(default_factory=dict)
+    acts: list[int] = field(default_factory=list)
+    _rounds: dict[str, _Round] = field(default_factory=dict)
+
+    def take(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+        """Take an entry that was replayed; `books` are those after it.
+
+        Raises:
+            KeyError, ValueError, msgspec.DecodeError: no claim can be made of it.
+        """
+        kind, table = fields["kind"], fields["table"].decode()
+        if is_act(kind, fields["event"]):
+            self.acts.append(number)
+        match kind:
+            case b"wagers":
+                fed = tuple(added.meter for added in books.rounds[table])
+                self._rounds[table] = (fields["event"], fed)
+            case b"void":
+                self._rounds.pop(table, None)
+            case b"result":
+                opened = self._rounds.pop(table, None)
+                reply = fields["reply"]
+                if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
+                    self._open(number, fields, opened, books)
+            case b"validate" | b"reject" | b"pay" | b"pay_envy" | b"reject_envy":
+                self._decide(number, fields, books)
+            case b"approve":
+                self.take_approval(fields["event"])
+
+    def take_approval(self, event: bytes | str) -> None:
+        """Take the assets of the tables from a floor file that was approved.
+
+        Raises:
+            msgspec.DecodeError: it is none.
+        """
+        for table, filed in _FILED.decode(_APPROVAL.decode(event).text).tables.items():
+            known = self.assets.setdefault(table, [])
+            if filed.asset not in known[-1:]:
+                known.append(filed.asset)
+
+    def differences(self, claim: str, held: Fields) -> list[str]:
+        """Where a claim is not what the entries say of it; nothing where they begin after it."""
+        due = self.claims.get(claim)
+        return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
+
+    def assets_of(self, claim: str) -> Sequence[str]:
+        """The assets that the table of a claim may have had."""
+        return self.assets.get(table_of(claim), ())
+
+    def place_of(self, claim: str) -> tuple[int, str] | None:
+        """The position and the item of a claim; None where its round was not replayed whole."""
+        if claim not in self.claims:
+            return None
+        record = _RECORD.decode(self.claims[claim]["record"])
+        return record.position, record.item
+
+    def forget_ended(self, but: frozenset[str]) -> None:
+        """Forget the claims that were decided for good, apart from some, and all acts so far."""
+        self.acts.clear()
+        for claim in self.ended.keys() - but:
+            self.claims.pop(claim, None)
+            del self.ended[claim]
+
+    def _open(
+        self, number: int, fields: Mapping[str, bytes], opened: _Round, books: Books
+    ) -> None:  # fmt: skip
+        wagers, fed = opened
+        reply, table = _REPLY.decode(fields["reply"]), fields["table"].decode()
+        lines, claims = reply.lines or (), reply.claims or ()
+        envy = envy_of_result(books, table, reply.seq or 0)
+        link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
+        claimed = {(one.position, one.item) for one in claims}
+        meters = {books.terms[meter].kind: meter for meter in fed}
+        waiting = [
+            line for line in lines if (line.position, line.item) in claimed and line.paid_from
+        ]
+        records = Records(
+            _RESULT.decode(fields["event"]),
+            _WAGERS.decode(wagers),
+            lines,
+            waiting,
+            link=link,
+            table=table,
+            asset=self.assets.get(table, [""])[-1],
+            meter_of=lambda item: meters[METER_OF_ITEM[item].value],
+            owes=bool(envy),
+        )
+        begun = {"entry": str(number), "at": fields["at"].decode()}
+        for line in waiting:
+            record = records.record(line)
+            self.opened.add(record.claim)
+            self.claims[record.claim] = {
+                "record": msgspec.json.encode(record).decode(),
+                **begun,
+                **fields_of(books.claims[record.claim], envy.get(record.claim)),
+            }
+        for claim, held in envy.items():
+            if claim not in books.claims:
+                record = records.envy_record(held.holder, held.lines_of(lines))
+                self.opened.add(claim)
+                self.claims[claim] = {
+                    "record": msgspec.json.encode(record).decode(),
+                    **begun,
+                    "amount": "0",
+                    "after": str(held.after_cents),
+                    "state": "validated",
+                    "envy": "validated",
+                }
+
+    def _decide(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+        decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
+        claim = decided.claim
+        if decided.slip:
+            self.slips[fold_in_link(decided.slip)] = claim
+        if claim not in books.claims and claim not in books.envy:
+            self.ended[claim] = number
+        if claim in self.claims:
+            self.claims[claim] = decided_claim(self.claims[claim], decided, by, fields)
+
+
+def table_of(claim: str) -> str:
+    """The table at which a claim was won, by its name.
+
+    >>> table_of("main.TCP-01-42-1")
+    'TCP-01'
+    """
+    return claim.partition(".")[2].rsplit("-", 2)[0]
+
+
+def fields_of(held: Held | None, envy: HeldEnvy | None) -> dict[str, str]:
+    """The fields of a claim that the books alone determine."""
+    found: dict[str, str] = {}
+    if held:
+        found = {
+            "amount": str(held.cents), "after": str(held.after_cents), "state": held.state,
+        }  # fmt: skip
+        if held.by:
+            found["by"] = held.by
+    return found | ({"envy": envy.state} if envy else {})
+
+
+def decided_claim(
+    due: Fields, decided: Decided, by: str, entry: Mapping[str, bytes]
+) -> dict[str, str]:  # fmt: skip
+    """A claim's hash after a decision; without a record only the fields that it had."""
+    at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
+    found, envy = dict(due), _envy_after(due.get("envy"), decided)
+    if envy is not None and envy != due.get("envy"):
+        found |= {"envy": envy, "envy_by": by, "envy_at": at}
+    alone = decided.claim.rpartition("-")[2].startswith("e")
+    if act in _ENVY_ACTS and not alone:
+        found |= {"envy_decision": event} if act == "reject_envy" else {}
+    else:
+        found |= {"state": _STATES[act], "by": by, "decision": event}
+        found |= {f"{act}_by": by, f"{act}_at": at}
+    return found if "record" in due else {name: found[name] for name in due}
+
+
+def _envy_after(before: str | None, decided: Decided) -> str | None:
+    """Where a claim's Envy Bonuses are after a decision; None where none are owed under it."""
+    if before is None:
+        return None
+    if decided.act == "reject_envy" or decided.envy_back:
+        return "rejected"
+    if decided.act == "pay_envy" or decided.envy_paid:
+        return "paid"
+    return "validated" if before == "pending" else before
+
+
+def claim_differences(
+    claim: str, due: Fields, held: Fields, assets: Sequence[str] = ()
+) -> list[str]:
+    """Where a claim is not what the ledger says, field by field, in words.
+
+    Args:
+        claim: its id.
+        due: its hash as the ledger makes it; without a record only what stands there is compared.
+        held: its hash as it is kept.
+        assets: the assets that its table may have had.
+    """
+    if not held:
+        return [f"claim {claim} is missing, the ledger has it"]
+    names = _COMPARED if "record" in due else tuple(due)
+    found = [
+        _difference(claim, name, held.get(name), due.get(name))
+        for name in names
+        if held.get(name) != due.get(name)
+    ]
+    if "record" in due:
+        found += _record_differences(claim, due["record"], held.get("record", ""), assets)
+    return found
+
+
+def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) -> list[str]:
+    if held == due:
+        return []
+    try:
+        kept, given = _RECORD.decode(held), _GIVEN.decode(held)
+    except ValueError as error:
+        return [f"claim {claim}: its record cannot be read: {error}"]
+    made, found = _RECORD.decode(due), []
+    # What a record of an earlier release did not have yet is not compared.
+    for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
+        one, other = getattr(kept, name), getattr(made, name)
+        known = one in assets or not other if name == "asset" else False
+        if one != other and not known:
+            found.append(_difference(claim, name, _text(one), _text(other)))
+    found += [
+        f"claim {claim}: its record has a field {name[:_SHOWN_MAX]!r} that no record has"
+        for name in given
+        if name not in ClaimRecord.__struct_fields__
+    ]
+    return found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _difference(claim: str, name: str, held: str | None, due: str | None) -> str:
+    return f"claim {claim}: {name} is {shown(held)}, the ledger says {shown(due)}"
+
+
+def shown(value: str | None) -> str:
+    """A value of the store as a problem names it."""
+    if value is None:
+        return "missing"
+    return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")

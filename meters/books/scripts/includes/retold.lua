@@ -1,0 +1,16 @@
+-- The claims of which a table is told again what became of them, since it may have missed it: those
+-- that it won last, and those that somebody decided on last, the latest last.
+
+local CLAIMS_RETOLD = 64
+
+local function retold_with(text, added)
+  local claims, known = {}, {}
+  for claim in string.gmatch(text, '%S+') do
+    claims[#claims + 1], known[claim] = claim, true
+  end
+  for _, claim in ipairs(added) do
+    if not known[claim] then claims[#claims + 1] = claim end
+  end
+  while #claims > CLAIMS_RETOLD do table.remove(claims, 1) end
+  return table.concat(claims, ' ')
+end

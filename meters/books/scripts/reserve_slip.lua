@@ -1,0 +1,23 @@
+-- Reserves the number of a payout slip for one claim of the facility (`slips.py`).
+--
+-- KEYS  1 the reservations
+-- ARGV  1 the number as it is compared   2 claim id
+--       3 the text of a reservation that cannot be used any more, empty for none
+-- Output, in order of precedence
+--   { 'taken', text }   the number is reserved for another claim; nothing was done
+--   { 'reserved' }
+
+local RESERVED = KEYS[1]
+
+local held = redis.call('HGET', RESERVED, ARGV[1])
+local tries = 0
+if held then
+  local counted, claim = string.match(held, '^(%d+) (.+)$')
+  if claim == ARGV[2] then
+    tries = tonumber(counted)
+  elseif held ~= ARGV[3] then
+    return { 'taken', held }
+  end
+end
+redis.call('HSET', RESERVED, ARGV[1], string.format('%.0f', tries + 1) .. ' ' .. ARGV[2])
+return { 'reserved' }

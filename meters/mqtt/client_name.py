@@ -1,0 +1,183 @@
+"""Detection of two services that connect to the broker with the same keys.
+
+The broker names each client by its credential, and ends the older connection of two by one name.
+MQTT 3.1.1 does not say why. Both services would connect again and again, several times a second. So
+each notes in Redis that it holds its name, and one that lost its connection looks who does now.
+"""
+
+import asyncio
+import os
+import secrets
+import socket
+from typing import Final, cast
+
+import msgspec
+import structlog
+from redis.exceptions import RedisError
+
+from meters.books.keys import LinkKeys
+from meters.failover.shards import AnyRedis, redis_of
+from meters.wire.address import BrokerAddress
+from meters.wire.seldom import Seldom
+
+log = structlog.get_logger()
+
+HELD_EVERY_S: Final = 2.0
+_LOOK_EVERY_S: Final = 2.5
+_SILENT_LOOKS: Final = 3
+"""After so many looks without a sign of the other, the name is taken to be free."""
+_ANSWERED_WITHIN_S: Final = 1.0
+_REFUSED_FOR_S: Final = 30
+_TICKETS: Final = "tickets"
+
+
+class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A process that is connected by a name; of two, the one with the lower ticket is older."""
+
+    instance: str
+    ticket: int
+    host: str
+    pid: int
+    beat: int
+
+
+class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """That a service stays away from the broker, as of a time of Redis's clock."""
+
+    at_s: int
+    reason: str
+    host: str
+    pid: int
+
+
+_HOLDER: Final = msgspec.json.Decoder(_Holder)
+_REFUSAL: Final = msgspec.json.Decoder(_Refusal)
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class ClientName:
+    """The name by which the keys of this process are known at the broker.
+
+    Without keys of `pitlink keys` a client's name is another at each start, and nothing is done.
+
+    Args:
+        redis: where the books are.
+        link: the link whose hash tag the key has.
+
+    Attributes:
+        problem: why this service stays away from the broker, or None.
+    """
+
+    def __init__(self, redis: AnyRedis, link: str) -> None:
+        self._redis = redis_of(redis, link)
+        self._key = LinkKeys(link).services
+        self._instance = secrets.token_hex(8)
+        self._ticket = 0
+        self._beat = 0
+        self._heard_of = 0
+        self._said = Seldom()
+        self.problem: str | None = None
+
+    async def wait_until_free(self, address: BrokerAddress) -> None:
+        """Look who holds the name before another connection; wait while an older service does.
+
+        The first connection of a process is made at once: a service that was restarted finds the
+        note of the one before.
+        """
+        name = address.client_name
+        if name is None or not self._ticket:
+            return
+        silent_looks, last = 0, await self._read(name)
+        while last is not None and last.instance != self._instance:
+            if last.ticket > self._ticket:
+                self._say(name, last)
+                break
+            await asyncio.sleep(_LOOK_EVERY_S)
+            found = await self._read(name)
+            if found is not None and found != last:
+                silent_looks = 0
+                self.problem = self._say(name, found)
+                await self._note_refusal(name, self.problem)
+            elif self.problem is None or (silent_looks := silent_looks + 1) == _SILENT_LOOKS:
+                break
+            last = found or last
+        self.problem = None
+
+    async def hold(self, address: BrokerAddress) -> None:
+        """Note again and again that the name is held, until cancelled.
+
+        Whoever stays away because of it is named in the log here too.
+        """
+        name = address.client_name
+        while name is not None:
+            try:
+                async with asyncio.timeout(_ANSWERED_WITHIN_S):
+                    self._ticket = self._ticket or await self._redis.hincrby(self._key, _TICKETS)
+                    self._beat += 1
+                    held = _Holder(
+                        self._instance, self._ticket, socket.gethostname(), os.getpid(), self._beat
+                    )
+                    await self._redis.hset(self._key, name, _ENCODE(held))
+                    text = await self._redis.hget(self._key, _refused(name))
+                refusal = _REFUSAL.decode(text) if text else None
+                if refusal is not None and refusal.at_s > self._heard_of:
+                    if self._heard_of or self._beat > 1:
+                        self._say(name, refusal)
+                    self._heard_of = refusal.at_s
+            except (RedisError, OSError, msgspec.DecodeError):
+                """Without Redis no link operates, which is said elsewhere."""
+            await asyncio.sleep(HELD_EVERY_S)
+
+    async def _read(self, name: str) -> _Holder | None:
+        """Who holds a name by Redis; None where that cannot be said."""
+        try:
+            async with asyncio.timeout(_ANSWERED_WITHIN_S):
+                text = await self._redis.hget(self._key, name)
+            return None if text is None else _HOLDER.decode(text)
+        except (RedisError, OSError, msgspec.DecodeError):
+            return None
+
+    async def _note_refusal(self, name: str, reason: str) -> None:
+        """Leave a note for `pitlink check`."""
+        try:
+            async with asyncio.timeout(_ANSWERED_WITHIN_S):
+                at_s, _ = await self._redis.time()
+                note = _Refusal(int(at_s), reason, socket.gethostname(), os.getpid())
+                await self._redis.hset(self._key, _refused(name), _ENCODE(note))
+        except (RedisError, OSError):
+            """The next look notes it."""
+
+    def _say(self, name: str, other: _Holder | _Refusal) -> str:
+        reason = (
+            f"another `pitlink serve`, process {other.pid} on {other.host}, uses the same keys,"
+            f" {name}: stop one of the two, and give each service a bundle of its own"
+            " (`pitlink keys --services N`)"
+        )
+        if (more := self._said.due(name)) is not None:
+            log.error("keys used twice", reason=reason, kept_back=more)
+        return reason
+
+
+async def refusals(redis: AnyRedis, link: str) -> list[str]:
+    """Why services stayed away from the broker of late, as they noted it.
+
+    Raises:
+        RedisError: Redis fails.
+    """
+    client = redis_of(redis, link)
+    now_s, _ = await client.time()
+    found = []
+    fields = cast("dict[bytes, bytes]", await client.hgetall(LinkKeys(link).services))
+    for field, text in fields.items():
+        if field.startswith(_refused("").encode()):
+            try:
+                refusal = _REFUSAL.decode(text)
+            except msgspec.DecodeError:
+                continue
+            if int(now_s) - refusal.at_s < _REFUSED_FOR_S:
+                found.append(refusal.reason)
+    return found
+
+
+def _refused(name: str) -> str:
+    return f"refused:{name}"

@@ -1,0 +1,73 @@
+-- Whether a session still holds: its user is enabled, has the PIN that they began it with, and has
+-- not been away for too long. The user's key is made here, since only the session knows whose it is;
+-- it has the same hash tag. Gives what is kept of the session and of its user, or nothing.
+
+-- A PIN that somebody else set serves to choose one's own, and only until a moment: whether that is
+-- over. One that was set by an earlier release has no such moment.
+local function too_late(choose_by)
+  return choose_by ~= nil and choose_by ~= false and now_ms() >= tonumber(choose_by)
+end
+
+local LONGEST_MS = 12 * 3600 * 1000 -- however busy its user is
+
+-- Whether a user is in the list of users, which the audit compares with the log: a user's hash that
+-- somebody put beside it lets nobody in. The list's key is the prefix of users' keys in the plural.
+local function is_listed(user_prefix, folded)
+  return redis.call('ZSCORE', string.sub(user_prefix, 1, -2) .. 's', folded)
+end
+
+local function session_of(key, user_prefix)
+  local kept = redis.call('HMGET', key, 'user', 'generation', 'csrf', 'created', 'touched')
+  if not kept[1] then
+    return nil
+  end
+  local user = redis.call('HMGET', user_prefix .. kept[1], 'name', 'role', 'enabled', 'generation',
+    'pin_by', 'choose_by')
+  if not is_listed(user_prefix, kept[1]) then
+    return nil
+  end
+  local now = now_ms()
+  -- Last used a while after now: the clock was set back, and with it every time-out. Nobody knows
+  -- for how long the user has done nothing.
+  local set_back = tonumber(kept[5]) > now + 60000
+  local left_ms = tonumber(kept[4]) + LONGEST_MS - now
+  local given = user[5] ~= user[1]
+  if user[3] ~= '1' or user[4] ~= kept[2] or left_ms <= 0 or set_back
+    or (given and too_late(user[6])) then
+    return nil
+  end
+  return {
+    name = user[1], role = user[2], csrf = kept[3], touched = tonumber(kept[5]),
+    left_ms = left_ms, must_choose = given,
+  }
+end
+
+-- Whether an administrator may still do what they asked for when their session was looked at: it may
+-- have ended since, or the user be disabled. What is done by command has no session.
+local function may_keep_users(key, user_prefix)
+  if key == '' then
+    return true
+  end
+  local session = session_of(key, user_prefix)
+  return session ~= nil and session.role == 'administrator' and not session.must_choose
+end
+
+-- For how long it matters who set a PIN (duty D4), in ms.
+local PIN_SET_MS = 24 * 3600 * 1000
+
+-- Keeps that somebody set a user's PIN.
+local function keep_setter(pins_set, whose, setter)
+  local now = now_ms()
+  redis.call('ZREMRANGEBYSCORE', pins_set, '-inf', '(' .. string.format('%.0f', now - PIN_SET_MS))
+  redis.call('ZADD', pins_set, now, whose .. '\n' .. setter)
+end
+
+-- Keeps who knows a user's PIN; unless it is the user, it serves for a day, to choose another.
+local function set_by(user, setter, name)
+  redis.call('HSET', user, 'pin_by', setter)
+  if setter == name then
+    redis.call('HDEL', user, 'choose_by')
+  else
+    redis.call('HSET', user, 'choose_by', string.format('%.0f', now_ms() + PIN_SET_MS))
+  end
+end

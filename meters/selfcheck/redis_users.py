@@ -1,0 +1,71 @@
+"""Whether users and operators' log have a Redis user of their own, which Redis and we agree on."""
+
+from typing import Final
+
+from redis.asyncio import Redis
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+
+from meters.failover.shards import AnyRedis, redis_of
+from meters.people.keys import PEOPLE_TAG, PeopleKeys
+from meters.selfcheck.checks import Check
+
+_WHAT: Final = "users at redis"
+_OTHER_LIST: Final = (
+    "Redis does not let in who keeps users and the operators' log, so nobody can sign in: its list"
+    " of users is not the one that was written with services/: copy redis/ from where"
+    " `pitlink keys` was run, and restart Redis"
+)
+_OLD_BUNDLE: Final = (
+    "Redis keeps users and the operators' log from the service's user, and services/ has no"
+    " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
+    " run, and restart the services"
+)
+_OLD_LIST: Final = (
+    "the user for the books may read users and the operators' log, Redis's list of users is not the"
+    " one of this release: run `pitlink keys`, copy redis/, and restart Redis"
+)
+
+
+async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
+    """Look whether the people's keys can be used, and by their own user alone (duty D20).
+
+    Args:
+        redis: where the books are.
+        link: a link of the floor.
+
+    Returns:
+        The check; None where Redis has no such users, or does not answer, which is said elsewhere.
+    """
+    try:
+        return await _look(redis_of(redis, link), redis_of(redis, PEOPLE_TAG))
+    except (RedisError, OSError):
+        return None
+
+
+async def _look(books: Redis, people: Redis) -> Check | None:
+    """What is said of the users of two clients.
+
+    Raises:
+        RedisError: Redis fails.
+    """
+    try:
+        await people.exists(PeopleKeys().log_head)
+    except AuthenticationError:
+        if people is books:
+            raise
+        return Check(_WHAT, holds=False, seen=_OTHER_LIST)
+    except NoPermissionError:
+        return Check(_WHAT, holds=False, seen=_OTHER_LIST if people is not books else _OLD_BUNDLE)
+    if people is books or _user_of(people) == _user_of(books):
+        return None
+    try:
+        await books.exists(PeopleKeys().log_head)
+    except NoPermissionError:
+        return Check(_WHAT, holds=True, seen="books and people have a user each")
+    except ResponseError:
+        """A node of a cluster that has other keys, and says so to who may ask."""
+    return Check(_WHAT, holds=False, seen=_OLD_LIST, warns=True)
+
+
+def _user_of(redis: Redis) -> object:
+    return redis.connection_pool.connection_kwargs.get("username")

@@ -1,0 +1,28 @@
+"""The rule by which a win holds its table, and the words for it, for the books and the agents."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from bonus.wagers import PaidFrom
+
+HELD: Final = "held"
+"""The code of what is refused while a table is held, and the table's state meanwhile."""
+
+HELD_TOLD: Final = "the table is held: the cards stay until the documents of a win are done"
+
+
+def holds_table(paid_from: str | None) -> bool:
+    """Whether a win that is paid from there holds its table until it is paid or rejected.
+
+    A hand pay does, and nothing else: its cards stay on the table until the necessary documentation
+    is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+
+    >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
+    (True, False, False)
+    """
+    return paid_from == PaidFrom.HAND_PAY
+
+
+def held_by(claims: Iterable[str]) -> str:
+    """Say why a table is held, with the claims that hold it."""
+    return f"{HELD_TOLD} ({', '.join(claims)})"

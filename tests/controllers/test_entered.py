@@ -1,0 +1,119 @@
+"""What the service is told of cards that were entered and are not in a round's result."""
+
+import msgspec
+import pytest
+
+from controllers.dealing import TAKEN_BACK_MAX
+from meters.wire.messages import EVENT_BYTES_MAX, EnteredCards, ErrorDetail, Result, Void
+from tests.controllers.floors import HandTable
+
+DEALT = "wager 3 progressive; wager 4 progressive; lockout; chips 2"
+
+
+def void_of(table: HandTable) -> Void:
+    sent = table.sent[-1]
+    assert isinstance(sent, Void)
+    return sent
+
+
+def result_of(table: HandTable) -> Result:
+    sent = table.sent[-1]
+    assert isinstance(sent, Result)
+    return sent
+
+
+def before(table: HandTable) -> list[tuple[str, int | None, str, str | None]]:
+    """What the last result says was entered before."""
+    entered = result_of(table).entered_before or []
+    assert all(each.taken_back for each in entered)
+    return [(each.what, each.position, " ".join(each.cards), each.reason) for each in entered]
+
+
+def test_a_void_after_cards_tells_every_card_that_was_entered_also_what_was_taken_back() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs")
+    assert table.say("retract", what="hand", position=3, reason="Typed wrong").ok
+    table.say_all("hand 3 2h 3h 4h; hand 4 Td 9d 8d")
+    assert table.say("fold", position=4, cards="collected").ok
+    table.say_all("dealer 5c 6c 7c; void")
+    assert void_of(table).entered == [
+        EnteredCards(
+            what="hand",
+            position=3,
+            cards=["As", "Ks", "Qs"],
+            taken_back=True,
+            reason="Typed wrong",
+        ),
+        EnteredCards(what="hand", position=4, cards=["Td", "9d", "8d"]),
+        EnteredCards(what="hand", position=3, cards=["2h", "3h", "4h"]),
+        EnteredCards(what="dealer", cards=["5c", "6c", "7c"]),
+    ]
+
+
+def test_events_without_such_cards_are_those_of_the_contract() -> None:
+    table = HandTable()
+    table.say_all("wager 3 progressive; lockout; void")
+    assert set(msgspec.to_builtins(void_of(table))) == {"type", "seq", "at", "round", "reason"}
+    table.say_all("wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 5c 6c 7c; settle")
+    assert "entered_before" not in msgspec.to_builtins(result_of(table))
+
+
+def test_a_result_tells_what_was_entered_differently_first_and_nothing_else() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d; dealer 5c 6c 7c")
+    for event in ({"what": "hand", "position": 3}, {"what": "dealer"}):
+        assert table.say("retract", reason="Card misread", **event).ok
+    table.say_all("retract hand 4; hand 4 8d Td 9d; hand 3 2h 3h 4h; dealer 5c 6c 8c; settle")
+    assert before(table) == [
+        ("hand", 3, "As Ks Qs", "Card misread"),
+        ("dealer", None, "5c 6c 7c", "Card misread"),
+    ]
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d; dealer 5c 6c 7c; settle")
+    assert before(table) == [], "the next round begins without them"
+
+
+def test_a_hand_does_not_disappear_by_way_of_a_fold() -> None:
+    """A collected hand is back with its fold: to enter another one it has to be taken back."""
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d")
+    assert table.say("fold", position=3, cards="collected").ok
+    table.say_all("retract fold 3")
+    assert table.state.cards_at(3) == ("As", "Ks", "Qs")
+    assert not table.say_short("hand 3 2h 3h 4h").ok
+    table.say_all("retract hand 3")
+    assert table.say("fold", position=3, cards="collected").ok
+    table.say_all("dealer 5c 6c 7c; settle")
+    assert before(table) == [("hand", 3, "As Ks Qs", None)]
+
+
+def test_a_folded_hand_whose_cards_are_elsewhere_by_now_is_not_put_back() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs")
+    assert table.say("fold", position=3, cards="collected").ok
+    table.say_all("hand 4 As 9d 8d")
+    answer = table.say_short("retract fold 3")
+    assert isinstance(answer.error, ErrorDetail)
+    assert answer.error.code == "card_twice"
+
+
+def test_a_regular_fold_is_no_hand_entered_differently() -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d; dealer 5c 6c 7c")
+    assert table.say("fold", position=3, cards="collected").ok
+    table.say_all("settle")
+    assert before(table) == []
+
+
+@pytest.mark.parametrize("last", ["settle", "void"])
+def test_what_is_told_fits_into_an_event_however_often_cards_are_taken_back(last: str) -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; hand 4 Td 9d 8d; dealer 5c 6c 7c; hand 3 2h 3h 4h")
+    reason = "\N{EM DASH}" * 200
+    for _ in range(TAKEN_BACK_MAX):
+        assert table.say("retract", what="hand", position=3, reason=reason).ok
+        table.say_all("hand 3 As Ks Qs")
+    answer = table.say("retract", what="dealer", reason=reason)
+    assert isinstance(answer.error, ErrorDetail)
+    assert answer.error.code == "taken_back_often"
+    table.say_all(last)
+    assert len(msgspec.json.encode(table.sent[-1])) < EVENT_BYTES_MAX

@@ -1,0 +1,151 @@
+"""What processes write is their owner's alone, whatever umask they were started with."""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controllers.outbox import Outbox
+from meters.books.mark import LedgerMark
+from meters.wire.private_files import make_private_directory, write_private_file
+from tests.deploy.tree import DEPLOY
+from tests.processes import pitlink_command
+from tests.servers import require
+from tests.waiting import LONG_S, dies_with_us, free_port
+
+pytestmark = pytest.mark.duty("D20")
+
+
+def open_to_others(directory: Path) -> list[str]:
+    """What under a directory others than its owner may do anything with."""
+    return [
+        f"{stat.S_IMODE(path.stat().st_mode):o} {path.relative_to(directory)}"
+        for path in [directory, *directory.rglob("*")]
+        if not path.is_symlink() and path.stat().st_mode & 0o077
+    ]
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """Nothing is taken from the modes that a file is made with."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.slow
+def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
+    """Outboxes, marks, the embedded parts' data and logs; no core file is left behind either."""
+    data = tmp_path / "data"
+    run = pitlink_command(
+        "demo", "--for", "4", "--tables", "2", "--port", str(free_port()), "--data", str(data)
+    )
+    done = subprocess.run(
+        dies_with_us(["sh", "-c", 'umask 0; ulimit -c unlimited; exec "$@"', "sh", *run]),
+        capture_output=True, text=True, timeout=2 * LONG_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(data.rglob("*.sqlite"))
+    assert list((data / "marks").iterdir())
+    assert open_to_others(data) == []
+
+
+def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
+    look = "import sys, resource; from bonus.main import run; sys.argv = ['pitlink', '--version']\n"
+    look += "try: run()\nfinally: print(resource.getrlimit(resource.RLIMIT_CORE))"
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *python("-c", look)],
+        capture_output=True, text=True, timeout=LONG_S, check=False,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "(0, 0)"
+
+
+def python(*arguments: str) -> list[str]:
+    """The Python that runs the tests."""
+    return [sys.executable, *arguments]
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_an_outbox_is_its_owners_alone_also_one_that_was_not(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "tables" / "T-1.sqlite"
+    outbox = Outbox.open(path, "main", "T-1")
+    outbox.write_event(1, b"{}", b"", b"")
+    assert {each.name for each in path.parent.iterdir()} >= {"T-1.sqlite"}
+    assert open_to_others(tmp_path / "data") == []
+    outbox.close()
+    path.chmod(0o644)
+    Outbox.open(path, "main", "T-1").close()
+    assert open_to_others(tmp_path / "data") == []
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_a_ledger_mark_is_its_owners_alone_also_one_that_was_not(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    mark = LedgerMark(data, "main")
+    mark.begin_anew(3, "a" * 40, "b" * 40)
+    assert open_to_others(data) == []
+    mark.path.chmod(0o644)
+    mark.begin_anew(4, "c" * 40, "d" * 40)
+    assert open_to_others(data) == []
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    """It is the house's; what is made below it is not open."""
+    tmp_path.chmod(0o755)
+    make_private_directory(tmp_path / "a" / "b")
+    with write_private_file(tmp_path / "a" / "b" / "c") as file:
+        file.write(b"x")
+    assert open_to_others(tmp_path) == ["755 ."]
+
+
+def test_no_unit_and_no_container_leaves_a_core_file() -> None:
+    """The kernel has it from the unit before the program runs."""
+    units = [*(DEPLOY / "systemd").glob("*.service")]
+    assert len(units) >= 4
+    assert [path.name for path in units if "\nLimitCORE=0\n" not in path.read_text()] == []
+    assert "ulimits: {core: 0}" in (DEPLOY / "compose.yaml").read_text()
+
+
+def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
+    """Every image of the files gets its digest beside its tag, once, and keeps it."""
+    require("bash")
+    deploy = tmp_path / "deploy"
+    for name in ("compose.yaml", "container/Containerfile", *map(str, manifests())):
+        (deploy / name).parent.mkdir(parents=True, exist_ok=True)
+        (deploy / name).write_text((DEPLOY / name).read_text())
+    (tmp_path / "docker").write_text(
+        '#!/bin/sh\necho "sha256:$(printf %s "$4" | sha256sum | cut -d" " -f1)"\n'
+    )
+    (tmp_path / "docker").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(deploy)}
+
+    def pin(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [DEPLOY / "pin-images", *options], env=environment, capture_output=True, text=True,
+            timeout=LONG_S, check=False,
+        )  # fmt: skip
+
+    before = pin("--check")
+    assert before.returncode == 1
+    assert "not pinned: eclipse-mosquitto:2.0.18" in before.stdout
+    assert pin().returncode == 0
+    assert (pin("--check").returncode, pin("--check").stdout) == (0, "")
+    text = (deploy / "kubernetes" / "30-broker.yaml").read_text()
+    assert "image: eclipse-mosquitto:2.0.18@sha256:" in text
+    assert (
+        "FROM python:3.12-slim-bookworm@sha256:"
+        in (deploy / "container" / "Containerfile").read_text()
+    )
+    kept = text
+    assert pin().returncode == 0
+    assert (deploy / "kubernetes" / "30-broker.yaml").read_text() == kept
+
+
+def manifests() -> list[Path]:
+    """The files of Kubernetes, below deploy/."""
+    return [path.relative_to(DEPLOY) for path in (DEPLOY / "kubernetes").glob("*.yaml")]

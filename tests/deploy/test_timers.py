@@ -1,0 +1,101 @@
+"""The timers follow the facility's gaming day, whatever time zone the machine has."""
+
+import os
+import re
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+
+from meters.daily import DAILY_AUDIT_NOTE, done_since_close
+from meters.wire.facility import Facility
+from meters.wire.gaming_day import GamingDays
+from tests.deploy.tree import DEPLOY
+from tests.mqtt.stand import Stand
+from tests.servers import require, run_pitlink
+
+SOON: Final = timedelta(minutes=40)
+NEW_YORK: Final = Facility(name="Test House", timezone="America/New_York")
+TIMERS: Final = ("pitlink-archive", "pitlink-audit")
+
+
+def next_run(timer: str, after: datetime, zone: str) -> datetime:
+    """When systemd would run a timer next, on a machine in a zone."""
+    text = (DEPLOY / "systemd" / f"{timer}.timer").read_text()
+    found = re.search(r"^OnCalendar=(.+)$", text, re.MULTILINE)
+    assert found is not None
+    local = after.astimezone(ZoneInfo(zone))
+    done = subprocess.run(
+        [require("systemd-analyze"), "calendar", "--base-time", f"{local:%Y-%m-%d %H:%M:%S}",
+         found[1]],
+        capture_output=True, text=True, check=True, env={**os.environ, "TZ": zone},
+    )  # fmt: skip
+    said = re.search(r"(?:\(in UTC\)|Next elapse): \w+ (\S+ \S+) UTC", done.stdout)
+    assert said is not None, done.stdout
+    return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("timer", TIMERS)
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo", "Asia/Kolkata"])
+@pytest.mark.parametrize("closes", ["06:00", "03:30", "12:00"])
+@pytest.mark.parametrize("day", ["2026-01-15", "2026-03-08", "2026-07-15", "2026-11-01"])
+def test_a_timer_runs_soon_after_the_facility_s_close(
+    timer: str, zone: str, closes: str, day: str
+) -> None:
+    """Also where the clocks are changed that night; by the machine's zone it was up to 23 hours."""
+    days = GamingDays.of_facility(msgspec.structs.replace(NEW_YORK, day_starts=closes))
+    closed, _ = days.bounds(datetime.fromisoformat(day).date())
+    waited = next_run(timer, closed, zone) - closed
+    assert timedelta() <= waited <= SOON
+
+
+def test_the_cluster_s_archive_follows_it_too() -> None:
+    text = (DEPLOY / "kubernetes" / "50-archive.yaml").read_text()
+    assert re.search(r'^  schedule: "(\d+),(\d+) \* \* \* \*"$', text, re.MULTILINE)
+    assert "timeZone" not in text
+
+
+@pytest.mark.parametrize(
+    ("done", "now", "is_done"),
+    [
+        (None, "2026-01-15T12:00", False),
+        # 06:00 in New York is 11:00 UTC in January and 10:00 in July.
+        ("2026-01-15T10:59", "2026-01-15T11:00", False),
+        ("2026-01-15T11:00", "2026-01-15T11:30", True),
+        ("2026-01-15T11:30", "2026-01-16T10:59", True),
+        ("2026-01-15T11:30", "2026-01-16T11:00", False),
+        ("2026-07-15T09:59", "2026-07-15T10:01", False),
+        ("2026-07-15T10:00", "2026-07-15T10:01", True),
+        # Noted by a clock that was ahead.
+        ("2026-01-17T12:00", "2026-01-15T12:00", False),
+    ],
+)
+def test_work_is_due_once_after_each_close(done: str | None, now: str, *, is_done: bool) -> None:
+    moments = [datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (done or now, now)]
+    assert done_since_close(NEW_YORK, moments[0] if done else None, moments[1]) == is_done
+
+
+@pytest.mark.slow
+def test_a_daily_audit_is_done_once_after_each_close(tmp_path: Path) -> None:
+    """A store that cannot be read is tried again; a ledger that does not hold is told once."""
+    with Stand(tmp_path) as stand:
+        config = str(stand.service.config)
+        note = tmp_path / "data" / DAILY_AUDIT_NOTE
+        daily = ("audit", "--daily", "--config", config)
+        first = run_pitlink(*daily)
+        assert (first.returncode, first.stderr) == (0, "")
+        assert "nothing to do" not in first.stdout
+        assert "nothing to do" in run_pitlink(*daily).stdout
+        assert "nothing to do" not in run_pitlink("audit", "--config", config).stdout
+        os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 86_400))
+        assert "nothing to do" not in run_pitlink(*daily).stdout
+        assert "nothing to do" in run_pitlink(*daily).stdout
+        note.unlink()
+        stand.service.close()
+        stand.redis.stop()
+        assert run_pitlink(*daily).returncode == 1
+        assert not note.exists()

@@ -1,0 +1,24 @@
+"""Payout slips in a Redis Cluster, where links and reservations are in different slots."""
+
+from meters.books.slips import SLIPS_KEY, SLIPS_TAG
+from meters.failover.shards import ShardedRedis
+from meters.redis_connection import open_redis
+from meters.wire.floor import parse_floor
+from tests.failover.servers import Cluster
+from tests.model.pit import FLOOR
+from tests.model.test_slips import CLAIM, OTHER, SECOND, Facility
+
+
+async def test_one_slip_pays_one_claim_of_a_cluster() -> None:
+    with Cluster(SLIPS_KEY) as cluster:
+        floor = parse_floor(f'{FLOOR}\n[service]\nredis = "{cluster.url}"\n')
+        async with open_redis(floor) as redis:
+            assert isinstance(redis, ShardedRedis)
+            facility = Facility(redis)
+            await facility.open()
+            assert await facility.pay(CLAIM, "A-1") == "paid"
+            assert await facility.pay(OTHER, "a-1") == "slip_used"
+            assert await facility.pay(SECOND, "A-1") == "slip_used"
+            assert await facility.pay(OTHER, "A-2") == "paid"
+            assert await facility.problems() == []
+            assert await redis.of(SLIPS_TAG).hlen(SLIPS_KEY) == 2

@@ -1,0 +1,50 @@
+"""Services on machines of their own, each with one bundle of a directory of keys."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.keys.floor import METERS, write_floor
+from tests.keys.servers import SecuredMosquitto
+from tests.mqtt.stand import Service
+from tests.servers import eventually, free_port
+
+
+class Floor:
+    """A service with keys of its own copy of the directory, on the servers of this file."""
+
+    def __init__(self, home: Path, keys: Path, broker: SecuredMosquitto, redis_url: str) -> None:
+        self.home = home
+        self.keys = keys
+        self.broker = broker
+        self._redis = redis_url
+
+    def service(self, number: int, machine: str = "") -> Service:
+        """A service that has the bundle of this number alone, on a machine; not started."""
+        home = self.home / f"machine-{machine or number}"
+        bundle = home / "keys" / "services" / str(number)
+        shutil.copytree(self.keys / "services" / str(number), bundle, dirs_exist_ok=True)
+        # The Redis of this file was given its list of users before there was a second service.
+        for name in ("redis-password", "redis-people-password"):
+            shutil.copy(self.keys / "services" / "1" / name, bundle)
+        port = free_port()
+        config = write_floor(
+            home / "floor.toml",
+            broker=self.broker.url,
+            redis=self._redis,
+            http=port,
+            keys=Path("keys"),
+        )
+        return Service(config, port, "--log-level", "debug")
+
+
+@contextlib.contextmanager
+def running(service: Service) -> Iterator[Service]:
+    """A service that is up until the end."""
+    try:
+        service.start()
+        eventually(lambda: len(service.meters()) == METERS, what="all meters known")
+        yield service
+    finally:
+        service.close()

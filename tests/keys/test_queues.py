@@ -1,0 +1,155 @@
+"""What the broker keeps for whoever does not take it: bounded, and nothing of a table's is lost."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+import pytest
+
+from meters.mqtt import arrivals
+from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.packets import remaining_length, text
+from meters.stopping import quiet
+from meters.wire.credentials import broker_address
+from meters.wire.facility import Service
+from meters.wire.parties import DISPLAY, Party, service_party, table_party
+from tests.keys.clients import WITHIN_S, believing, observing
+from tests.keys.servers import SecuredMosquitto
+
+pytestmark = pytest.mark.duty("D20")
+
+ROOT: Final = "pitlink/v1"
+A1: Final = table_party("main", "A-1")
+SERVICE: Final = service_party(1)
+MESSAGES: Final = 60_000
+BYTES: Final = 1_000
+GROWS_BY_MAX_KB: Final = 25_000
+"""Less than half of what is published; mosquitto's own needs included."""
+SLOW_BYTES: Final = 4_096
+
+
+@pytest.fixture
+def own_broker(keys: Path) -> Iterator[SecuredMosquitto]:
+    """A broker whose memory no other test has used."""
+    with SecuredMosquitto(keys) as server:
+        yield server
+
+
+def memory_kb(broker: SecuredMosquitto) -> int:
+    """How much memory the broker's process has."""
+    status = Path(f"/proc/{broker.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+
+
+def client(broker: SecuredMosquitto, keys: Path, party: Party) -> aiomqtt.Client:
+    """Somebody whose session outlives the connection."""
+    return aiomqtt.Client(
+        "localhost", broker.port, tls_context=believing(keys, party=party),
+        identifier=party.username, clean_session=False, timeout=WITHIN_S,
+    )  # fmt: skip
+
+
+def speaking(broker: SecuredMosquitto, keys: Path, party: Party) -> BrokerConnection:
+    service = Service(broker=broker.url, keys=str(keys))
+    return BrokerConnection(broker_address(service, party), party.username)
+
+
+async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
+    """Publish jackpots until the broker has taken them all."""
+    async with observing(broker, keys) as observer, speaking(broker, keys, SERVICE) as service:
+        await observer.client.unsubscribe("#")
+        await observer.client.subscribe("observer/#", qos=1)
+        for number in range(MESSAGES):
+            service.post(f"{ROOT}/main/jackpot", f"{number:06}".encode().ljust(BYTES))
+            if number % 100 == 0:
+                await quiet(lambda: not service.unsent_bytes, within_s=WITHIN_S)
+        await service.publish(f"{ROOT}/main/jackpot", b"the last", qos=1, timeout=WITHIN_S)
+        await observer.since()
+
+
+async def test_what_waits_for_a_session_that_nobody_uses_is_bounded(
+    own_broker: SecuredMosquitto, keys: Path
+) -> None:
+    async with client(own_broker, keys, DISPLAY) as display:
+        await display.subscribe(f"{ROOT}/#", qos=1)
+    before = memory_kb(own_broker)
+    await publish_much(own_broker, keys)
+    assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+async def test_what_waits_for_a_connection_that_reads_nothing_is_bounded(
+    own_broker: SecuredMosquitto, keys: Path, qos: int
+) -> None:
+    with stalled(own_broker, keys, qos):
+        before = memory_kb(own_broker)
+        await publish_much(own_broker, keys)
+        assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
+
+
+@contextlib.contextmanager
+def stalled(broker: SecuredMosquitto, keys: Path, qos: int) -> Iterator[None]:
+    """A display that subscribes to everything, and reads nothing from then on."""
+    context = believing(keys, party=DISPLAY)
+    with socket.socket() as plain:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SLOW_BYTES)
+        plain.settimeout(WITHIN_S)
+        plain.connect(("127.0.0.1", broker.port))
+        with context.wrap_socket(plain, server_hostname="localhost") as connection:
+            body = b"".join([text("MQTT"), bytes([4, 2, 0, 0]), text("slow")])
+            connection.sendall(b"\x10" + remaining_length(len(body)) + body)
+            assert connection.recv(4) == b"\x20\x02\x00\x00"
+            body = b"\x00\x01" + text(f"{ROOT}/#") + bytes([qos])
+            connection.sendall(b"\x82" + remaining_length(len(body)) + body)
+            assert connection.recv(5) == b"\x90\x03\x00\x01" + bytes([qos])
+            yield
+
+
+async def test_a_table_that_comes_back_is_given_every_reply(
+    own_broker: SecuredMosquitto, keys: Path
+) -> None:
+    """One of another maker, whose session outlives its connection."""
+    replies = [f"{number:06}".encode().ljust(500) for number in range(500)]
+    into = f"{ROOT}/main/table/A-1/in"
+    async with client(own_broker, keys, A1) as table:
+        await table.subscribe(into, qos=1)
+    async with speaking(own_broker, keys, SERVICE) as service:
+        for reply in replies:
+            service.post(into, reply)
+        await service.publish(into, b"the last", qos=1, timeout=WITHIN_S)
+    heard: list[object] = []
+    async with asyncio.timeout(WITHIN_S), client(own_broker, keys, A1) as table:
+        async for message in table.messages:
+            if message.payload == b"the last":
+                break
+            heard.append(message.payload)
+    assert heard == replies
+
+
+async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
+    own_broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two thousand tables speak while it takes nothing; then it has every event, in order."""
+    monkeypatch.setattr(arrivals, "WAITING_MAX", 20_000)
+    events = [f"{number:06}".encode().ljust(2_000) for number in range(2_000)]
+    async with (
+        speaking(own_broker, keys, SERVICE) as service,
+        speaking(own_broker, keys, A1) as table,
+    ):
+        await service.subscribe(f"$share/group/{ROOT}/+/table/+/out", qos=1)
+        inner = service._client.socket()
+        assert inner is not None
+        asyncio.get_running_loop().remove_reader(inner.fileno())
+        for event in events:
+            table.post(f"{ROOT}/main/table/A-1/out", event)
+        await table.publish(f"{ROOT}/main/table/A-1/out", b"the last", qos=1, timeout=WITHIN_S)
+        asyncio.get_running_loop().add_reader(inner.fileno(), service._client.loop_read)
+        heard: list[object] = []
+        async with asyncio.timeout(WITHIN_S):
+            while b"the last" not in heard:
+                heard += [message.payload for message in await service.batch(200)]
+        assert heard == [*events, b"the last"]

@@ -1,0 +1,223 @@
+"""Users and operators' log have a Redis user of their own; what is said where they have not yet."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, cast
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import NoPermissionError
+
+from meters.books.keys import LinkKeys
+from meters.books.store import LinkStore
+from meters.failover.shards import AnyRedis, ShardedRedis, redis_of
+from meters.keys.outlook import look_at_keys
+from meters.keys.redis_access import people_access
+from meters.people.errors import PeopleError
+from meters.people.keys import PEOPLE_TAG, PeopleKeys
+from meters.people.people import People
+from meters.people.pins import generate_pin
+from meters.people.roles import Role
+from meters.people.users import Doer
+from meters.redis_connection import open_redis
+from meters.selfcheck.checks import Check
+from meters.selfcheck.parts import store_checks
+from meters.wire.facility import Service
+from meters.wire.floor import Floor, read_floor
+from tests.failover.servers import Cluster
+from tests.keys.floor import write_floor
+from tests.keys.servers import SecuredRedis
+from tests.servers import RedisServer
+
+WHAT: Final = "users at redis"
+
+
+@pytest.fixture
+def mine(keys: Path, tmp_path: Path) -> Path:
+    """A copy of the keys."""
+    return shutil.copytree(keys, tmp_path / "keys")
+
+
+@pytest.fixture
+def listed_before(keys: Path, tmp_path: Path) -> Iterator[SecuredRedis]:
+    """A Redis with the list of users of the release before: the service may do all with all."""
+    copy = shutil.copytree(keys, tmp_path / "earlier")
+    acl = copy / "redis" / "users.acl"
+    text = re.sub(r"^user pitlink-people .*\n", "", acl.read_text(), flags=re.MULTILINE)
+    text = re.sub(r"(?<= on )~.*(?= resetchannels)", "~pitlink:*", text)
+    acl.write_text(text.replace(" +set ", " +set +pexpire +pttl +sadd +scard +srem "))
+    with SecuredRedis(copy, made_at=keys) as server:
+        yield server
+
+
+def floor_at(store: SecuredRedis, home: Path, keys: Path) -> Floor:
+    return read_floor(write_floor(home / "floor.toml", redis=store.url, keys=keys))
+
+
+async def add_user(redis: AnyRedis, name: str) -> None:
+    by = Doer("command")
+    await People.of(redis, 30).users.add(name, Role.ADMINISTRATOR, generate_pin(), by)
+
+
+async def looked(floor: Floor) -> dict[str, Check]:
+    """What `pitlink check` says of the store."""
+    async with open_redis(floor) as redis:
+        return {check.what: check async for check in store_checks(floor, redis)}
+
+
+@asynccontextmanager
+async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
+    """The store, whose people are gone at the end, as each test finds it."""
+    async with open_redis(floor) as redis:
+        yield redis
+        keys = PeopleKeys()
+        people = redis_of(redis, PEOPLE_TAG)
+        found = cast("list[bytes]", await people.zrange(keys.users, 0, -1))
+        names = [name.decode() for name in found]
+        own = [key for name in names for key in (keys.user(name), keys.account(name))]
+        every = [*keys.log_and_head, keys.users, keys.administrators, keys.pins_set, *own]
+        await people.delete(*every)
+
+
+@pytest.mark.duty("D20")
+async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_path: Path) -> None:
+    """People are kept, books are opened, and neither's client may touch the other's keys."""
+    floor = floor_at(store, tmp_path, keys)
+    async with empty_after(floor) as redis:
+        assert isinstance(redis, ShardedRedis)
+        await add_user(redis, "Ada Lane")
+        books, people = redis_of(redis, "main"), redis_of(redis, PEOPLE_TAG)
+        assert books is redis_of(redis, "other")
+        with pytest.raises(NoPermissionError):
+            await books.hgetall(PeopleKeys().user("ada lane"))
+        with pytest.raises(NoPermissionError):
+            await people.hgetall(LinkKeys("main").accounts)
+        found = await looked(floor)
+        assert (found[WHAT].holds, found["operators' log"].holds) == (True, True)
+        assert found["operators' log"].seen.startswith("1 entries")
+
+
+async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
+    store: SecuredRedis, keys: Path, tmp_path: Path
+) -> None:
+    """Reading the books does not; the archive could not."""
+    floor = floor_at(store, tmp_path, keys)
+    async with open_redis(floor) as redis:
+        assert await LinkStore(redis, floor.link[0]).schema() is None
+        assert isinstance(redis, ShardedRedis)
+        assert await redis_of(redis, "main").ping()
+        assert PEOPLE_TAG not in redis.asked_for
+    async with open_redis(floor, archives=True) as redis:
+        assert isinstance(redis, Redis)
+        with pytest.raises(NoPermissionError):
+            await redis.hgetall(PeopleKeys().log_head)
+
+
+async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
+    listed_before: SecuredRedis, mine: Path, tmp_path: Path
+) -> None:
+    """Users are kept as the books' user, and `pitlink check` warns with what to do."""
+    (mine / "services" / "1" / "redis-people-password").unlink()
+    floor = floor_at(listed_before, tmp_path, mine)
+    async with open_redis(floor) as redis:
+        assert isinstance(redis, Redis)
+        await add_user(redis, "Ada Lane")
+    found = await looked(floor)
+    assert WHAT not in found
+    assert found["operators' log"].holds
+    (warned,) = look_at_keys(mine)
+    assert (warned.holds, warned.warns) == (False, True)
+    assert "redis-people-password" in warned.seen
+    assert "run `pitlink keys`, copy redis/ and services/" in warned.seen
+
+
+@pytest.mark.parametrize("bundle", ["new", "earlier"])
+async def test_a_bundle_and_a_list_of_two_releases_are_told(
+    listed_before: SecuredRedis, store: SecuredRedis, mine: Path, tmp_path: Path, bundle: str
+) -> None:
+    """Nobody can sign in then; the books are looked at all the same."""
+    at, copied = listed_before, "copy redis/"
+    if bundle == "earlier":
+        (mine / "services" / "1" / "redis-people-password").unlink()
+        at, copied = store, "copy services/"
+    floor = floor_at(at, tmp_path, mine)
+    async with open_redis(floor) as redis:
+        with pytest.raises(PeopleError):
+            await add_user(redis, "Ada Lane")
+    found = await looked(floor)
+    assert found[WHAT].fails
+    assert copied in found[WHAT].seen
+    assert (found["redis"].holds, found["books of main"].holds) == (True, True)
+    assert "operators' log" not in found
+
+
+async def test_a_books_user_that_may_read_people_is_told(
+    keys: Path, mine: Path, tmp_path: Path
+) -> None:
+    acl = mine / "redis" / "users.acl"
+    acl.write_text(acl.read_text().replace("~pitlink:{[^@]*", "~pitlink:*"))
+    with SecuredRedis(mine, made_at=keys) as server:
+        found = await looked(floor_at(server, tmp_path, mine))
+    assert (found[WHAT].warns, found[WHAT].fails) == (True, False)
+    assert "run `pitlink keys`, copy redis/" in found[WHAT].seen
+    assert found["operators' log"].holds
+
+
+async def test_a_redis_without_users_has_one_client(tmp_path: Path) -> None:
+    with RedisServer() as server:
+        text = f"unix://{server.socket_path}"
+        floor = read_floor(write_floor(tmp_path / "floor.toml", redis=text))
+        async with open_redis(floor) as redis:
+            assert isinstance(redis, Redis)
+            await add_user(redis, "Ada Lane")
+        assert WHAT not in await looked(floor)
+
+
+@pytest.mark.slow
+async def test_each_has_a_user_of_its_own_in_a_cluster(
+    keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the lines of the list that was written; the passwords are in address and environment."""
+    lines = (keys / "redis" / "users.acl").read_text().splitlines()
+    people = PeopleKeys()
+    with Cluster(people.log) as cluster:
+        for server in cluster.servers:
+            for line in lines[1:3]:
+                _, name, *rules = line.split()
+                server.ask("ACL", "SETUSER", name, *rules, ">secret")
+        url = cluster.url.replace("//", "//pitlink:secret@")
+        floor = read_floor(write_floor(tmp_path / "floor.toml", redis=url))
+        monkeypatch.setenv("PITLINK_REDIS_PEOPLE_PASSWORD", "secret")
+        async with open_redis(floor) as redis:
+            await add_user(redis, "Ada Lane")
+            books = redis_of(redis, "main")
+            await books.hset(LinkKeys("main").accounts, "a", "1")
+            with pytest.raises(NoPermissionError):
+                await redis_of(redis, PEOPLE_TAG).hset(LinkKeys("main").accounts, "a", "2")
+            with pytest.raises(NoPermissionError):
+                await books.hset(people.user("eve"), "role", "administrator")
+        found = await looked(floor)
+    assert (found["redis"].holds, found[WHAT].holds) == (True, True), found
+    assert found["operators' log"].seen.startswith("1 entries")
+
+
+def test_what_redis_is_shown_for_people(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bundle's password goes with our user alone, the environment's with any address."""
+    mine = (keys / "services" / "1" / "redis-people-password").read_text().strip()
+
+    def given(address: str) -> object:
+        found = people_access(Service(redis=address, keys=str(keys)))
+        assert found is None or found["username"] == "pitlink-people"
+        assert found is None or ("ssl_certfile" in found) == address.startswith("rediss")
+        return found and found["password"]
+
+    assert given("rediss://localhost") == given("rediss://pitlink@localhost") == mine
+    assert given("unix:///redis.sock") == given("rediss+sentinel://localhost/pitlink") == mine
+    assert given("rediss://house:secret@localhost") is None
+    assert given("rediss://:secret@localhost") is None
+    assert given("redis://localhost") is None
+    monkeypatch.setenv("PITLINK_REDIS_PEOPLE_PASSWORD", "another")
+    assert given("redis://pit:secret@localhost") == given("rediss://localhost") == "another"

@@ -1,0 +1,95 @@
+"""A broker that is slow because a whole floor connects at once: nobody begins again for ever."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+import pytest
+
+import meters.wire.broker_client
+from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
+from meters.wire.parties import Party, service_party, table_party
+from tests.keys.clients import believing
+from tests.keys.servers import SecuredMosquitto
+from tests.waiting import LONG_S
+
+PARTIES: Final = (
+    service_party(1),
+    table_party("main", "A-1"),
+    table_party("main", "A-2"),
+    table_party("other", "B-1"),
+)
+BEGUN_BYTES: Final = 100
+"""Less than the broker's first flight of a handshake."""
+STEP_S: Final = 1.25 * FIRST_ANSWER_WITHIN_S
+NEVER_S: Final = 100_000
+
+
+@contextlib.asynccontextmanager
+async def busy(broker: SecuredMosquitto) -> AsyncIterator[int]:
+    """A port behind which the broker begins each handshake at once, and takes long for the rest."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def carry(
+        source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, slowly: bool
+    ) -> None:
+        with contextlib.suppress(OSError), contextlib.closing(sink):
+            if slowly:
+                sink.write(await source.read(BEGUN_BYTES))
+            while True:
+                await asyncio.sleep(STEP_S if slowly else 0)
+                if not (data := await source.read(1 << 20)):
+                    return
+                sink.write(data)
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asks = await asyncio.open_connection("127.0.0.1", broker.port)
+        tasks.add(asyncio.create_task(carry(reader, asks, slowly=False)))
+        tasks.add(asyncio.create_task(carry(answers, writer, slowly=True)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def connect(port: int, keys: Path, party: Party) -> None:
+    """Connect as agents and services do, again and again until the broker has answered."""
+    pace = ConnectPace()
+    while True:
+        pace.begin()
+        with contextlib.suppress(aiomqtt.MqttError):
+            context = believing(keys, party=party)
+            async with BrokerClient("localhost", port, tls_context=context, timeout=LONG_S):
+                return
+        await pace.pause()
+
+
+async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_proxy_may(
+    broker: SecuredMosquitto, keys: Path
+) -> None:
+    async with busy(broker) as port, asyncio.timeout(LONG_S):
+        await asyncio.gather(*(connect(port, keys, party) for party in PARTIES))
+
+
+async def test_a_connection_without_one_byte_is_left_as_soon_over_tls(
+    keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a handshake may take that the broker has begun."""
+    monkeypatch.setattr(meters.wire.broker_client, "CONNECTED_WITHIN_S", NEVER_S)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        context = believing(keys, party=PARTIES[0])
+        client = BrokerClient(
+            "localhost", silent.getsockname()[1], tls_context=context, timeout=NEVER_S
+        )
+        async with asyncio.timeout(LONG_S):
+            with pytest.raises(aiomqtt.MqttError):
+                await client.__aenter__()

@@ -1,0 +1,242 @@
+"""Credentials that may connect and are not the service's: none of them has a table's event lost.
+
+A broker gives what is published to one member of a group that shares a subscription. mosquitto
+grants such a subscription to everybody and drops the message where that member may not read it.
+"""
+
+import asyncio
+import contextlib
+import json
+import shutil
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import aiomqtt
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from meters.books.event_group import stored_event_group
+from meters.mqtt.packets import remaining_length, text
+from meters.wire.parties import ARCHIVE, CHECK, DISPLAY, Party, service_party, table_party
+from tests.keys.clients import believing, by_certificate
+from tests.keys.floor import write_floor
+from tests.keys.machines import Floor, running
+from tests.keys.raw import is_let_in
+from tests.keys.servers import SecuredMosquitto
+from tests.mqtt.events import encode, void, wagers
+from tests.servers import RedisServer, run_pitlink
+
+pytestmark = pytest.mark.duty("D20")
+
+ROOT: Final = "pitlink/v1"
+OWN: Final = f"{ROOT}/main/table/A-1"
+A1: Final = table_party("main", "A-1")
+THIEVES: Final = (
+    table_party("main", "A-2"), table_party("other", "B-1"), DISPLAY, CHECK, ARCHIVE,
+)  # fmt: skip
+GROUPS: Final = ("pitlink", "pitlink-service", "thieves")
+WANTED: Final = (f"{ROOT}/+/table/+/out", f"{ROOT}/main/table/+/out", f"{OWN}/out", "#")
+ROUNDS: Final = 15
+ANSWERED_WITHIN_S: Final = 20.0
+
+
+def as_thief(floor: Floor, party: Party, *, clean: bool = False) -> aiomqtt.Client:
+    """Somebody whose session outlives their connection, unless it is a clean one."""
+    return aiomqtt.Client(
+        "localhost", floor.broker.port, tls_context=believing(floor.keys, party=party),
+        identifier=party.username, clean_session=clean, timeout=30.0,
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def thieves(
+    floor: Floor, parties: Sequence[Party], groups: Sequence[str], *, stay: bool
+) -> AsyncIterator[None]:
+    """Everybody has joined every group that they know of; they stay, or only their sessions do."""
+    async with AsyncExitStack() as stack:
+        for party in parties:
+            async with AsyncExitStack() as one:
+                client = await one.enter_async_context(as_thief(floor, party))
+                for group in groups:
+                    for wanted in WANTED:
+                        await client.subscribe(f"$share/{group}/{wanted}", qos=1)
+                if stay:
+                    stack.push_async_exit(one.pop_all())
+        try:
+            yield
+        finally:
+            await stack.aclose()
+            for party in parties:
+                async with as_thief(floor, party, clean=True):
+                    """Their sessions are gone."""
+
+
+async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[list[bytes]]:
+    """Play rounds at a table that says everything once, and give the replies to each event."""
+    told: list[list[bytes]] = []
+    shown = believing(floor.keys, party=A1)
+    async with by_certificate(floor.broker, shown) as table:
+        await table.subscribe(f"{OWN}/in", qos=1)
+
+        async def ask(event: dict[str, Any]) -> list[bytes]:
+            await table.publish(f"{OWN}/out", encode(event), qos=1)
+            found: list[bytes] = []
+            async with asyncio.timeout(ANSWERED_WITHIN_S):
+                async for message in table.messages:
+                    assert isinstance(message.payload, bytes)
+                    assert json.loads(message.payload).get("seq") == event.get("seq")
+                    found.append(message.payload)
+                    if len(found) == replies:
+                        return found
+            raise AssertionError("the connection ended")
+
+        last_seq = json.loads((await ask({"type": "hello"}))[0])["last_seq"]
+        for seq in range(last_seq + 1, last_seq + 2 * rounds, 2):
+            told.append(await ask(wagers(seq, f"R{seq}")))
+            told.append(await ask(void(seq + 1, f"R{seq}")))
+    return told
+
+
+def accepted(told: Sequence[Sequence[bytes]]) -> bool:
+    """Whether every event was accepted, and each of its replies is the same word for word."""
+    return all(
+        len(set(replies)) == 1 and json.loads(replies[0])["status"] == "accepted"
+        for replies in told
+    )
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("stay", [True, False], ids=["online", "offline"])
+async def test_no_event_is_lost_to_who_joins_a_group(
+    floor: Floor, when: str, *, stay: bool
+) -> None:
+    """Every kind of credential, in every group that can be known: each event is answered at once.
+
+    Nothing is repeated, so an event that is swallowed is one that is never answered.
+    """
+    service = floor.service(1)
+    if when == "before":
+        async with thieves(floor, THIEVES, GROUPS, stay=stay):
+            with running(service):
+                told = await play(floor)
+    else:
+        with running(service):
+            async with thieves(floor, THIEVES, GROUPS, stay=stay):
+                told = await play(floor)
+    assert accepted(told)
+
+
+def subscribe_by_hand(floor: Floor, pattern: str) -> None:
+    """Subscribe in a session that stays, to what no library of ours would ask for."""
+    context = believing(floor.keys, party=DISPLAY)
+    with (
+        socket.create_connection(("127.0.0.1", floor.broker.port), timeout=30.0) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as connection,
+        contextlib.suppress(ConnectionError),
+    ):
+        for head, body in (
+            (b"\x10", text("MQTT") + bytes([4, 0, 0, 60]) + text(DISPLAY.username)),
+            (b"\x82", b"\x00\x01" + text(pattern) + b"\x01"),
+        ):
+            connection.sendall(head + remaining_length(len(body)) + body)
+            connection.recv(16)
+
+
+@pytest.mark.parametrize("group", ["+", "#", "", "{group}/x", "+{group}", "pitlink-{half}+"])
+async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, group: str) -> None:
+    """The broker ends the connection, refuses it, or takes it for another group."""
+    name = (floor.keys / "services" / "1" / "event-group").read_text().strip()
+    joined = group.format(group=name, half=name[:32])
+    with running(floor.service(1)) as service:
+        subscribe_by_hand(floor, f"$share/{joined}/{WANTED[0]}")
+        try:
+            assert accepted(await play(floor))
+        finally:
+            async with as_thief(floor, DISPLAY, clean=True):
+                """Its session is gone."""
+        assert name not in service.process.errors + service.process.output
+
+
+def test_who_has_the_keys_of_another_floor_is_not_let_in(floor: Floor, tmp_path: Path) -> None:
+    """Not as its service either, which knows the name of its own floor's group."""
+    other = tmp_path / "other"
+    config = write_floor(tmp_path / "other.toml")
+    assert run_pitlink("keys", "--config", str(config), "--out", str(other)).returncode == 0
+    home = other / "services" / "1"
+    shown = believing(floor.keys, (home / "service.crt", home / "service.key"))
+    assert not is_let_in(floor.broker.port, shown)
+    names = {path.read_text() for of in (other, floor.keys) for path in of.rglob("event-group")}
+    assert len(names) == 2
+
+
+async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path) -> None:
+    """The group's name changes with its keys: a session that it left takes no event from others."""
+    config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
+    make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
+    assert run_pitlink(*make).returncode == 0
+    with SecuredMosquitto(floor.keys, made_at=keys) as broker:
+        floor.broker = broker
+        group = (floor.keys / "services" / "2" / "event-group").read_text().strip()
+        before = shutil.copytree(floor.keys, floor.home / "before")
+        stolen = Floor(floor.home, before, broker, "")
+        async with as_thief(stolen, service_party(2)) as thief:
+            for name in ("pitlink", f"pitlink-{group}", group):
+                await thief.subscribe(f"$share/{name}/{ROOT}/+/table/+/out", qos=1)
+        done = run_pitlink(*make, "--renew", "service.2")
+        assert "changed services/1" in done.stdout
+        with running(floor.service(1)):
+            assert accepted(await play(floor))
+        broker.take_lists(floor.keys)
+        broker.stop()
+        broker.start()
+        assert not is_let_in(broker.port, believing(before, party=service_party(2)))
+        with running(floor.service(1)):
+            assert accepted(await play(floor))
+
+
+async def test_services_of_two_groups_count_each_event_once(floor: Floor, keys: Path) -> None:
+    """While services are given other keys one by one, each group is given every event.
+
+    The table has the same reply from both, and the books have the event once.
+    """
+    config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
+    make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
+    assert run_pitlink(*make).returncode == 0
+    with SecuredMosquitto(floor.keys, made_at=keys) as broker:
+        floor.broker = broker
+        first = floor.service(1)
+        assert run_pitlink(*make, "--renew", "service.2").returncode == 0
+        broker.take_lists(floor.keys)
+        broker.stop()
+        broker.start()
+        second = floor.service(2)
+        assert len({path.read_text() for path in floor.home.glob("machine-*/**/event-group")}) == 2
+        with running(first):
+            entries = [first.audit()["entries"]]
+            assert accepted(await play(floor, 1))
+            entries.append(first.audit()["entries"])
+            with running(second):
+                entries.append(first.audit()["entries"])
+                assert accepted(await play(floor, replies=2))
+                after = first.audit()
+        assert after["balanced"]
+        assert after["entries"] - entries[2] == ROUNDS * (entries[1] - entries[0])
+
+
+async def test_services_without_keys_find_one_name_in_redis() -> None:
+    """Whoever comes first makes it, however many come at once."""
+    with RedisServer() as server:
+        async with Redis(unix_socket_path=str(server.socket_path)) as client:
+            names = await asyncio.gather(*(stored_event_group(client, "main") for _ in range(20)))
+            assert len(set(names)) == 1
+            assert len(names[0]) == 64
+            await client.delete("pitlink:{main}:event_group")
+            assert await stored_event_group(client, "main") != names[0]
+            await client.config_set("maxmemory", "1")
+            await client.delete("pitlink:{main}:event_group")
+            with pytest.raises(ResponseError):
+                await stored_event_group(client, "main")

@@ -1,0 +1,145 @@
+"""Copies of an event within one batch: each is answered as if it had come after the others.
+
+What a call has set of a table is written at its end, so a script that reads it from Redis takes a
+copy for an event of long ago.
+"""
+
+import random
+
+import pytest
+
+from meters.books.steps import Answer, Status, Step
+from meters.books.store import REPLIES_KEPT
+from tests.lua.books import Books, odds, refusal, result, share, take, void, wagers
+
+OTHER = "f" * 32
+
+
+@pytest.mark.duty("D6")
+@pytest.mark.parametrize(
+    ("before", "step"),
+    [
+        pytest.param([], wagers(1), id="wagers"),
+        pytest.param([wagers(1)], void(2), id="void"),
+        pytest.param([wagers(1)], result(2, odds(50), basis=1), id="result"),
+        pytest.param(
+            [wagers(1)],
+            result(2, share(claim="T-1-2-1"), takes=[take(100)], basis=1),
+            id="result with a claim",
+        ),
+        pytest.param([], refusal(1), id="refused"),
+        pytest.param([], void(1), id="refused by the script"),
+    ],
+)
+async def test_copies_get_the_first_reply_word_for_word_and_move_nothing(
+    books: Books, before: list[Step], step: Step
+) -> None:
+    for earlier in before:
+        await books.one(earlier)
+    entries = (await books.store.snapshot()).last_entry
+    first, *copies = await books.apply(step, step, step)
+    assert first.status not in {Status.AGAIN, Status.SEQ_PASSED}
+    kept = first.text or first.status.encode()
+    assert copies == [Answer(Status.AGAIN, kept)] * 2
+    assert await books.one(step) == Answer(Status.AGAIN, kept)
+    accepted = first.status is Status.ACCEPTED
+    assert (await books.store.snapshot()).last_entry == entries + accepted
+
+
+async def test_other_bytes_with_a_seq_of_the_same_batch_are_seq_reused(books: Books) -> None:
+    answers = await books.apply(
+        wagers(1), wagers(1, digest=OTHER), wagers(1), void(1, digest=OTHER)
+    )
+    assert [answer.status for answer in answers] == [
+        Status.ACCEPTED,
+        Status.SEQ_REUSED,
+        Status.AGAIN,
+        Status.SEQ_REUSED,
+    ]
+    assert await books.one(wagers(1)) == Answer(Status.AGAIN, answers[0].text)
+
+
+async def test_first_of_two_that_share_a_seq_in_a_batch_is_the_one_that_counts(
+    books: Books,
+) -> None:
+    answers = await books.apply(wagers(1, digest=OTHER), wagers(1))
+    assert [answer.status for answer in answers] == [Status.ACCEPTED, Status.SEQ_REUSED]
+    assert (await books.accounts())["table:T-1"] == -140_000
+
+
+async def test_copies_between_the_events_of_a_table_are_each_answered_as_their_own(
+    books: Books,
+) -> None:
+    """Wagers, copy, void, copy, a late copy of the wagers, and another table's among them."""
+    answers = await books.apply(
+        *(wagers(1), wagers(1), void(2), wagers(1, table="T-2"), void(2), wagers(1)),
+        *(wagers(1, table="T-2"), wagers(3, round_id="R2"), wagers(3, round_id="R2")),
+    )
+    assert [(answer.status.value, answer.text) for answer in answers] == [
+        ("accepted", b'{"wagers":1}'),
+        ("again", b'{"wagers":1}'),
+        ("accepted", b'{"void":2}'),
+        ("accepted", b'{"wagers":1}'),
+        ("again", b'{"void":2}'),
+        ("again", b'{"wagers":1}'),
+        ("again", b'{"wagers":1}'),
+        ("accepted", b'{"wagers":3}'),
+        ("again", b'{"wagers":3}'),
+    ]
+
+
+async def test_moved_and_early_events_use_up_no_seq_however_often_a_batch_has_them(
+    books: Books,
+) -> None:
+    early, moved = void(3), result(2, basis=9)
+    answers = await books.apply(wagers(1), early, moved, early, moved, void(2), early)
+    assert [answer.status for answer in answers] == [
+        *(Status.ACCEPTED, Status.GAP, Status.MOVED, Status.GAP, Status.MOVED),
+        *(Status.ACCEPTED, Status.ROUND_OVER),
+    ]
+
+
+async def test_a_reply_that_the_batch_itself_lets_go_is_seq_passed(books: Books) -> None:
+    """As it is where the same events come one by one."""
+    await books.one(refusal(1))
+    steps = [refusal(seq) for seq in range(2, REPLIES_KEPT + 3)]
+    answers = await books.apply(refusal(1), *steps, refusal(1), refusal(2), refusal(3))
+    assert answers[0].status is Status.AGAIN
+    assert [answer.status for answer in answers[-3:]] == [
+        Status.SEQ_PASSED,
+        Status.SEQ_PASSED,
+        Status.AGAIN,
+    ]
+
+
+async def _held(books: Books) -> dict[str, int]:
+    """Every balance that is not nothing."""
+    return {name: micros for name, micros in (await books.accounts()).items() if micros}
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_a_batch_is_answered_and_booked_as_its_events_one_by_one(
+    books: Books, seed: int
+) -> None:
+    """Copies, altered copies and strays of two tables, in an order that chance has made."""
+    chance = random.Random(seed)
+    pool = [
+        make
+        for table in ("T-1", "T-2")
+        for number in range(4)
+        for make in (
+            wagers(2 * number + 1, round_id=f"R{number}", table=table),
+            void(2 * number + 2, round_id=f"R{number}", table=table),
+            void(2 * number + 2, round_id=f"R{number}", table=table, digest=OTHER),
+        )
+    ]
+    steps = sorted(chance.choices(pool, k=60), key=lambda step: step.seq + chance.randrange(3))
+    together = await books.apply(*steps)
+    held = await _held(books)
+    kept = {table: await books.redis.hgetall(books.keys.table(table)) for table in ("T-1", "T-2")}
+    await books.redis.flushall()
+    await books.store.open("service")
+    assert [await books.one(step) for step in steps] == together
+    assert await _held(books) == held
+    for table, fields in kept.items():
+        assert await books.redis.hgetall(books.keys.table(table)) == fields

@@ -1,0 +1,97 @@
+"""The look of each night at an archive: what is lost, exchanged or damaged is named."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from meters.archive.soundness import look_at_archive
+from meters.audit_notes import CheckedLink
+from tests.model.kept import Kept, edit
+
+pytestmark = pytest.mark.duty("D17")
+
+
+async def _look(
+    kept: Kept, before: CheckedLink | None = None, *, reads: int = 7
+) -> tuple[CheckedLink, list[str], list[tuple[int, int]]]:
+    """Look at the archive; what is noted, what is wrong, and what was told of progress."""
+    told: list[tuple[int, int]] = []
+    checked, wrong = await look_at_archive(
+        kept.pit.store,
+        kept.archive,
+        before or CheckedLink(),
+        lambda done, of: told.append((done, of)),
+        reads=reads,
+    )
+    return checked, wrong, told
+
+
+def _cut_short(path: Path) -> None:
+    path.chmod(0o644)
+    os.truncate(path, path.stat().st_size - 4096)
+
+
+def _scribble(path: Path) -> None:
+    """Change a byte of an entry, as a bad disk does."""
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"progressive")
+    data[at] ^= 1
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
+    assert await _look(kept) == (CheckedLink(), [], [])
+    await kept.week()
+    await kept.run()
+    checked, wrong, told = await _look(kept)
+    assert (checked, wrong) == (CheckedLink(first=1, read="2026-11-22"), [])
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize(
+    "damage", [_cut_short, _scribble, Path.unlink, edit("UPDATE day SET digest = 'x'")]
+)
+async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
+    kept: Kept, damage: Callable[[Path], None], place: int
+) -> None:
+    """Whichever it is, after Redis has given up its entries as well."""
+    await kept.week()
+    files = (await kept.run()).written
+    checked, wrong, _ = await _look(kept)
+    assert wrong == []
+    damage(files[place].path)
+    noted, wrong, _ = await _look(kept, checked)
+    named = [files[place].path.stem, files[min(place + 1, 2)].path.stem]
+    assert wrong
+    assert any(name in wrong[0] for name in named)
+    assert all("put a copy back" in problem for problem in wrong)
+    # It stays so until it is put right.
+    assert (await _look(kept, noted))[1] == wrong
+
+
+async def test_a_whole_archive_that_is_gone_is_told(kept: Kept) -> None:
+    await kept.week()
+    for file in (await kept.run()).written:
+        file.path.unlink()
+    _, (wrong,), _ = await _look(kept)
+    assert "has no file, and the ledger was archived up to entry" in wrong
+
+
+async def test_so_many_files_are_read_in_a_night_and_all_in_turn(kept: Kept) -> None:
+    """And the last one every night: the cost is bounded, whatever the years."""
+    await kept.week(days=5, rounds=1)
+    files = (await kept.run()).written
+    edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(files[2].path)
+    before, found = CheckedLink(), []
+    for _ in range(4):
+        before, wrong, told = await _look(kept, before, reads=1)
+        assert told[-1][1] <= 3
+        found.append(bool(wrong))
+    # What was found once is read again, every time, until it is put right.
+    assert found == [False, False, True, True]
+    assert (await _look(kept, before, reads=0))[1] == wrong
+    assert (await _look(kept, reads=0))[1:] == ([], [])

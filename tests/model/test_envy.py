@@ -1,0 +1,222 @@
+"""An Envy Bonus is owed until the win of its hand is decided, and paid when somebody paid it."""
+
+import asyncio
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.desk.doors import DeskError
+from meters.desk.rows import ClaimRow
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
+
+pytestmark = [pytest.mark.section("649a.11(c)(5)(v)"), pytest.mark.section("649a.12(e)(5)")]
+
+ROYAL = "As Ks Qs"
+OTHER_RAGS = "2h 5c 9d"
+ENVY = 10_000
+"""Cents of an Envy Bonus for the ace, king and queen of spades."""
+ROYAL_ENVY = 100_000
+"""Cents of a Five-Card Envy Bonus for a royal flush."""
+
+
+async def _won(pit: Pit) -> ClaimRow:
+    """The mini-royal of position 3, which brings two Envy Bonuses; its claim."""
+    await pit.round(
+        {1: PROGRESSIVE, 3: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
+    )
+    (row,) = await pit.desk.waiting()
+    return row
+
+
+async def _owed(pit: Pit) -> int:
+    """What is owed for Envy in all, in cents; the books balance."""
+    assert (await pit.audit()).problems == ()
+    accounts = await pit.accounts()
+    assert sum(accounts.values()) == 0
+    return sum(of for name, of in accounts.items() if name.startswith("envy:")) // CENT
+
+
+async def _paid(pit: Pit) -> tuple[int, int]:
+    """What patrons were paid, and what of it the tables paid, in cents."""
+    snapshot = await pit.store.snapshot()
+    paid = snapshot.accounts.get("paid", 0) // CENT
+    return paid, snapshot.tallies.get(f"table_paid_cents:{PROGRESSIVE}", 0)
+
+
+async def test_envy_is_owed_and_nothing_is_paid_while_the_win_is_pending(pit: Pit) -> None:
+    row = await _won(pit)
+    assert (row.envy_state, row.envy_amount) == ("pending", 2 * ENVY)
+    assert await _owed(pit) == 2 * ENVY
+    assert await _paid(pit) == (0, 0)
+    with pytest.raises(DeskError, match="has not been decided yet") as refused:
+        await pit.pay_envy(row.claim)
+    assert refused.value.code == "wrong_state"
+
+
+async def test_validated_envy_is_paid_by_one_act_with_a_name(pit: Pit) -> None:
+    row = await _won(pit)
+    validated = await pit.decide(row.claim, "validate")
+    assert (validated.envy_state, validated.envy_by) == ("validated", "fp-1")
+    assert (await _owed(pit), await _paid(pit)) == (2 * ENVY, (0, 0))
+    paid = await pit.pay_envy(row.claim, by="Cora")
+    assert (paid.envy_state, paid.envy_by, paid.state) == ("paid", "Cora", "validated")
+    assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
+    with pytest.raises(DeskError, match="already paid by Cora"):
+        await pit.pay_envy(row.claim, by="Dan")
+    last = (await pit.entries())[-1]
+    assert (last["kind"], last["by"]) == ("pay_envy", "Cora")
+    assert [one.claim for one in await pit.desk.waiting()] == [row.claim], "it is to be paid"
+    await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1")
+    assert await pit.desk.waiting() == []
+
+
+async def test_who_pays_by_hand_may_confirm_the_envy_in_the_same_act(pit: Pit) -> None:
+    row = await _won(pit)
+    await pit.decide(row.claim, "validate")
+    paid = await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True)
+    assert (paid.state, paid.envy_state, paid.envy_by) == ("paid", "paid", "fp-2")
+    assert await pit.desk.waiting() == []
+    assert await _owed(pit) == 0
+    assert await _paid(pit) == (row.amount + 2 * ENVY, 2 * ENVY)
+
+
+async def test_win_that_is_paid_waits_on_while_its_envy_is_owed(pit: Pit) -> None:
+    row = await _won(pit)
+    await pit.decide(row.claim, "validate")
+    await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1")
+    (waits,) = await pit.desk.waiting()
+    assert (waits.state, waits.envy_state) == ("paid", "validated")
+    await pit.pay_envy(row.claim)
+    assert await pit.desk.waiting() == []
+
+
+@pytest.mark.parametrize("not_due", [False, True])
+async def test_rejection_decides_whether_envy_is_owed_or_rejected(
+    pit: Pit, *, not_due: bool
+) -> None:
+    row = await _won(pit)
+    rejected = await pit.desk.decide(
+        row.claim, "reject", "amy", reason="fouled", envy_not_due=not_due
+    )
+    assert rejected.envy_state == ("rejected" if not_due else "validated")
+    assert await _paid(pit) == (0, 0)
+    if not_due:
+        assert (await _owed(pit), await pit.desk.waiting()) == (0, [])
+        return
+    assert await _owed(pit) == 2 * ENVY
+    assert [one.claim for one in await pit.desk.waiting()] == [row.claim]
+    await pit.pay_envy(row.claim)
+    assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
+    assert await pit.desk.waiting() == []
+
+
+@pytest.mark.reading("T10")
+async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: Pit) -> None:
+    """Its holder made no progressive wager: nobody validates it, somebody confirms its payment."""
+    reply = await pit.round(
+        {1: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
+    )  # fmt: skip
+    assert list(reply.claims or ()) == [], "the table is told of no win: none waits"
+    (row,) = await pit.desk.waiting()
+    assert (row.claim, row.only_envy, row.state) == ("pit.T-1-2-e3", True, "validated")
+    assert (row.position, row.amount, row.envy_amount) == (3, 0, 2 * ENVY)
+    assert row.envy_state == "validated"
+    assert (await _owed(pit), await _paid(pit)) == (2 * ENVY, (0, 0))
+    with pytest.raises(DeskError) as refused:
+        await pit.decide(row.claim, "validate")
+    assert refused.value.code == "wrong_state"
+    paid = await pit.pay_envy(row.claim)
+    assert (paid.state, paid.paid_by) == ("paid", "fp-1")
+    assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
+    assert await pit.desk.waiting() == []
+
+
+async def test_envy_that_is_not_due_after_all_goes_back_to_the_house(pit: Pit) -> None:
+    await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
+    (row,) = await pit.desk.waiting()
+    gone = await pit.desk.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
+    assert (gone.state, gone.envy_state, gone.reason) == ("rejected", "rejected", "entered wrongly")
+    assert (await _owed(pit), await _paid(pit), await pit.desk.waiting()) == (0, (0, 0), [])
+
+
+@pytest.mark.reading("T10")
+async def test_envy_of_another_meter_hangs_on_the_first_win_of_its_hand(pit: Pit) -> None:
+    """The holder wagered on the progressive alone; each meter counts what is its own."""
+    await pit.round(
+        {1: FIVE_CARD, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, community="Js Ts"
+    )  # fmt: skip
+    (row,) = await pit.desk.waiting()
+    assert (row.item, [one.item for one in row.envy]) == (PROGRESSIVE, ["five_card_envy"])
+    await pit.decide(row.claim, "validate")
+    await pit.pay_envy(row.claim)
+    tallies = (await pit.store.snapshot()).tallies
+    assert tallies[f"table_paid_cents:{FIVE_CARD}"] == row.envy_amount > 0
+    assert f"table_paid_cents:{PROGRESSIVE}" not in tallies
+    assert await _owed(pit) == 0
+
+
+@pytest.mark.parametrize(("validate_from", "owed"), [(ENVY, True), (ENVY + 1, False)])
+async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_recorded(
+    pit_redis: Redis, validate_from: int, *, owed: bool
+) -> None:
+    """As a payout at odds below it is; one whose hand waits for a floorperson waits with it."""
+    zone = 'timezone = "America/New_York"\n'
+    pit = Pit(pit_redis, FLOOR.replace(zone, f"{zone}validate_from = {validate_from}\n"))
+    await pit.open()
+    await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
+    assert await _owed(pit) == (ENVY if owed else 0)
+    assert await _paid(pit) == ((0, 0) if owed else (ENVY, ENVY))
+    row = await _won_next(pit)
+    assert (row.envy_state, row.envy_amount) == ("pending", ENVY)
+
+
+@pytest.mark.reading("T10")
+async def test_hand_that_brings_envy_above_and_below_validate_from_owes_the_one_alone(
+    pit_redis: Redis,
+) -> None:
+    """The one that is only recorded comes first in the paying order; the audit finds the same."""
+    zone = 'timezone = "America/New_York"\n'
+    pit = Pit(pit_redis, FLOOR.replace(zone, f"{zone}validate_from = {ENVY + 1}\n"))
+    await pit.open()
+    both = f"{PROGRESSIVE} {FIVE_CARD}"
+    await pit.round(
+        {1: both, 5: both}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}, community="Js Ts"
+    )  # fmt: skip
+    (row,) = await pit.desk.waiting()
+    assert [one.item for one in row.envy] == ["five_card_envy"] * 2
+    assert await _owed(pit) == row.envy_amount == 2 * ROYAL_ENVY
+    assert (await _paid(pit))[0] == 2 * ENVY
+    await pit.pay_envy(row.claim)
+    assert await _owed(pit) == 0
+    assert (await _paid(pit))[0] == 2 * (ENVY + ROYAL_ENVY)
+
+
+async def _won_next(pit: Pit) -> ClaimRow:
+    await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2")
+    return next(row for row in await pit.desk.waiting() if not row.only_envy)
+
+
+async def test_envy_is_paid_once_though_several_confirm_it_at_once(pit: Pit) -> None:
+    row = await _won(pit)
+    await pit.decide(row.claim, "validate")
+    acts = (
+        pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True),
+        *(pit.pay_envy(row.claim, by=by) for by in ("amy", "ben", "cy")),
+    )
+    done = await asyncio.gather(*acts, return_exceptions=True)
+    assert sum(isinstance(one, ClaimRow) and one.envy_state == "paid" for one in done) >= 1
+    refused = {one.code for one in done if isinstance(one, DeskError)}
+    assert refused <= {"wrong_state", "envy_decided"}
+    assert (await pit.store.snapshot()).tallies[f"table_paid_cents:{PROGRESSIVE}"] == 2 * ENVY
+    assert await _owed(pit) == 0
+
+
+async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
+    await pit.round({3: PROGRESSIVE}, {3: ROYAL})
+    (row,) = await pit.desk.waiting()
+    assert row.envy_state is None
+    with pytest.raises(DeskError, match="no Envy Bonus is owed"):
+        await pit.pay_envy(row.claim)
+    with pytest.raises(DeskError) as refused:
+        await pit.pay_envy("pit.T-1-9-1")
+    assert refused.value.code == "unknown_claim"

@@ -1,0 +1,98 @@
+"""Envy Bonuses of releases before the third schema: booked as paid when they were won."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.carried import EMPTY
+from meters.books.upgrades import upgrade_link
+from meters.desk.doors import DeskError
+from meters.intake.result_work import ResultWriter
+from meters.restore.rebuild import Rebuild
+from meters.wire.gaming_day import GamingDays
+from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, RAGS, Pit
+from tests.restore.stores import hold_alike, keys_of, read_store, rebuilt
+
+pytestmark = pytest.mark.duty("D11")
+
+ROYAL = "As Ks Qs"
+ENVY = 10_000
+CLAIM = "pit.T-1-2-1"
+
+
+@pytest.fixture
+async def before(pit_redis: Redis) -> AsyncIterator[Pit]:
+    """Books of the second schema: a win that waits, whose Envy Bonus is booked as paid."""
+    pit = Pit(pit_redis)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ResultWriter, "_owe", lambda *_: "")
+        await pit.open()
+        await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
+        await pit.round({1: FIVE_CARD}, {1: RAGS, 3: ROYAL}, table="T-2", community="Js Ts")
+    keys = pit.store.keys
+    assert "envy" not in (await pit.store.claims([CLAIM]))[0]
+    await pit_redis.hset(keys.meters, "schema", "2")
+    await upgrade_link(pit.store, "pitlink")
+    yield pit
+    assert (await pit.audit()).problems == ()
+
+
+async def test_books_of_before_still_audit_and_say_that_their_envy_is_paid(before: Pit) -> None:
+    accounts = await before.accounts()
+    assert not [name for name in accounts if name.startswith("envy:")]
+    (row,) = await before.desk.waiting()
+    assert (row.claim, row.envy_state, row.envy_amount) == (CLAIM, "paid", ENVY)
+    with pytest.raises(DeskError, match="already paid"):
+        await before.pay_envy(CLAIM)
+
+
+@pytest.mark.parametrize("not_due", [False, True])
+async def test_rejection_of_a_win_of_before_takes_its_envy_back(
+    before: Pit, *, not_due: bool
+) -> None:
+    paid = (await before.accounts())["paid"]
+    row = await before.desk.decide(CLAIM, "reject", "amy", reason="x", envy_not_due=not_due)
+    assert row.envy_state == ("rejected" if not_due else "paid")
+    assert (await before.accounts())["paid"] == paid - (ENVY * CENT if not_due else 0)
+    assert await before.desk.waiting() == []
+
+
+async def test_win_of_before_is_paid_without_its_envy(before: Pit) -> None:
+    paid = (await before.accounts())["paid"]
+    await before.decide(CLAIM, "validate")
+    with pytest.raises(DeskError, match="no longer owed"):
+        await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1", envy_paid=True)
+    row = await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1")
+    assert (row.state, row.envy_state) == ("paid", "paid")
+    assert (await before.accounts())["paid"] == paid + row.amount * CENT
+
+
+async def test_books_go_on_with_envy_that_is_owed(before: Pit) -> None:
+    await before.round(
+        {1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, table="T-2", round_id="R3"
+    )  # fmt: skip
+    claim = next(row.claim for row in await before.desk.waiting() if row.claim != CLAIM)
+    assert (await before.accounts())[f"envy:{claim}"] == ENVY * CENT
+    await before.decide(claim, "validate")
+    assert (await before.pay_envy(claim)).envy_state == "paid"
+
+
+async def test_store_of_both_is_made_again_from_its_ledger(before: Pit) -> None:
+    won = {1: RAGS, 3: ROYAL}
+    await before.round({1: FIVE_CARD}, won, table="T-2", round_id="R3", community="Js Ts")
+    await before.round({1: PROGRESSIVE, 3: PROGRESSIVE}, won, table="T-2", round_id="R4")
+    rebuild = Rebuild(before.link, GamingDays.of_facility(before.floor.facility))
+    await rebuilt(rebuild, before.store)
+    keys = before.store.keys
+    hold_alike(keys_of(rebuild.image()), await read_store(before.redis, keys), keys)
+
+
+def test_books_at_a_close_without_envy_have_the_text_that_they_had() -> None:
+    """Its digest stands in the ledger since the day was archived."""
+    assert b"envy" not in EMPTY.text
+    assert msgspec.json.decode(EMPTY.text, type=dict).keys() == {
+        "entries", "chain", "seal", "closed_day", "closed", "contributed_micros", "approval",
+        "variances", "balances", "cycles", "terms", "rounds", "claims", "tallies",
+    }  # fmt: skip

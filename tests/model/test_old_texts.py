@@ -1,0 +1,74 @@
+"""Ledgers of before texts were held to be printable: they are read, played on and restored."""
+
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.archive.archiver import Archiver
+from meters.archive.audit import audit_link
+from meters.archive.days import Archive
+from meters.books.mark import Mark
+from meters.intake.batches import LinkIntake
+from meters.metrics import Metrics
+from tests.model.pit import PROGRESSIVE, RAGS, Pit
+from tests.restore.pit import KeptPit
+
+_ROUND = "R\x1b[2J1"
+_PATRON = "p\u202e1"
+
+
+def _as_before(pit: Pit) -> None:
+    """Have the pit take events as a release did that did not look at texts."""
+    pit.intakes[0] = LinkIntake(pit.store, Metrics(pit.floor), replays=True)
+
+
+@pytest.fixture
+async def pit(pit_redis: Redis) -> Pit:
+    """A link with an open round whose texts cannot be printed."""
+    pit = Pit(pit_redis)
+    await pit.open()
+    _as_before(pit)
+    await pit.wagers({1: PROGRESSIVE}, round_id=_ROUND, patrons={1: _PATRON})
+    pit.restart()
+    return pit
+
+
+async def test_a_round_that_was_open_gets_its_result(pit: Pit, tmp_path: Path) -> None:
+    """The same patron, and no other; audit and archive read it all."""
+    hand = {"position": 1, "patron": _PATRON, "cards": ["As", "Ks", "Qs"]}
+    dealt = {"positions": [hand], "dealer": ["2c", "7d", "9h"], "community": ["4c", "8d"]}
+    other = {**dealt, "positions": [{**hand, "position": 2, "patron": f"{_PATRON}\r"}, hand]}
+    refused = await pit.event("T-1", "result", _ROUND, **other)
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.field) == ("unprintable_text", "positions[0].patron")
+    settled = await pit.event("T-1", "result", _ROUND, **dealt)
+    assert settled.status == "accepted"
+    assert (await pit.audit()).balanced
+    archive = Archive(tmp_path, pit.link.id)
+    await Archiver(pit.store, archive, 1).run(lambda _done, _of: None)
+    assert (
+        await audit_link(pit.store, archive, Mark(pit.link.id), lambda _done, _of: None)
+    ).balanced
+
+
+async def test_a_round_that_was_open_is_voided(pit: Pit) -> None:
+    refused = await pit.event("T-1", "void", _ROUND, reason="mis\x1bdeal")
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.field) == ("unprintable_text", "reason")
+    assert (await pit.event("T-1", "void", _ROUND, reason="misdeal")).status == "accepted"
+    assert (await pit.audit()).balanced
+
+
+async def test_what_outboxes_have_of_before_is_taken_again(
+    pit_redis: Redis, tmp_path: Path
+) -> None:
+    """As it was answered then, after the store was lost."""
+    pit = KeptPit(pit_redis, tmp_path)
+    await pit.open()
+    _as_before(pit)
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=_ROUND, patrons={1: _PATRON})
+    await pit_redis.flushdb()
+    restored = await pit.restoring(None, "T-2").run()
+    assert restored.finding.balanced
+    assert restored.replayed.differing == []

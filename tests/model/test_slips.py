@@ -1,0 +1,261 @@
+"""One payout slip pays one claim of the whole facility, however its number is written."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as LostError
+
+from meters.books.audit import LinkAudit
+from meters.books.slips import SLIPS_KEY, SLIPS_TAG
+from meters.books.store import LinkStore
+from meters.desk.claims import ClaimsDesk
+from meters.desk.doors import DeskError
+from meters.failover.shards import AnyRedis, redis_of
+from tests.model.pit import FLOOR, PROGRESSIVE, Pit
+from tests.servers import RedisServer
+
+pytestmark = pytest.mark.duty("D16")
+
+CLAIM, OTHER = "pit.T-1-2-1", "pot.T-1-2-1"
+SECOND = "pit.T-2-2-1"
+
+
+class Facility:
+    """Two links of one facility, with claims that are validated and not yet paid."""
+
+    def __init__(self, redis: AnyRedis) -> None:
+        self.redis = redis_of(redis, SLIPS_TAG)
+        self.pits = [
+            Pit(cast("Redis", redis), FLOOR.replace('id = "pit"', f'id = "{id_}"')) for id_ in LINKS
+        ]
+        self.stores = {pit.link.id: pit.store for pit in self.pits}
+        self.desk = ClaimsDesk(
+            self.pits[0].floor,
+            self.stores,
+            lambda _: None,
+            lambda *_: None,
+            lambda _: asyncio.sleep(0),
+        )
+
+    async def open(self) -> None:
+        """Have a hand pay won at each table, and validated."""
+        for pit in self.pits:
+            await pit.open()
+            for table in ("T-1", "T-2"):
+                await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
+        for claim in await self.desk.waiting():
+            await self.desk.decide(claim.claim, "validate", "amy")
+
+    async def pay(self, claim: str, slip: str) -> str:
+        """Pay a claim; its state, or the code of the refusal."""
+        try:
+            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+        except DeskError as error:
+            return error.code
+
+    async def reserved(self) -> dict[bytes, bytes]:
+        """Every reservation."""
+        return cast("dict[bytes, bytes]", await self.redis.hgetall(SLIPS_KEY))
+
+    async def problems(self) -> list[str]:
+        """What audits of all links find."""
+        findings = [await LinkAudit(store).run() for store in self.stores.values()]
+        return [problem for finding in findings for problem in finding.problems]
+
+
+LINKS = ("pit", "pot")
+
+
+@pytest.fixture
+async def facility(pit_redis: Redis) -> Facility:
+    facility = Facility(pit_redis)
+    await facility.open()
+    return facility
+
+
+async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> None:
+    assert await facility.pay(CLAIM, "A-1001") == "paid"
+    with pytest.raises(DeskError, match=f"payment of {CLAIM} already") as refused:
+        await facility.desk.decide(OTHER, "pay", "ben", slip="A-1001")
+    assert refused.value.code == "slip_used"
+    assert await facility.pay(OTHER, "A-1002") == "paid"
+    assert await facility.problems() == []
+
+
+@pytest.mark.parametrize("again", ["a-1001", " A-1001 ", "A-1001"])
+async def test_case_and_blanks_make_no_other_number(facility: Facility, again: str) -> None:
+    assert await facility.pay(CLAIM, "A-1001") == "paid"
+    assert [await facility.pay(each, again) for each in (OTHER, SECOND)] == ["slip_used"] * 2
+
+
+@pytest.mark.parametrize(
+    ("slip", "told"),
+    [
+        ("A\u20111001", "U\\+2011 \\(non-breaking hyphen\\)"),
+        ("A-10\u200b01", "U\\+200B \\(zero width space\\)"),
+        ("\uff21-1001", "U\\+FF21 \\(fullwidth latin capital letter a\\)"),
+        ("\u0410-1001", "U\\+0410 \\(cyrillic capital letter a\\)"),
+        ("A-10\u06601", "U\\+0660"), ("A-1\u00b2", "U\\+00B2"), ("A\u00ad-1", "U\\+00AD"),
+        ("A 1001", "U\\+0020"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
+        ("A\x1b1", "U\\+001B"),
+        ("A-1001\u00a0", "U\\+00A0"), ("", "is needed"), ("   ", "is needed"),
+        ("A" * 101, "100 characters at most"),
+    ],
+)  # fmt: skip
+async def test_number_that_looks_like_another_is_refused_and_says_why(
+    facility: Facility, slip: str, told: str
+) -> None:
+    with pytest.raises(DeskError, match=told) as refused:
+        await facility.desk.decide(CLAIM, "pay", "ben", slip=slip)
+    assert refused.value.code == "bad_value"
+    assert await facility.reserved() == {}
+    assert await facility.pay(CLAIM, "A-1001") == "paid"
+
+
+async def test_of_payments_at_the_same_moment_with_one_slip_one_is_made(facility: Facility) -> None:
+    claims = [row.claim for row in await facility.desk.waiting()]
+    assert {claim.partition(".")[0] for claim in claims} == set(LINKS)
+    for number in range(4):
+        done = await asyncio.gather(
+            *(facility.pay(claim, f"B-{number}") for claim in claims for _ in range(3))
+        )
+        assert done.count("paid") == 1, done
+        claims = [row.claim for row in await facility.desk.waiting()]
+    assert await facility.problems() == []
+
+
+async def test_refused_payment_leaves_its_number_free(facility: Facility) -> None:
+    with pytest.raises(DeskError, match="another person pays"):
+        await facility.desk.decide(CLAIM, "pay", "amy", slip="A-1")
+    assert await facility.reserved() == {}
+    assert await facility.pay(OTHER, "A-1") == "paid"
+
+
+async def test_refused_repeat_does_not_free_the_number_that_paid(facility: Facility) -> None:
+    assert await facility.pay(CLAIM, "A-1") == "paid"
+    assert await facility.pay(CLAIM, "A-1") == "wrong_state"
+    assert await facility.pay(OTHER, "A-1") == "slip_used"
+
+
+KILLED = """
+import asyncio, os, sys
+from redis.asyncio import Redis
+from meters.books.store import LinkStore
+from tests.model.test_slips import CLAIM, Facility
+
+decide = LinkStore.decide
+
+async def die(self, *args, **more):
+    if sys.argv[2] == "after":
+        await decide(self, *args, **more)
+    os._exit(9)
+
+LinkStore.decide = die
+asyncio.run(Facility(Redis.from_url(sys.argv[1])).pay(CLAIM, "A-1"))
+"""
+
+
+async def killed(server: RedisServer, when: str) -> None:
+    """Have a process die in the middle of paying the first claim."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, server.url, when, cwd=Path(__file__).parents[2]
+    )
+    assert await process.wait() == 9
+
+
+async def test_process_killed_between_reserving_and_paying_hinders_no_honest_retry(
+    facility: Facility, pit_server: RedisServer
+) -> None:
+    await killed(pit_server, "before")
+    assert await facility.reserved() == {b"a-1": f"1 {CLAIM}".encode()}
+    assert await facility.problems() == [], "a payment that was cut off is no difference"
+    assert await facility.pay(OTHER, "A-1") == "slip_used", "the number is still unique"
+    assert await facility.pay(CLAIM, "A-1") == "paid", "and the payment can be made"
+    assert await facility.pay(OTHER, "A-1") == "slip_used"
+    assert await facility.problems() == []
+
+
+async def test_process_killed_after_paying_loses_no_number(
+    facility: Facility, pit_server: RedisServer
+) -> None:
+    await killed(pit_server, "after")
+    assert await facility.pay(CLAIM, "A-1") == "wrong_state"
+    assert await facility.pay(OTHER, "A-1") == "slip_used"
+    assert await facility.problems() == []
+
+
+async def test_number_left_by_a_killed_payment_is_free_once_its_claim_is_paid_otherwise(
+    facility: Facility, pit_server: RedisServer
+) -> None:
+    await killed(pit_server, "before")
+    assert await facility.pay(CLAIM, "A-2") == "paid"
+    assert await facility.problems() == []
+    assert await facility.pay(OTHER, "A-1") == "paid"
+    assert await facility.pay(SECOND, "A-1") == "slip_used"
+    assert await facility.problems() == []
+
+
+async def test_store_that_did_not_answer_keeps_the_number_reserved(
+    facility: Facility, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide = LinkStore.decide
+
+    async def lose_the_answer(*args: object, **more: object) -> None:
+        await decide(*args, **more)  # type: ignore[arg-type]
+        raise LostError("gone")
+
+    monkeypatch.setattr(LinkStore, "decide", lose_the_answer)
+    assert await facility.pay(CLAIM, "A-1") == "link_inoperable"
+    monkeypatch.setattr(LinkStore, "decide", decide)
+    assert await facility.pay(OTHER, "A-1") == "slip_used"
+    assert await facility.problems() == []
+
+
+async def test_reservation_that_was_freed_exchanged_or_invented_is_named(
+    facility: Facility,
+) -> None:
+    assert await facility.pay(CLAIM, "A-1") == "paid"
+    redis = facility.redis
+    await redis.hset(SLIPS_KEY, "a-1", f"1 {OTHER}")
+    await redis.hset(SLIPS_KEY, "a-9", "1 pot.T-9-9-9")
+    assert await facility.problems() == [
+        f"slip 'a-1' is reserved for claim {OTHER}, the ledger says it paid {CLAIM}",
+        "slip 'a-9' is reserved for claim pot.T-9-9-9, which the ledger does not have",
+    ]
+    await redis.delete(SLIPS_KEY)
+    assert await facility.problems() == [
+        f"slip 'a-1' is not reserved, the ledger says it paid {CLAIM}"
+    ]
+
+
+async def test_service_reserves_what_an_earlier_release_paid(facility: Facility) -> None:
+    """Its audit does, before the link operates; and until then no number is used twice either."""
+    assert await facility.pay(CLAIM, "A-1") == "paid"
+    await facility.redis.delete(SLIPS_KEY)
+    assert await facility.pay(OTHER, "A-1") == "slip_used"
+    for store in facility.stores.values():
+        assert (await LinkAudit(store).run(again=10)).balanced
+    assert await facility.reserved() == {b"a-1": f"1 {CLAIM}".encode()}
+    assert await facility.problems() == []
+
+
+async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility: Facility) -> None:
+    """No later act can undo it, and the links go on."""
+    assert await facility.pay(CLAIM, "A-1") == "paid"
+    await facility.redis.delete(SLIPS_KEY)
+    pot = facility.stores["pot"]
+    desk = ClaimsDesk(
+        facility.pits[1].floor, {"pot": pot}, lambda _: None, lambda *_: None,
+        lambda _: asyncio.sleep(0),
+    )  # fmt: skip
+    await desk.decide(OTHER, "pay", "ben", slip="A-1")
+    told: list[str] = []
+    for store in facility.stores.values():
+        finding = await LinkAudit(store).run(again=10)
+        assert finding.problems == ()
+        told += finding.variances
+    assert told == [f"slip 'a-1' paid claim {CLAIM}, and claim {OTHER} as well"]

@@ -1,0 +1,86 @@
+"""A Redis that answers slowly is not one that is gone: a link operates on it, and stays up."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.model.pit import Pit
+from tests.model.running import running
+from tests.model.tampering import play_a_while
+from tests.servers import RedisServer, eventually_async
+
+ANSWERED_AFTER_S: Final = 0.3
+"""Much less than a link waits for an answer; much more, over all that a check asks."""
+
+
+@contextlib.asynccontextmanager
+async def slowed(port: int) -> AsyncIterator[int]:
+    """A port behind which Redis answers late; what it is asked arrives at once."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def carry(
+        source: asyncio.StreamReader, sink: asyncio.StreamWriter, after_s: float
+    ) -> None:
+        try:
+            while data := await source.read(1 << 20):
+                await asyncio.sleep(after_s)
+                sink.write(data)
+        except OSError:
+            pass
+        finally:
+            sink.close()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asks = await asyncio.open_connection("127.0.0.1", port)
+        tasks.add(asyncio.create_task(carry(reader, asks, 0.0)))
+        tasks.add(asyncio.create_task(carry(answers, writer, ANSWERED_AFTER_S)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.fixture
+def tcp_redis() -> Iterator[RedisServer]:
+    with RedisServer(tcp=True) as server:
+        yield server
+
+
+@pytest.mark.duty("D10")
+async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
+    tcp_redis: RedisServer, tmp_path: Path
+) -> None:
+    """All that a check asks takes longer than Redis may be silent, and that is no silence."""
+    async with Redis.from_url(tcp_redis.url) as client:
+        pit = Pit(client)
+        await pit.open()
+        await play_a_while(pit)
+    async with (
+        slowed(tcp_redis.port) as port,
+        Redis(port=port) as slow,
+        running(Pit(slow), tmp_path) as link,
+    ):
+        await link.comes_up()
+        began = len(link.posted)
+        await eventually_async(lambda: link.service.seen.sealed == link.service.seen.entries)
+        beats = [at for at, (topic, _, _) in enumerate(link.posted) if "controller" in topic]
+        due = len(beats) + 5
+        await eventually_async(
+            lambda: sum("controller" in topic for topic, _, _ in link.posted) >= due
+        )
+        states = [payload for topic, payload, _ in link.posted[began:] if "controller" in topic]
+        assert all(b'"operable"' in payload for payload in states)
+        tcp_redis.freeze()
+        await link.goes_down("Redis has not answered for 2 seconds")
+        tcp_redis.thaw()
+        await link.comes_up()

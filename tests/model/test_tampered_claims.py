@@ -1,0 +1,234 @@
+"""An audit names a claim, with its field, and a payout slip that were changed in the store."""
+
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.books.audit import LinkAudit
+from meters.selfcheck.configuration import Configuration
+from tests.model.kept import A_DAY, Kept
+from tests.model.pit import Pit
+from tests.model.tampering import play_a_while
+
+PAID, REJECTED, WAITING = "pit.T-1-2-2", "pit.T-1-2-3", "pit.T-1-2-4"
+SLIP = "A-1001"
+
+
+@pytest.fixture
+async def played(pit: Pit) -> Pit:
+    """A link with claims in every state, one paid with a slip."""
+    await play_a_while(pit)
+    await pit.desk.decide("pit.T-1-2-5", "validate", "amy")
+    await pit.desk.decide("pit.T-1-2-5", "pay", "ben", slip=SLIP)
+    assert (await pit.audit()).balanced
+    return pit
+
+
+async def problems(pit: Pit) -> tuple[str, ...]:
+    """What a new audit finds."""
+    return (await pit.audit()).problems
+
+
+async def record_of(pit: Pit, claim: str) -> dict[str, Any]:
+    """A claim's record as the store has it."""
+    (fields,) = await pit.store.claims([claim])
+    return msgspec.json.decode(fields["record"], type=dict[str, Any])
+
+
+async def alter_record(pit: Pit, of: str, **changed: Any) -> None:  # noqa: ANN401
+    """Change fields of a claim's record."""
+    key = pit.store.keys.claim(of)
+    record = await record_of(pit, of)
+    assert record.keys() >= changed.keys(), "they are fields of a record"
+    await pit.redis.hset(key, "record", msgspec.json.encode(record | changed))
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("claim", [PAID, REJECTED, WAITING])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("cards", ["2c", "2d", "2h"]), ("dealer", ["Ac", "Ad", "Ah"]), ("community", ["Ac", "Ad"]),
+        ("hand", "flush"), ("table", "T-2"), ("patron", "p-77"), ("position", 7), ("round", "R0"),
+        ("meter", "progressive_2"), ("link", "pot"), ("item", "five_of_six"), ("percent", 1),
+        ("paid_from", "table_inventory"), ("rule", "649a.1"), ("wagered", 500), ("turn", 9),
+        ("turns", 9), ("wagers", []), ("claim", "pit.T-1-2-99"),
+        ("envy", [{"position": 1, "patron": "x", "item": "progressive_envy", "amount": 5}]),
+    ],
+)  # fmt: skip
+async def test_evidence_that_was_altered_is_named_with_its_field(
+    played: Pit, claim: str, field: str, value: object
+) -> None:
+    await alter_record(played, claim, **{field: value})
+    (problem,) = await problems(played)
+    assert problem.startswith(f"claim {claim}: {field} is ")
+    assert ", the ledger says " in problem
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize(
+    ("claim", "field", "value"),
+    [
+        (WAITING, "amount", "1"), (PAID, "amount", "1"), (PAID, "state", "validated"),
+        (REJECTED, "state", "paid"), (WAITING, "state", "validated"), (PAID, "by", "eve"),
+        (PAID, "validate_by", "eve"), (PAID, "pay_by", "eve"), (REJECTED, "reject_by", "eve"),
+        (PAID, "pay_at", "2020-01-01T00:00:00.000Z"), (PAID, "entry", "1"), (PAID, "after", "3"),
+        (REJECTED, "decision", "{}"), (WAITING, "at", "2020-01-01T00:00:00.000Z"),
+        (WAITING, "pay_by", "eve"),
+    ],
+)  # fmt: skip
+async def test_claim_whose_state_was_altered_is_named_with_its_field(
+    played: Pit, claim: str, field: str, value: str
+) -> None:
+    await played.redis.hset(played.store.keys.claim(claim), field, value)
+    (problem,) = await problems(played)
+    assert problem.startswith(f"claim {claim}: {field} is {value!r}, the ledger says ")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"claim": 7}', "\x00"])
+async def test_record_that_is_none_is_named(played: Pit, text: str) -> None:
+    await played.redis.hset(played.store.keys.claim(PAID), "record", text)
+    (problem,) = await problems(played)
+    assert problem.startswith(f"claim {PAID}: its record cannot be read")
+
+
+async def test_field_that_was_taken_from_or_added_to_a_record_is_named(played: Pit) -> None:
+    key = played.store.keys.claim(PAID)
+    record = await record_of(played, PAID)
+    await played.redis.hset(key, "record", msgspec.json.encode(record | {"vip": True}))
+    assert await problems(played) == (
+        f"claim {PAID}: its record has a field 'vip' that no record has",
+    )
+    del record["patron"]
+    await played.redis.hset(key, "record", msgspec.json.encode(record))
+    (problem,) = await problems(played)
+    assert problem.startswith(f"claim {PAID}: its record cannot be read")
+
+
+@pytest.mark.parametrize("claim", [PAID, REJECTED, WAITING])
+async def test_claim_that_is_gone_is_named(played: Pit, claim: str) -> None:
+    await played.redis.delete(played.store.keys.claim(claim))
+    assert await problems(played) == (f"claim {claim} is missing, the ledger has it",)
+
+
+async def test_claim_that_no_longer_waits_or_waits_again_is_named(played: Pit) -> None:
+    keys = played.store.keys
+    await played.redis.zrem(keys.waiting, WAITING)
+    await played.redis.zadd(keys.waiting, {PAID: 6})
+    assert await problems(played) == (
+        f"claim {PAID} is in the store's list of those that wait, the ledger says it does not",
+        f"claim {WAITING} waits, and is not in the store's list",
+    )
+
+
+async def test_win_that_was_taken_from_or_put_into_the_index_is_named(played: Pit) -> None:
+    keys = played.store.keys
+    member = f"five_card_progressive:{6:016d}:{PAID}"
+    assert await played.redis.zrem(keys.wins, member) == 1
+    await played.redis.zadd(keys.wins, {f"progressive:{7:016d}:pit.T-9-9-9": 0})
+    assert await problems(played) == (
+        f"claim {PAID} is not in the index of wins",
+        f"the index of wins has 'progressive:{7:016d}:pit.T-9-9-9', which the ledger does not have",
+    )
+
+
+async def test_pending_count_that_was_altered_is_named(played: Pit) -> None:
+    await played.redis.hset(played.store.keys.meters, "pending:progressive", 0)
+    (problem,) = await problems(played)
+    assert problem.startswith("meter progressive has 0 pending claims, the ledger says ")
+
+
+async def test_slip_that_was_freed_or_given_to_another_claim_is_named(played: Pit) -> None:
+    keys = played.store.keys
+    (slip,) = cast("list[bytes]", await played.redis.hkeys(keys.slips))
+    await played.redis.hset(keys.slips, slip, PAID)
+    await played.redis.hset(keys.slips, "b-7", PAID)
+    paid_by = "the ledger says it paid pit.T-1-2-5"
+    name = slip.decode()
+    assert await problems(played) == (
+        f"slip {name!r} pays claim pit.T-1-2-2 in the store, {paid_by}",
+        "slip 'b-7' pays claim pit.T-1-2-2 in the store, and not in the ledger",
+    )
+    await played.redis.delete(keys.slips)
+    assert await problems(played) == (f"slip {name!r} is free in the store, {paid_by}",)
+
+
+async def test_asset_is_held_against_the_approved_floor_file(pit: Pit) -> None:
+    await Configuration(pit.floor, pit.store).adopt("service")
+    await play_a_while(pit)
+    await alter_record(pit, PAID, asset="999")
+    assert await problems(pit) == (f"claim {PAID}: asset is '999', the ledger says '104211'",)
+
+
+async def test_audit_that_goes_on_names_what_was_altered_since(played: Pit) -> None:
+    """The running service's own: it began before the claims were decided."""
+    audit = LinkAudit(played.store)
+    assert (await audit.run(again=10)).balanced
+    await alter_record(played, PAID, patron="p-77")
+    (problem,) = (await audit.run(again=10)).problems
+    assert problem.startswith(f"claim {PAID}: patron is ")
+
+
+async def test_claims_decided_while_an_audit_runs_are_no_problem(
+    played: Pit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit, store = LinkAudit(played.store), played.store
+    read = store.claims_at
+
+    async def decide_first(ids: Any) -> Any:  # noqa: ANN401
+        monkeypatch.setattr(store, "claims_at", read)
+        await played.decide(WAITING, "validate")
+        await played.decide(WAITING, "pay")
+        await played.void(table="T-2", round_id="R3")
+        return await read(ids)
+
+    monkeypatch.setattr(store, "claims_at", decide_first)
+    assert (await audit.run()).problems == ()
+    assert (await audit.run()).problems == ()
+
+
+@pytest.fixture
+async def closed(kept: Kept) -> Kept:
+    """A link that played on a day that is closed."""
+    await play_a_while(kept.pit)
+    for row in await kept.pit.desk.waiting():
+        await kept.pit.decide(row.claim, "validate")
+        if row.paid_from == "hand_pay":
+            await kept.pit.decide(row.claim, "pay")
+    kept.rounds = 10
+    await kept.days.keep(A_DAY)
+    return kept
+
+
+async def test_claims_altered_before_they_are_archived_are_not_archived(closed: Kept) -> None:
+    await alter_record(closed.pit, PAID, patron="p-77")
+    with pytest.raises(ArchiveError, match=f"claim {PAID}: patron is"):
+        await closed.run()
+    assert closed.archive.files() == []
+
+
+async def test_claims_of_archived_days_are_named_by_the_audit_of_the_archive(closed: Kept) -> None:
+    await closed.run()
+    await closed.week(3)
+    await closed.run()
+    assert min(await closed.live()) > 14, "what was decided is in the archive alone"
+    assert (await closed.audit()).balanced
+    await alter_record(closed.pit, PAID, patron="p-77")
+    (problem,) = (await closed.audit()).problems
+    assert problem.startswith(f"claim {PAID}: patron is ")
+
+
+async def test_claim_altered_in_an_archived_file_is_named(
+    closed: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can write a file anew with its digest still does not have the ledger say the same."""
+    await closed.run()
+    (file,) = closed.archive.files()
+    held = {claim: dict(fields) for claim, fields in file.claims().items()}
+    record = msgspec.json.decode(held[PAID]["record"]) | {"patron": "p-77"}
+    altered = held | {PAID: held[PAID] | {"record": msgspec.json.encode(record).decode()}}
+    monkeypatch.setattr(DayFile, "claims", lambda _: altered)
+    problem, *_ = (await closed.audit()).problems
+    assert problem.startswith(f"{file.path}: claim {PAID}: patron is ")

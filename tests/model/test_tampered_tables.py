@@ -1,0 +1,181 @@
+"""An audit names a table whose round, event number or hold was changed in the store, and acts."""
+
+import json
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from tests.model.pit import BONUS, PROGRESSIVE, RAGS, Pit, event_bytes
+from tests.model.tampering import play_a_while
+
+pytestmark = pytest.mark.duty("D17")
+
+WAITING = "pit.T-1-2-4"
+NO_ROUND = "round of an open round, the ledger says that there is none"
+
+
+@pytest.fixture
+async def played(pit: Pit) -> Pit:
+    """A link with a table that wins hold, and another with an open round."""
+    await play_a_while(pit)
+    assert (await pit.audit()).balanced
+    return pit
+
+
+async def problems(pit: Pit) -> tuple[str, ...]:
+    """What a new audit finds."""
+    return (await pit.audit()).problems
+
+
+async def altered(pit: Pit, table: str, **fields: str | bytes | int) -> tuple[str, ...]:
+    """What an audit finds once fields of a table are changed."""
+    await pit.redis.hset(pit.store.keys.table(table), mapping=cast("Any", fields))
+    return await problems(pit)
+
+
+async def lacking(pit: Pit, table: str, *fields: str) -> tuple[str, ...]:
+    """What an audit finds once fields of a table are gone."""
+    await pit.redis.hdel(pit.store.keys.table(table), *fields)
+    return await problems(pit)
+
+
+async def held(pit: Pit) -> list[dict[str, Any]]:
+    """The wins that hold the first table, by the store."""
+    text = await pit.redis.hget(pit.store.keys.table("T-1"), "held")
+    assert text is not None
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def lines(wins: list[dict[str, Any]]) -> bytes:
+    """Wins as a table has those that hold it."""
+    return b"\n".join(map(msgspec.json.encode, wins))
+
+
+async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit) -> None:
+    """With the field gone the table would play on before its hand pays are paid."""
+    claims = [win["claim"] for win in await held(played)]
+    assert WAITING in claims
+    told = "does not hold it, the ledger says that it is not paid"
+    found = await lacking(played, "T-1", "held")
+    assert found == tuple(f"table T-1: claim {claim} {told}" for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"amount": 1}, f"claim {WAITING} holds it with 1 cents, the ledger says "),
+        ({"position": 7}, f"claim {WAITING} holds it as progressive at position 7, the ledger "),
+        ({"item": "five_of_six"}, f"claim {WAITING} holds it as five_of_six at position 3, the "),
+    ],
+)
+async def test_hold_that_was_altered_is_named(
+    played: Pit, changed: dict[str, object], told: str
+) -> None:
+    wins = [win | (changed if win["claim"] == WAITING else {}) for win in await held(played)]
+    (problem,) = await altered(played, "T-1", held=lines(wins))
+    assert problem.startswith(f"table T-1: {told}")
+
+
+async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played: Pit) -> None:
+    wins = await held(played)
+    (problem,) = await altered(played, "T-1", held=lines([*wins, wins[0] | {"claim": "pit.X-1"}]))
+    assert problem == "table T-1: claim pit.X-1 holds it, the ledger says that it does not"
+    (problem,) = await altered(played, "T-1", held=b"junk")
+    assert problem.startswith("table T-1: what holds it cannot be read")
+    await played.redis.hset(played.store.keys.table("T-1"), "held", lines(wins))
+    (problem,) = await altered(played, "T-2", held=lines(wins[:1]))
+    assert problem.startswith(f"table T-2: claim {wins[0]['claim']} holds it")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("round", "R9"), ("basis", "1"), ("wagers", "{}"), ("draw", '{"magic_card":"As"}'),
+        ("draw", '{"magic_card":"As","lucky_position":null}'), ("contributed", b"\x90"),
+        ("contributed", "junk"),
+    ],
+)  # fmt: skip
+async def test_open_round_that_was_altered_is_named_with_its_field(
+    played: Pit, field: str, value: str | bytes
+) -> None:
+    """A result would be settled on wagers, or a draw, that there were not."""
+    (problem,) = await altered(played, "T-2", **{field: value})
+    named = "what its open round contributed" if field == "contributed" else f"{field} is "
+    assert problem.startswith(f"table T-2: {named}")
+    (problem,) = await lacking(played, "T-2", field)
+    assert problem.startswith(f"table T-2: {named}")
+
+
+async def test_wager_that_was_put_into_an_open_round_is_named_before_it_wins(played: Pit) -> None:
+    event = event_bytes(
+        5, "wagers", "R3", positions=[{"position": 5, "wagers": {PROGRESSIVE: 100}}]
+    )
+    (problem,) = await altered(played, "T-2", wagers=event)
+    assert problem.startswith("table T-2: wagers is ")
+
+
+async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played: Pit) -> None:
+    (problem,) = await altered(played, "T-1", round="R7")
+    assert problem == f"table T-1: it has {NO_ROUND}"
+    await played.redis.hdel(played.store.keys.table("T-1"), "round")
+    found = await lacking(played, "T-2", "round", "basis", "wagers", "draw", "contributed")
+    assert len(found) == 5
+    assert all(problem.startswith("table T-2: ") for problem in found)
+
+
+@pytest.mark.parametrize("last", ["1", "0", "-1", "junk", ""])
+async def test_event_number_that_was_set_back_is_named(played: Pit, last: str) -> None:
+    """A repeat of what was counted would be counted once more."""
+    (problem,) = await altered(played, "T-1", last=last)
+    assert problem == f"table T-1: its last event is {last!r}, the ledger has event 2"
+
+
+async def test_table_that_was_deleted_is_named(played: Pit) -> None:
+    await played.redis.delete(played.store.keys.table("T-1"))
+    assert "table T-1: its last event is '0', the ledger has event 2" in await problems(played)
+
+
+async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
+    """Though its number in the store is right again."""
+    await pit.open()
+    await pit.wagers({3: PROGRESSIVE})
+    await pit.void()
+    repeated = (await pit.entries())[-2]["event"].encode()
+    table = pit.store.keys.table("T-1")
+    await pit.redis.hset(table, "last", "0")
+    await pit.redis.hdel(table, "reply:1", "over")
+    assert b'"accepted"' in (await pit.send("T-1", repeated) or b"")
+    await pit.redis.hset(table, "last", "2")
+    (problem,) = await problems(pit)
+    assert problem.endswith("event 1 of table T-1 follows its event 2: it was counted again")
+
+
+async def test_refused_events_and_tables_at_play_are_no_difference(pit: Pit) -> None:
+    """A refusal uses up a number without an entry; and a draw may be of nothing."""
+    await pit.open()
+    await pit.wagers({3: BONUS})
+    assert (await pit.result({3: RAGS}, dealer="2c 2c 2c")).status == "refused"
+    assert await problems(pit) == ()
+    await pit.result({3: RAGS})
+    assert (await pit.void(table="T-2")).status == "refused"
+    assert await problems(pit) == ()
+
+
+async def test_act_that_is_hidden_or_invented_is_named(played: Pit) -> None:
+    """The page of acts shows what its index has."""
+    keys, entries = played.store.keys, await played.entries()
+    paid = next(entry["id"] for entry in entries if entry["kind"] == "pay")
+    await played.redis.zrem(keys.acts, paid)
+    assert await problems(played) == (f"entry {paid} is not in the index of acts",)
+    await played.redis.zadd(keys.acts, {paid: 1})
+    assert await problems(played) == (f"entry {paid} is out of its order in the index of acts",)
+    await played.redis.zadd(keys.acts, {paid: int(paid), "999": 999})
+    assert await problems(played) == ("the index of acts has '999', which is no act of the ledger",)
+
+
+async def test_win_that_was_moved_in_its_index_is_named(played: Pit) -> None:
+    keys = played.store.keys
+    wins = cast("list[bytes]", await played.redis.zrange(keys.wins, 0, -1))
+    await played.redis.zadd(keys.wins, {wins[0]: 1, wins[1]: -1})
+    assert await problems(played) == ("2 wins are out of their order in the index",)

@@ -1,0 +1,57 @@
+"""The broker killed and restarted behind a proxy: whatever the break, service and table go on."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from controllers.agent import Agent
+from meters.wire.floor import read_floor
+from tests.controllers.scripted import say, say_all
+from tests.mqtt.floors import floor_text
+from tests.mqtt.relay import BREAKS, Relay
+from tests.mqtt.stand import Service
+from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
+
+pytestmark = pytest.mark.slow
+
+
+async def restart(mosquitto: Mosquitto, relay: Relay, how: str) -> None:
+    """Kill the broker, see the proxy behave in a way for some attempts, and start it again."""
+    began = relay.accepted
+    if how == "swallow":
+        relay.swallow()
+    elif how != "carry":
+        relay.behavior = how  # type: ignore[assignment]
+    mosquitto.kill()
+    await eventually_async(lambda: relay.accepted >= began + 4)
+    relay.behavior = "carry"
+    await asyncio.to_thread(mosquitto.start)
+
+
+async def test_service_and_table_go_on_however_the_broker_was_away(
+    mosquitto: Mosquitto, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """Each time the table has an event under way, which is answered; the next round is played."""
+    async with Relay(mosquitto.port).running() as relay:
+        config, port = tmp_path / "floor.toml", free_port()
+        url = f"mqtt://127.0.0.1:{relay.port}"
+        data = str(tmp_path / "data")
+        config.write_text(floor_text(broker=url, redis=redis_server.url, port=port, data=data))
+        link = read_floor(config).link[0]
+        service = Service(config, port)
+        try:
+            await asyncio.to_thread(service.start)
+            async with Agent(link, link.table[0], url, tmp_path / "T-1.sqlite") as agent:
+                for how in ("carry", *BREAKS, "swallow"):
+                    assert await agent.wait_live(60)
+                    await say_all(agent, "wager 3 progressive")
+                    restarting = asyncio.create_task(restart(mosquitto, relay, how))
+                    await eventually_async(lambda: not mosquitto.running)
+                    locking = asyncio.create_task(say(agent, "lockout"))
+                    await restarting
+                    assert (await locking).ok
+                    await say_all(agent, "void")
+                    await eventually_async(lambda: agent.fault() is None)
+        finally:
+            service.close()

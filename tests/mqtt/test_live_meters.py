@@ -1,0 +1,184 @@
+"""The live meters of two services, as displays that are not ours read them.
+
+One follows the contract and ignores lower versions. The other is naive: it shows what is retained
+when it connects after the broker's restart.
+"""
+
+import itertools
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, Self
+
+import paho.mqtt.client as paho
+import pytest
+import redis
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.subscribe import simple
+
+from tests.mqtt.events import Event, encode, void, wagers
+from tests.mqtt.stand import REPEAT_AFTER_S, Asker, Service, Stand
+from tests.mqtt.stranger import Heard
+from tests.servers import Mosquitto, eventually
+from tests.waiting import LONG_S
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D8")]
+
+TABLES: Final = 8
+EVENTS: Final = 150
+NEWEST_WITHIN_S: Final = 1.0
+METER: Final = "pitlink/v1/main/meter/progressive"
+
+
+class Play:
+    """Tables that play as fast as they are answered, by one client, from entry to exit.
+
+    Attributes:
+        answered: how many events were answered.
+    """
+
+    def __init__(self, stand: Stand, tables: Sequence[Asker]) -> None:
+        self._port = stand.mosquitto.port
+        self._tables = {table.into: table for table in tables}
+        self._events = {table.into: _events() for table in tables}
+        self._under_way = {into: next(events) for into, events in self._events.items()}
+        self.answered = 0
+        self._client = paho.Client(CallbackAPIVersion.VERSION2)
+        self._client.on_message = self._hear
+        self._client.on_connect = self._connected
+        self._client.reconnect_delay_set(1, 1)
+
+    def _connected(self, *_: object) -> None:
+        self._client.subscribe([(topic, 1) for topic in self._tables])
+        self.repeat()
+
+    def repeat(self) -> None:
+        """Publish once more what is not answered, as tables do."""
+        for into in self._tables:
+            self._publish(into)
+
+    def _publish(self, into: str) -> None:
+        self._client.publish(self._tables[into].out, encode(self._under_way[into]), qos=1)
+
+    def _hear(self, _client: object, _data: object, message: paho.MQTTMessage) -> None:
+        reply = json.loads(message.payload)
+        if reply.get("seq") == self._under_way[message.topic]["seq"]:
+            assert reply["status"] == "accepted", reply
+            self.answered += 1
+            self._under_way[message.topic] = next(self._events[message.topic])
+            self._publish(message.topic)
+
+    def go_on(self, events: int) -> None:
+        """Play until so many more events were answered."""
+        wanted, deadline_s = self.answered + events, time.monotonic() + LONG_S
+        while self.answered < wanted:
+            assert time.monotonic() < deadline_s, f"{self.answered} of {wanted} were answered"
+            try:
+                eventually(lambda: self.answered >= wanted, within_s=REPEAT_AFTER_S)
+            except AssertionError:
+                self.repeat()
+
+    def __enter__(self) -> Self:
+        self._client.connect("127.0.0.1", self._port)
+        self._client.loop_start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+def _events() -> Iterator[Event]:
+    for number in itertools.count():
+        yield wagers(2 * number + 1, f"R{number}")
+        yield void(2 * number + 2, f"R{number}")
+
+
+@pytest.fixture
+def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    service = stand.another(tmp_path_factory.mktemp("other"))
+    try:
+        service.start()
+        yield service
+    finally:
+        service.close()
+
+
+def version_of(stand: Stand) -> int:
+    """The version of the meter in the books, now."""
+    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+        return int(store.hget("pitlink:{main}:meters", "version:progressive") or 0)
+
+
+def versions(heard: Sequence[Heard]) -> list[int]:
+    return [one.json["version"] for one in heard]
+
+
+def retained(stand: Stand) -> int:
+    """The version that a display which connects now is told first."""
+    first = simple(METER, hostname="127.0.0.1", port=stand.mosquitto.port)  # type: ignore[no-untyped-call]
+    assert isinstance(first, paho.MQTTMessage)
+    return int(json.loads(first.payload)["version"])
+
+
+def save(mosquitto: Mosquitto) -> None:
+    """Have the broker write down what it retains, as it does now and then."""
+    path = mosquitto.home / "mosquitto.db"
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    os.kill(mosquitto.pid, signal.SIGUSR1)
+    eventually(lambda: path.exists() and path.stat().st_mtime_ns > before, what="a saved state")
+
+
+@pytest.mark.usefixtures("other")
+def test_versions_of_two_services_under_load_do_not_go_back(stand: Stand) -> None:
+    """The last of them is that of the books, and what is retained."""
+    tables = [stand.table() for _ in range(TABLES)]
+    begun = len(stand.ear.on(METER))
+    with Play(stand, tables) as play:
+        play.go_on(EVENTS * TABLES)
+    eventually(
+        lambda: versions(stand.ear.on(METER))[-1] == version_of(stand),
+        what="the newest value on the topic",
+    )
+    assert retained(stand) == version_of(stand)
+    told = versions(stand.ear.on(METER)[begun:])
+    back = [(one, two) for one, two in pairwise(told) if two < one]
+    assert len(told) > 10
+    assert not back, f"{len(back)} of {len(told)} go back: {back[:10]}"
+
+
+@pytest.mark.usefixtures("other")
+def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
+    stand: Stand,
+) -> None:
+    """A broker that was killed keeps what it saved last; one second later it has the newest.
+
+    From then on no display is told a lower version, whichever service speaks.
+    """
+    with Play(stand, [stand.table() for _ in range(TABLES)]) as play:
+        for _ in range(3):
+            play.go_on(TABLES)
+            save(stand.mosquitto)
+            old = retained(stand)
+            play.go_on(10 * TABLES)
+            stand.mosquitto.kill()
+            newest = version_of(stand)
+            assert newest > old + TABLES
+            begun = len(stand.ear.on(METER))
+            stand.mosquitto.start()
+            back_s = time.monotonic()
+            asked_s, told = back_s, retained(stand)
+            while told < newest:
+                asked_s, told = time.monotonic(), retained(stand)
+            assert asked_s - back_s < NEWEST_WITHIN_S, f"{told} was told"
+            play.go_on(TABLES)
+            live = versions([one for one in stand.ear.on(METER)[begun:] if not one.retained])
+            assert live == sorted(live)
+    # A display that was there before, and follows the contract, has shown none but the highest.
+    eventually(
+        lambda: max(versions(stand.ear.on(METER))) == version_of(stand) == retained(stand),
+        what="the newest value everywhere",
+    )

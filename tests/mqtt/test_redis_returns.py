@@ -1,0 +1,117 @@
+"""Redis killed under load and restarted: one interruption of each link for each fault, no more."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.store import LinkStore
+from meters.intake.batches import Arrival, LinkIntake
+from meters.known import known_tables
+from meters.metrics import Metrics
+from meters.wire.floor import read_floor
+from tests.failover.players import Players
+from tests.mqtt.events import encode, result, wagers
+from tests.mqtt.floors import TABLES, floor_text
+from tests.mqtt.stand import Service
+from tests.mqtt.stranger import Ear
+from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
+
+pytestmark = pytest.mark.slow
+
+LINKS: Final = ("main", "other")
+EVENTS_BEFORE: Final = 100
+"""Of each of the link's tables; 20,000 ledger entries in all."""
+NAMES: Final = [f"T-{number}" for number in range(1, TABLES + 1)]
+BEATS: Final = "pitlink/v1/main/controller"
+PLAYING: Final = NAMES[:40]
+FAULTS: Final = 2
+BEATS_AFTER: Final = 8
+"""Long enough for a check that fails again while the ledger is compared."""
+
+
+async def fill(url: str, config: Path) -> None:
+    """Have every table play rounds, before the service starts."""
+    floor = read_floor(config)
+    async with Redis.from_url(url) as client:
+        await client.config_set("appendfsync", "no")
+        store = LinkStore(client, floor.link[0])
+        await store.open("service")
+        known = {table: each for (_, table), each in known_tables(floor, store.link).items()}
+        intake = LinkIntake(store, Metrics(floor))
+        for seq in range(1, EVENTS_BEFORE + 1):
+            round_id = f"R{(seq + 1) // 2}"
+            event = encode(wagers(seq, round_id) if seq % 2 else result(seq, round_id))
+            taken = await intake.take([Arrival(known[name], event) for name in NAMES])
+            assert all(b'"accepted"' in reply for _, reply in taken.replies)
+        await client.config_set("appendfsync", "always")
+
+
+def interruptions(service: Service) -> dict[str, list[str]]:
+    """Why each link stopped, each time that it operated before, by the log."""
+    operable, stops = dict.fromkeys(LINKS, False), {link: list[str]() for link in LINKS}
+    for line in service.process.errors.splitlines():
+        said = json.loads(line)
+        if said["event"] == "link operable":
+            operable[said["link"]] = True
+        elif said["event"] in {"link inoperable", "link waits"}:
+            if operable[said["link"]]:
+                stops[said["link"]].append(said["reason"])
+            operable[said["link"]] = False
+    return stops
+
+
+@pytest.mark.duty("D10")
+async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
+    mosquitto: Mosquitto, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """The comparison of the ledger afterwards must not starve what it guards."""
+    config, port = tmp_path / "floor.toml", free_port()
+    data = str(tmp_path / "data")
+    config.write_text(
+        floor_text(broker=mosquitto.url, redis=redis_server.url, port=port, data=data)
+    )
+    await fill(redis_server.url, config)
+    service, players = Service(config, port), Players(mosquitto.port, PLAYING)
+    for table in PLAYING:
+        players.answered[table] = dict.fromkeys(range(1, EVENTS_BEFORE + 1), b"")
+
+    async def play_on(events: int) -> None:
+        """Wait until every table had further events answered."""
+        due = {table: count + events for table, count in players.counts().items()}
+        await eventually_async(
+            lambda: all(count >= due[table] for table, count in players.counts().items()),
+            what="answers to every table",
+        )
+
+    try:
+        await asyncio.to_thread(service.start)
+        with Ear(mosquitto.port, BEATS) as beats:
+            async with players.playing():
+                await play_on(2)
+                for fault in range(1, FAULTS + 1):
+                    redis_server.kill()
+                    await eventually_async(
+                        lambda: all(len(why) == fault for why in interruptions(service).values()),  # noqa: B023
+                        what="every link inoperable",
+                    )
+                    await asyncio.to_thread(redis_server.start)
+                    await eventually_async(service.ready, what="every link operable")
+                    began = len(beats.on(BEATS))
+                    await eventually_async(
+                        lambda: len(beats.on(BEATS)) >= began + BEATS_AFTER,  # noqa: B023
+                        what="beats of a link that operates",
+                    )
+                    await play_on(10)
+        stops = interruptions(service)
+        assert all(len(why) == FAULTS for why in stops.values()), stops
+        assert [service.counted("pitlink_link_outages_total", link=link) for link in LINKS] == [
+            FAULTS, FAULTS,
+        ]  # fmt: skip
+        assert service.ready()
+        assert service.audit()["balanced"]
+    finally:
+        service.close()

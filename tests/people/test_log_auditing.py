@@ -1,0 +1,133 @@
+"""A running service keeps the mark of the operators' log, and publishes its seal."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import meters.log_auditing
+from meters.log_auditing import LogAuditing
+from meters.people.log_chain import check_log
+from meters.people.log_mark import LogMark
+from meters.wire import topics
+from meters.wire.messages import LedgerSeal
+from tests.people.staff import BY_COMMAND, Register
+from tests.people.test_altered_users import Fields, rewrite
+from tests.servers import eventually_async
+
+pytestmark = pytest.mark.duty("D17")
+
+
+class Service:
+    """What a service's audit of the log notes, publishes and shows."""
+
+    def __init__(self, register: Register, data: Path) -> None:
+        self.data = data
+        self.posted: list[tuple[str, LedgerSeal, bool]] = []
+        self.shown: list[bool] = []
+        self.connected = True
+        self.auditing = LogAuditing(register.redis, LogMark(data), self._post, self.shown.append)
+
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        self.connected = not self.connected  # every second time there is no broker
+        if not self.connected:
+            return False
+        self.posted.append((topic, msgspec.json.decode(payload, type=LedgerSeal), retain))
+        return True
+
+    async def sealed(self, register: Register) -> None:
+        """Wait until all of the log is sealed, here and on the broker."""
+
+        async def is_sealed() -> bool:
+            found = await check_log(register.redis, LogMark(self.data).seen)
+            seen = LogMark(self.data).seen
+            assert found.problems == ()
+            return (seen.entries, seen.sealed, seen.seal) == (
+                found.entries, found.entries, found.seal,
+            )  # fmt: skip
+
+        await eventually_async(is_sealed, what="the seal")
+
+
+@pytest.fixture
+async def service(
+    register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Service]:
+    monkeypatch.setattr(meters.log_auditing, "MARK_EVERY_S", 0.01)
+    monkeypatch.setattr(meters.log_auditing, "AUDIT_EVERY_S", 0.02)
+    await register.add("Flo")
+    service = Service(register, tmp_path)
+    task = asyncio.create_task(service.auditing.run())
+    yield service
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_seal_is_kept_and_published_outside_redis(
+    register: Register, service: Service
+) -> None:
+    await service.sealed(register)
+    await register.sign_in("Flo")
+    await service.sealed(register)
+    found = await check_log(register.redis)
+
+    async def is_published() -> bool:
+        return bool(service.posted) and service.posted[-1][1].entries == found.entries
+
+    await eventually_async(is_published, what="the seal on the broker")
+    topic, seal, retained = service.posted[-1]
+    assert (topic, retained) == (topics.OPERATORS_LOG, True)
+    assert (seal.entries, seal.seal) == (found.entries, found.seal)
+    assert set(service.shown) == {True}
+
+
+async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
+    register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two audits the mark alone has seen it, and follows no log that was written anew."""
+    await service.sealed(register)
+    monkeypatch.setattr(meters.log_auditing, "AUDIT_EVERY_S", 3_600)
+    await register.people.users.disable("Flo", BY_COMMAND)
+
+    async def is_noted() -> bool:
+        return LogMark(service.data).seen.entries == len(await register.log())
+
+    await eventually_async(is_noted, what="the mark")
+    seen = LogMark(service.data).seen
+
+    def blame(rows: list[Fields]) -> list[Fields]:
+        return [*rows[:-1], rows[-1] | {b"by": b"Ada"}, rows[0] | {b"what": b"service_started"}]
+
+    await rewrite(register, blame)
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that it was rewritten")
+    assert LogMark(service.data).seen == seen
+    assert (await check_log(register.redis, seen)).problems
+
+
+async def test_altered_user_is_shown_and_nothing_more_is_sealed(
+    register: Register, service: Service
+) -> None:
+    await service.sealed(register)
+    sealed = LogMark(service.data).seen
+    await register.redis.hset(register.keys.user("flo"), "role", "administrator")
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that it was altered")
+    await register.people.log.note("service_started", by="service")
+    count = len(service.shown)
+
+    async def looked_again() -> bool:
+        return len(service.shown) > count + 2
+
+    await eventually_async(looked_again, what="another audit")
+    assert service.shown[-1] is False
+    assert LogMark(service.data).seen == sealed

@@ -1,0 +1,77 @@
+"""What the day's report lists of voids after cards and of hands entered differently."""
+
+from datetime import date
+
+import pytest
+
+from meters.reports.asked import from_to, one_day
+from meters.reports.days import TableRounds, joined
+from meters.reports.figures import day_figures
+from meters.reports.papers import day_paper
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import PROGRESSIVE
+
+HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}
+DEALER = {"what": "dealer", "cards": ["2c", "7d", "9s"], "taken_back": True, "reason": "Misread"}
+
+
+@pytest.mark.duty("D19")
+async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
+    make_shop: MakeShop,
+) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    pit = shop.pit
+    await shop.void(table="T-2")
+    await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="A1")
+    await pit.event("T-2", "void", "A1", reason="Misdeal", entered=[HAND])
+    await pit.wagers({1: PROGRESSIVE}, table="T-1", round_id="A2")
+    reply = await pit.event(
+        "T-1",
+        "result",
+        "A2",
+        positions=[{"position": 1, "cards": ["2h", "5d", "8c"]}],
+        dealer=["2c", "7d", "9h"],
+        entered_before=[HAND | {"taken_back": True, "reason": "Typed wrong"}, DEALER],
+    )
+    assert reply.status == "accepted"
+    await shop.at("2026-11-21 06:00")
+    day = await shop.day("2026-11-20")
+    assert day.rounds == {
+        "T-1": TableRounds(rounds=1, reentered=2),
+        "T-2": TableRounds(voids=2, voids_after_cards=1),
+    }
+    survey = await shop.survey(one_day(date(2026, 11, 20)))
+    paper = day_paper(shop.floor, survey, None)
+    sections = {section.title: section for part in paper.parts for section in part.sections}
+    listed = sections["Voids after cards were entered, and hands entered again"]
+    assert [row[1:] for row in listed.rows] == [
+        (
+            "T-1",
+            "entered again",
+            (
+                "round A2: position 1 As Ks Qs, taken back: Typed wrong; settled as 2h 5d 8c;"
+                " dealer 2c 7d 9s, taken back: Misread; settled as 2c 7d 9h"
+            ),
+        ),
+        ("T-2", "void", "round A1: Misdeal; entered: position 1 As Ks Qs"),
+    ]
+    rounds = sections["Rounds with a progressive wager"].rows
+    assert rounds == [
+        ("T-1", "1", "0", "0", "2"),
+        ("T-2", "0", "2", "1", "0"),
+        ("All", "1", "2", "1", "2"),
+    ]
+    counts = {
+        (figure["table"], figure["figure"]): figure["count"]
+        for figure in day_figures(survey.links, None)
+        if "after_cards" in str(figure["figure"]) or "entered_again" in str(figure["figure"])
+    }
+    assert counts == {
+        ("T-1", "table_rounds_voided_after_cards"): 0,
+        ("T-1", "table_hands_entered_again"): 2,
+        ("T-2", "table_rounds_voided_after_cards"): 1,
+        ("T-2", "table_hands_entered_again"): 0,
+    }
+    over = joined(list((await shop.read(from_to(None, None))).days.values()))
+    assert (len(over.entered), over.rounds) == (2, day.rounds)

@@ -1,0 +1,132 @@
+"""A closed day says of Envy Bonuses what is owed, and of what was paid only that."""
+
+import json
+from datetime import date
+
+import pytest
+
+from meters.books.accounts import PAID
+from meters.reports.asked import from_to
+from meters.reports.figures import day_figures, win_figures
+from meters.reports.flows import ENVY, Flow
+from meters.reports.paper import Paper
+from meters.reports.papers import day_paper, jackpots_paper
+from tests.model.pit import CENT
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
+
+EACH = 10_000
+"""Cents of an Envy Bonus for the ace, king and queen of spades."""
+
+
+@pytest.fixture
+async def shop(make_shop: MakeShop) -> Shop:
+    """A day with a pending win that brings two Envy Bonuses, closed."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.round(ROYAL, positions=3)
+    await shop.at("2026-11-21 12:00")
+    return shop
+
+
+def _said(paper: Paper) -> str:
+    """All that a paper lists, a line each."""
+    sections = [section for part in paper.parts for section in part.sections]
+    lines = [line for one in sections for line in (one.title, *map(" ".join, one.rows), one.note)]
+    return "\n".join(lines)
+
+
+async def _claim(shop: Shop) -> str:
+    (row,) = await shop.pit.desk.waiting()
+    return row.claim
+
+
+async def test_closed_day_says_nothing_was_paid_while_the_win_is_pending(shop: Shop) -> None:
+    day = await shop.day("2026-11-20")
+    assert day.faults == ()
+    assert day.rose("table_paid_cents", PROGRESSIVE) == 0
+    assert day.rose("envy_owed_cents", PROGRESSIVE) == 2 * EACH
+    assert day.pot(PAID).closing_micros == 0
+    assert day.pot(ENVY).flows == {Flow.ODDS: 2 * EACH * CENT}
+    assert day.envy[PROGRESSIVE].pending.cents == 2 * EACH
+    envy = [win for win in day.wins if win.envy_of is not None]
+    assert [(win.position, win.envy_of, win.cents, win.state) for win in envy] == [
+        (3, 1, EACH, "pending"), (2, 1, EACH, "pending"),
+    ]  # fmt: skip
+
+
+async def test_day_on_which_envy_is_paid_says_so_with_the_name(shop: Shop) -> None:
+    claim = await _claim(shop)
+    await shop.pit.decide(claim, "validate", by="Flo")
+    await shop.at("2026-11-22 12:00")
+    await shop.pit.pay_envy(claim, by="Cora")
+    await shop.at("2026-11-23 12:00")
+    validated, paid = await shop.day("2026-11-21"), await shop.day("2026-11-22")
+    assert validated.envy[PROGRESSIVE].validated.cents == 2 * EACH
+    assert validated.rose("table_paid_cents", PROGRESSIVE) == 0
+    assert [(win.state, win.validated_by) for win in validated.decided if win.envy_of] == [
+        ("validated", "Flo"), ("validated", "Flo"),
+    ]  # fmt: skip
+    assert (paid.envy, paid.faults) == ({}, ())
+    assert paid.rose("table_paid_cents", PROGRESSIVE) == 2 * EACH
+    assert paid.pot(ENVY).flows == {Flow.PAID: -2 * EACH * CENT}
+    rows = [(win.state, win.paid_by, win.day) for win in paid.decided]
+    assert rows == [("paid", "Cora", date(2026, 11, 20))] * 2
+
+
+@pytest.mark.reading("T10")
+async def test_every_envy_bonus_has_its_row_in_jackpots_in_its_state(shop: Shop) -> None:
+    """Pending, validated, paid, rejected; and those of a hand of which no win waits."""
+    first, desk = await _claim(shop), shop.pit.desk
+    (rejected,) = await shop.round(ROYAL, positions=2, table="T-2")
+    await desk.decide(rejected, "reject", "Flo", reason="misread", envy_not_due=True)
+    (standing,) = await shop.round(ROYAL, positions=2, table="T-2")
+    await desk.decide(standing, "reject", "Flo", reason="fouled")
+    (paid,) = await shop.round(ROYAL, positions=2, table="T-2")
+    await desk.decide(paid, "validate", "Flo")
+    await desk.decide(paid, "pay", "Finn", slip="S-1", envy_paid=True)
+    await shop.pit.round(
+        {1: PROGRESSIVE}, {1: "2h 5c 9d", 3: ROYAL}, table="T-2", round_id="R9"
+    )  # fmt: skip
+    found = await shop.survey(from_to(None, None))
+    assert all(not each.problems for each in found.links)
+    rows = [row for row in win_figures(found.links, None) if row["envy_of"] != ""]
+    assert [(row["claim"], row["state"], row["paid_by"]) for row in rows] == [
+        (first, "pending", ""), (first, "pending", ""), (rejected, "rejected", ""),
+        (standing, "validated", ""), (paid, "paid", "Finn"),
+        ("pit.T-2-8-e3", "validated", ""),
+    ]  # fmt: skip
+    assert {row["amount_cents"] for row in rows} == {EACH}
+    assert {row["wager"] for row in rows} == {"progressive_envy"}
+
+
+async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -> None:
+    (odds,) = await shop.round(STRAIGHT, table="T-2")
+    await shop.pit.decide(odds, "reject")
+    await shop.pit.decide(await _claim(shop), "validate")
+    whole = await shop.survey(from_to(None, None))
+    said = _said(jackpots_paper(shop.floor, whole, None))
+    for words in ("2 validated, to be paid", "$200.00", "1 rejected", "Envy Bonuses that a floor"):
+        assert words in said, said
+    assert "2 paid" not in said
+    day = await shop.survey(from_to(date(2026, 11, 20), date(2026, 11, 20)))
+    said = _said(day_paper(shop.floor, day, None))
+    assert "\nPaid at the table" not in said, "it is among what there was none of"
+    assert "paid at the table; paid by hand" in said
+    assert "2 pending" in said
+
+
+async def test_figures_of_a_day_that_began_in_the_archive_tie(shop: Shop) -> None:
+    """What is owed is carried over; what becomes of it is told of the Envy Bonus that it was."""
+    claim = await _claim(shop)
+    await shop.pit.decide(claim, "validate", by="Flo")
+    await shop.at("2026-11-22 12:00")
+    await shop.at("2026-11-23 12:00")
+    await shop.archive()
+    await shop.pit.pay_envy(claim, by="Cora")
+    found = await shop.survey(from_to(None, None))
+    assert [each.problems for each in found.links] == [[]]
+    rows = list(day_figures(found.links, None))
+    assert json.dumps(rows)
+    paid = [win for each in found.links for win in each.wins if win.envy_of is not None]
+    assert [(win.state, win.paid_by) for win in paid] == [("paid", "Cora")] * 2

@@ -1,0 +1,160 @@
+"""Notes of audits and of looks at the archive, made by the commands, as checks and metrics say."""
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from meters.archive.days import Archive
+from meters.audit_notes import (
+    ARCHIVE_NOTE,
+    AUDIT_NOTE,
+    WHOLE_AUDIT_NOTE,
+    ArchiveNote,
+    AuditNote,
+    read_note,
+)
+from meters.books.mark import LedgerMark
+from meters.metrics import Metrics
+from tests.model.kept import edit
+from tests.processes import run_pitlink
+from tests.reports.conftest import MakeShop
+from tests.reports.shop import Shop
+
+pytestmark = pytest.mark.duty("D17", "D19")
+
+
+@pytest.fixture
+async def shop(make_shop: MakeShop, tmp_path: Path) -> Shop:
+    """A link with three archived gaming days, in its fourth."""
+    shop: Shop = make_shop("2026-01-17 12:00")
+    await shop.open()
+    for day in (17, 18, 19):
+        await shop.at(f"2026-01-{day} 13:00")
+        await shop.round()
+    await shop.at("2026-01-20 12:00")
+    (tmp_path / "floor.toml").write_text(shop.text)
+    await shop.archive()
+    return shop
+
+
+async def _pitlink(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    config = str(home / "floor.toml")
+    return await asyncio.to_thread(run_pitlink, *command, "--config", config)
+
+
+def _metric(shop: Shop, name: str, **labels: str) -> float | None:
+    return Metrics(shop.floor).registry.get_sample_value(name, labels)
+
+
+def _noted(home: Path, name: str) -> AuditNote:
+    note = read_note(home / name, AuditNote)
+    assert note is not None
+    return note
+
+
+async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -> None:
+    """As where the floor file is read through a link in another directory than the service's."""
+    assert json.loads((await _pitlink(tmp_path, "audit", "--json")).stdout)["unmarked"] == ["pit"]
+    without = await _pitlink(tmp_path, "audit")
+    assert (without.returncode, without.stderr) == (0, "")
+    said = "no mark of them is in"
+    assert said in without.stdout
+    head = (await shop.pit.store.state()).head
+    LedgerMark(tmp_path, "pit").note(head.entry, head.chain)
+    assert said not in (await _pitlink(tmp_path, "audit")).stdout
+
+
+async def test_the_audit_of_each_night_begins_with_the_last_audited_day(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The whole one is noted by itself; both are in the metrics and in the check."""
+    assert _metric(shop, "pitlink_audit_noted_timestamp_seconds", scope="last") == 0
+    whole = await _pitlink(tmp_path, "audit", "--json")
+    assert (whole.returncode, whole.stderr) == (0, "")
+    assert json.loads(whole.stdout)["since_entries"] == {"pit": 1}
+    first = _noted(tmp_path, WHOLE_AUDIT_NOTE)
+    assert (first.whole, first.problems, first.through) == (True, (), {"pit": "2026-01-19"})
+
+    nightly = await _pitlink(tmp_path, "audit", "--since-last", "--json")
+    assert nightly.returncode == 0
+    files = Archive(tmp_path, "pit").files()
+    assert json.loads(nightly.stdout)["since_entries"] == {"pit": files[-1].head.first}
+    assert json.loads(nightly.stdout)["seals"] == json.loads(whole.stdout)["seals"]
+    assert not _noted(tmp_path, AUDIT_NOTE).whole
+    assert _noted(tmp_path, WHOLE_AUDIT_NOTE) == first
+    for scope in ("last", "whole"):
+        assert _metric(shop, "pitlink_audit_noted_in_order", scope=scope) == 1
+    at_s = _metric(shop, "pitlink_audit_noted_timestamp_seconds", scope="whole")
+    assert at_s == pytest.approx(first.at_s)
+    checked = await _pitlink(tmp_path, "check")
+    assert f"ok    last whole audit: {first.at}: all in order" in checked.stdout
+
+
+async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before_it(
+    shop: Shop, tmp_path: Path
+) -> None:
+    assert (await _pitlink(tmp_path, "audit")).returncode == 0
+    await shop.at("2026-01-21 12:00")
+    await shop.archive()
+    accounts = shop.pit.store.keys.accounts
+    await shop.pit.redis.hincrby(accounts, "meter:progressive", 1)
+    failed = await _pitlink(tmp_path, "audit", "--since-last")
+    assert failed.returncode == 1
+    note = _noted(tmp_path, AUDIT_NOTE)
+    assert any("progressive" in problem for problem in note.problems)
+    assert note.through == {"pit": "2026-01-19"}
+    assert _metric(shop, "pitlink_audit_noted_in_order", scope="last") == 0
+    checked = await _pitlink(tmp_path, "check")
+    assert "warn  last audit: " in checked.stdout
+    await shop.pit.redis.hincrby(accounts, "meter:progressive", -1)
+    again = await _pitlink(tmp_path, "audit", "--since-last", "--json")
+    files = {str(file.head.day): file.head.first for file in Archive(tmp_path, "pit").files()}
+    assert json.loads(again.stdout)["since_entries"] == {"pit": files["2026-01-19"]}
+    assert _noted(tmp_path, AUDIT_NOTE).through == {"pit": "2026-01-20"}
+
+
+@pytest.mark.parametrize("how", ["damaged", "lost"])
+async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted(
+    shop: Shop, tmp_path: Path, how: str
+) -> None:
+    """Named, with what to do; the check and the metrics say it until it is put back."""
+    good = await _pitlink(tmp_path, "archive")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert _metric(shop, "pitlink_archive_sound") == 1
+    path = Archive(tmp_path, "pit").files()[0].path
+    copy = path.read_bytes()
+    if how == "lost":
+        path.unlink()
+    else:
+        # It was a day ago that files were read whole.
+        note = read_note(tmp_path / ARCHIVE_NOTE, ArchiveNote)
+        assert note is not None
+        long_ago = msgspec.structs.replace(note, read_at="2026-01-01T00:00:00Z")
+        (tmp_path / ARCHIVE_NOTE).write_bytes(msgspec.json.encode(long_ago))
+        edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(path)
+    bad = await _pitlink(tmp_path, "archive")
+    assert bad.returncode == 1
+    assert "put a copy back (deploy/ARCHIVE.md" in bad.stderr
+    assert (str(path) if how == "damaged" else "2026-01-18") in bad.stderr
+    note = read_note(tmp_path / ARCHIVE_NOTE, ArchiveNote)
+    assert note is not None
+    assert len(note.problems) == 1
+    assert _metric(shop, "pitlink_archive_sound") == 0
+    checked = await _pitlink(tmp_path, "check")
+    assert "warn  last look at the archive: " in checked.stdout
+    assert "warn  archive of pit: " in checked.stdout
+    path.unlink(missing_ok=True)
+    path.write_bytes(copy)
+    assert (await _pitlink(tmp_path, "archive")).returncode == 0
+    assert _metric(shop, "pitlink_archive_sound") == 1
+    assert "ok    archive of pit: every file is there" in (await _pitlink(tmp_path, "check")).stdout
+
+
+async def test_two_ways_to_begin_an_audit_are_one_too_many(shop: Shop, tmp_path: Path) -> None:
+    assert shop.pit.link.id == "pit"
+    done = await _pitlink(tmp_path, "audit", "--since", "2026-01-18", "--since-last")
+    assert (done.returncode, done.stdout) == (2, "")

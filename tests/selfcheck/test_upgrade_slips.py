@@ -1,0 +1,152 @@
+"""`pitlink upgrade` on links whose claims were paid with slips by the release before."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, cast
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.slips import SLIPS_KEY
+from meters.desk.claims import ClaimsDesk
+from meters.desk.doors import DeskError
+from meters.desk.slips import SlipDesk
+from tests.model.pit import FLOOR, PROGRESSIVE, Pit
+from tests.servers import RedisServer, run_pitlink
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D16")]
+
+BEFORE: Final = 2
+SERVICE: Final = '[service]\nredis = "{url}"\ndata = "{data}"\n'
+POT: Final = (('"pit"', '"pot"'), ('"T-', '"U-'), ("1042", "2042"))
+CLAIMS: Final = ("pit.T-1-2-1", "pit.T-2-2-1", "pot.U-1-2-1", "pot.U-2-2-1")
+
+
+def texts() -> tuple[str, str]:
+    """The floors of the two links; a floor file has one of the heads and both links."""
+    other = FLOOR
+    for before, after in POT:
+        other = other.replace(before, after)
+    return FLOOR, other
+
+
+class Before:
+    """Two links as the release before left them: each win is a hand pay that is validated.
+
+    It took any text as a slip's number, kept it link by link, and reserved nothing.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self.pits = [Pit(redis, text) for text in texts()]
+        self.desk = ClaimsDesk(
+            self.pits[0].floor,
+            {pit.link.id: pit.store for pit in self.pits},
+            lambda _: None,
+            lambda *_: None,
+            lambda _: asyncio.sleep(0),
+        )
+
+    async def play(self) -> None:
+        """Have a hand pay won at each table."""
+        for pit in self.pits:
+            await pit.open()
+            for table in pit.known:
+                await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
+        waiting = [row.claim for row in await self.desk.waiting()]
+        assert sorted(waiting) == [*CLAIMS]
+        for claim in waiting:
+            await self.desk.decide(claim, "validate", "amy")
+
+    async def pay_as_before(self, monkeypatch: pytest.MonkeyPatch, *slips: str) -> None:
+        """Pay the first claims with slips, then leave the store as that release did."""
+
+        @asynccontextmanager
+        async def unreserved(*_: object) -> AsyncIterator[None]:
+            yield
+
+        with monkeypatch.context() as patch:
+            patch.setattr("meters.desk.claims.slip_of", str)
+            patch.setattr(SlipDesk, "reserved", unreserved)
+            for claim, slip in zip(CLAIMS, slips, strict=False):
+                await self.desk.decide(claim, "pay", "ben", slip=slip)
+        for pit in self.pits:
+            await self.redis.hset(pit.store.keys.meters, "schema", str(BEFORE))
+            for table in pit.known:
+                await self.redis.hdel(pit.store.keys.table(table), "held")
+
+    async def pay(self, claim: str, slip: str) -> str:
+        """Pay a claim with this release; its state, or the code of the refusal."""
+        try:
+            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+        except DeskError as error:
+            return error.code
+
+    async def reserved(self) -> dict[str, str]:
+        """Each number that is reserved, with its claim."""
+        rows = cast("dict[bytes, bytes]", await self.redis.hgetall(SLIPS_KEY))
+        return {slip.decode(): text.decode().partition(" ")[2] for slip, text in rows.items()}
+
+
+@pytest.fixture
+async def before(tmp_path: Path) -> AsyncIterator[Before]:
+    with RedisServer() as server:
+        service = SERVICE.format(url=server.url, data=tmp_path / "data")
+        first, other = (text.partition("[[link]]") for text in texts())
+        (tmp_path / "floor.toml").write_text("".join([first[0], service, *first[1:], *other[1:]]))
+        async with Redis(unix_socket_path=str(server.socket_path)) as redis:
+            facility = Before(redis)
+            await facility.play()
+            yield facility
+
+
+def pitlink(home: Path, *command: str) -> tuple[int, str]:
+    """Run a command on the floor file; its status and all that it says."""
+    done = run_pitlink(*command, "--config", str(home / "floor.toml"))
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("slips", "again"),
+    [
+        (("A-1001", "A-1002"), ("A-1001", "a-1002")),
+        ((" a-1001  B", "\uff21-1002"), ("A-1002",)),
+        (("A\u20111001", "A-10\u200b02"), ("A-1001", "a-1002")),
+        (("\u0410-1001", "a\u22121002"), ("A-1001", "A-1002")),
+    ],
+)
+async def test_numbers_of_before_the_upgrade_pay_nothing_after_it(
+    before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slips: Sequence[str],
+    again: Sequence[str],
+) -> None:  # fmt: skip
+    """On no link, however they were written; what was not paid can be paid, and is held."""
+    await before.pay_as_before(monkeypatch, *slips)
+    status, said = pitlink(tmp_path, "upgrade", "--yes")
+    assert status == 0, said
+    assert sorted((await before.reserved()).values()) == [*CLAIMS[:2]]
+    # No payment is refused by what the links' own hashes have.
+    for slip in again:
+        assert [await before.pay(claim, slip) for claim in CLAIMS[2:]] == ["slip_used"] * 2
+    tables = [before.pits[1].store.keys.table(table) for table in ("U-1", "U-2")]
+    assert all([await before.redis.hget(table, "held") for table in tables])
+    assert pitlink(tmp_path, "audit")[0] == 0
+    assert await before.pay(CLAIMS[2], "A-1003") == "paid"
+    assert await before.redis.hget(tables[0], "held") is None
+    status, said = pitlink(tmp_path, "audit")
+    assert status == 0, said
+
+
+async def test_slip_that_paid_on_both_links_is_a_variance_after_the_upgrade(
+    before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no difference, which would keep the link from operating for ever."""
+    await before.pay_as_before(monkeypatch, "A-1001", "A-1002", "A\u20111001")
+    for _ in range(2):
+        status, said = pitlink(tmp_path, "upgrade", "--yes")
+        assert status == 0, said
+    assert await before.reserved() == {"a-1001": CLAIMS[0], "a-1002": CLAIMS[1]}
+    status, said = pitlink(tmp_path, "audit")
+    assert status == 0, said
+    assert f"paid claim {CLAIMS[2]}, and claim {CLAIMS[0]} as well" in " ".join(said.split())

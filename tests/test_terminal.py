@@ -1,0 +1,130 @@
+"""What commands print: nothing stored makes a terminal do anything, wherever it is printed."""
+
+import ast
+import io
+import json
+import re
+import unicodedata
+from pathlib import Path
+from typing import Final
+
+import pytest
+from rich.table import Table
+
+from bonus.console import PlainConsole
+from bonus.printable import (
+    PRINTABLE,
+    PRINTABLE_WORDS,
+    UNPRINTABLE,
+    escape_in_json,
+    escape_unprintable,
+    unprintable_problem,
+)
+from bonus.terminal import print_error, print_json, print_text
+from tests.test_tree import ROOT
+
+HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
+_PRINTERS: Final = {"bonus/terminal.py", "bonus/console.py", "controllers/station.py",
+                    "meters/bench/driver.py", "meters/bench/bare_load.py"}  # fmt: skip
+"""Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
+
+INVISIBLE: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters, marks and a sign that are blank, and no spaces."""
+
+
+def test_the_class_has_every_control_and_format_character_of_unicode() -> None:
+    """And besides them only what Unicode keeps for more of the kind, and what shows nothing."""
+    in_class = re.compile(f"[{UNPRINTABLE}]")
+    for code in range(0x110000):
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+            assert in_class.match(character), hex(code)
+        elif in_class.match(character):
+            kept = category == "Cn" or 0xE0000 <= code <= 0xE0FFF
+            assert kept or character in INVISIBLE, hex(code)
+    assert all(in_class.match(character) for character in INVISIBLE)
+
+
+@pytest.mark.parametrize(
+    "text", ["misdeal", "Zoë's 3rd, 10€", "\u2660\ufe0f Jackpot", "\u4e00", "a\N{NO-BREAK SPACE}b"]
+)
+def test_what_people_write_is_printable(text: str) -> None:
+    assert unprintable_problem(text) is None
+    assert escape_unprintable(text) == text
+    assert re.search(PRINTABLE, text)
+    assert re.search(PRINTABLE_WORDS, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164"]
+)
+def test_what_a_terminal_obeys_or_nobody_sees_is_not(text: str) -> None:
+    assert unprintable_problem(text)
+    assert escape_unprintable(text).isprintable()
+    assert escape_unprintable(text).isascii()
+    assert not re.search(PRINTABLE, text)
+    assert not re.search(PRINTABLE_WORDS, text)
+
+
+def test_json_says_the_same_when_it_is_escaped() -> None:
+    text = json.dumps({"reason": HOSTILE + "\U000e0041"}, ensure_ascii=False)
+    escaped = escape_in_json(f"[\n{text}\n]")
+    assert escaped.replace("\n", "").isprintable()
+    assert json.loads(escaped) == [json.loads(text)]
+
+
+def test_text_is_printed_with_its_control_characters_escaped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_text(f"one\n{HOSTILE}")
+    print_error(HOSTILE)
+    print_json(json.dumps(HOSTILE, ensure_ascii=False).encode())
+    said = capsys.readouterr()
+    assert said.out.startswith("one\na\\x1b[2Jb\\x9b31mc")
+    for line in (said.out + said.err).splitlines():
+        assert line.isprintable()
+
+
+def test_a_console_prints_colors_and_nothing_that_its_text_holds() -> None:
+    """In lines, in tables, and as markup, which text is never taken for."""
+    sink = io.StringIO()
+    console = PlainConsole()
+    console.file = sink
+    console._color_system = None
+    table = Table("Name")
+    table.add_row(f"[bold]{HOSTILE}[/bold]")
+    console.print(table)
+    console.print(f"[red]{HOSTILE}\nsecond")
+    console.print_line(f"{HOSTILE}\nthird")
+    said = sink.getvalue()
+    assert "[bold]" in said
+    assert "[red]" in said
+    assert r"\nthird" in said
+    for line in said.split("\n"):
+        assert line.isprintable(), line
+
+
+def test_commands_print_nowhere_else() -> None:
+    """No other file writes to standard output or error, or makes a console of its own."""
+    found = []
+    for room in ("bonus", "meters", "controllers"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if name not in _PRINTERS:
+                found += [f"{name}:{line} {what}" for line, what in _prints(path)]
+    assert found == []
+
+
+def _prints(path: Path) -> list[tuple[int, str]]:
+    """The calls of a file that print by themselves."""
+    calls = [
+        (node.lineno, ast.unparse(node.func))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+    own = re.compile(
+        r"(sys\.(__)?std(out|err)(__)?(\.buffer)?\.write(lines)?|print|(rich\.)?(console\.)?Console"
+        r"|rich\.print|pprint|typer\.secho)"
+    )
+    return [(line, what) for line, what in calls if own.fullmatch(what)]

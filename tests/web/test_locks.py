@@ -1,0 +1,119 @@
+"""Too many wrong PINs over HTTP: a stranger locks out nobody but themselves (duty D20)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from playwright.async_api import Browser, expect
+
+from meters.web.security import DEVICE_COOKIE
+from tests.servers import RedisServer
+from tests.web.floor_hand import FloorRoom, answer, check_accessible, floor_room, press
+from tests.web.stand import PIN, Stand
+from tests.web.test_api import error_of
+
+SIGN_IN = "/api/v1/sign-in"
+STRANGER = "203.0.113.66"
+HERS = "203.0.113.7"
+WRONG = "271828"
+
+
+@pytest.fixture
+async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+    """A stand where people can sign in."""
+    stand = Stand(redis=shared_redis_server)
+    await stand.start()
+    await stand.add_staff()
+    yield stand
+    await stand.stop()
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+async def sign_in(
+    stand: Stand, client: str, pin: str = PIN, device: str = "", name: str = "Flo"
+) -> httpx.Response:
+    """Try to sign in from an address, behind a proxy on the service's machine."""
+    headers = {"X-Forwarded-For": client, "X-Forwarded-Proto": "https"}
+    if device:
+        headers["Cookie"] = f"{DEVICE_COOKIE}={device}"
+    async with httpx.AsyncClient(base_url=stand.url, timeout=20) as asking:
+        return await asking.post(SIGN_IN, json={"name": name, "pin": pin}, headers=headers)
+
+
+def device_of(answer: httpx.Response) -> str:
+    """The token that a browser was given for its device."""
+    (cookie,) = [
+        each for each in answer.headers.get_list("set-cookie") if each.startswith(DEVICE_COOKIE)
+    ]
+    value, *rest = [part.strip() for part in cookie.split(";")]
+    assert {"httponly", "secure", "samesite=strict", "path=/"} <= {each.lower() for each in rest}
+    return value.partition("=")[2]
+
+
+@pytest.mark.duty("D20")
+async def test_a_stranger_who_tries_again_and_again_locks_nobody_else_out(stand: Stand) -> None:
+    for _ in range(3):
+        answers = [await sign_in(stand, STRANGER, WRONG) for _ in range(6)]
+        assert answers[-1].status_code == 429
+        assert (await sign_in(stand, STRANGER)).status_code == 429
+        assert (await sign_in(stand, HERS)).status_code == 200
+
+
+async def test_many_at_once_from_one_address_lock_that_address_alone(stand: Stand) -> None:
+    names = [f"Nobody {at}" for at in range(4)] + ["Flo"] * 8
+    for _ in range(3):
+        await asyncio.gather(*(sign_in(stand, STRANGER, WRONG, name=name) for name in names))
+    assert (await sign_in(stand, STRANGER)).status_code == 429
+    assert (await sign_in(stand, HERS)).status_code == 200
+
+
+async def test_a_device_that_has_signed_in_tries_on_where_strangers_have_locked_it(
+    stand: Stand,
+) -> None:
+    """Where a proxy hides who is who, say: all have one address."""
+    first = await sign_in(stand, HERS)
+    device = device_of(first)
+    for at in range(20):
+        await sign_in(stand, HERS, WRONG, name="Flo" if at < 5 else f"Nobody {at}")
+    locked = await sign_in(stand, HERS)
+    assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
+    again = await sign_in(stand, HERS, device=device)
+    assert again.status_code == 200
+    assert device_of(again) == device
+    for made_up in ("x" * 43, "short", "x" * 5_000):
+        assert (await sign_in(stand, HERS, device=made_up)).status_code == 429
+
+
+async def test_an_administrator_unlocks_and_enabling_needs_a_disabled_user(stand: Stand) -> None:
+    for _ in range(5):
+        await sign_in(stand, STRANGER, WRONG)
+    async with stand.signed_in("Ada") as ada:
+        (row,) = [row for row in (await ada.get("/api/v1/users")).json() if row["name"] == "Flo"]
+        (lock,) = row["locked"]
+        assert (lock["where"], lock["address"]) == ("name", STRANGER)
+        assert lock["until"].endswith("Z")
+        refused = await ada.post("/api/v1/users/Flo/enable")
+        assert (refused.status_code, error_of(refused)) == (409, "wrong_state")
+        unlocked = await ada.post("/api/v1/users/Flo/unlock")
+        assert (unlocked.status_code, unlocked.json()["locked"]) == (200, [])
+    assert (await sign_in(stand, STRANGER)).status_code == 200
+
+
+async def test_the_page_shows_a_lock_and_lifts_it(room: FloorRoom) -> None:
+    for _ in range(5):
+        await sign_in(room.stand, STRANGER, WRONG)
+    page = await room.signed_in("Ada", "people", bypass_csp=True)
+    user = page.locator('[data-user="Flo"]')
+    await expect(user).to_contain_text(f"Locked out at {STRANGER} until")
+    await check_accessible(page)
+    await press(user, "Unlock")
+    await answer(page, "Unlock")
+    await expect(user).not_to_contain_text("Locked out")
+    await expect(page.locator(".log li").first).to_contain_text("User unlocked")
+    assert (await sign_in(room.stand, STRANGER)).status_code == 200
