@@ -1,4 +1,4 @@
-"""The service's commands: serve, audit, check, bench."""
+"""The service's commands: serve, audit and check."""
 
 import asyncio
 from datetime import datetime
@@ -13,7 +13,6 @@ from bonus.terminal import print_text
 from meters.wire.floor import Floor, read_floor
 from meters.wire.log_options import LogLevel, LogLevelOption, LogOption
 from meters.wire.parts import is_listening_address
-from meters.wire.stop_signals import run_until_stopped
 
 ConfigOption = Annotated[
     Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
@@ -142,63 +141,6 @@ def check(config: ConfigOption) -> None:
     from meters.check import run_check
 
     if not asyncio.run(run_check(config)):
-        raise typer.Exit(1)
-
-
-def bench(
-    *,
-    tables: Annotated[
-        int, typer.Option(min=2, help="Tables that send at once; later ten times as many.")
-    ] = 2_000,
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="How long each phase is timed in each pass.")
-    ] = 5.0,
-    passes: Annotated[
-        int, typer.Option(min=1, help="How often the phases are gone through; medians are taken.")
-    ] = 3,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few seconds in all, to see that it works.")
-    ] = False,
-    rules: Annotated[
-        bool,
-        typer.Option("--rules", help="Measure `settle` and `odds` instead; needs no server."),
-    ] = False,
-    sizing: Annotated[
-        bool,
-        typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
-    ] = False,
-) -> None:
-    """Measure the meter service on parts of its own, and print the figures as one JSON object.
-
-    It starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`, plays many
-    tables from another process, and compares the books at the end. Exit status 1 where anything
-    was lost.
-
-    With --rules it measures how many rounds a second `pitlink settle` settles on one core, every
-    position taken and every wager placed, and what time and memory `pitlink odds` takes for all.
-
-    With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
-    wagers, the append-only file, the archive, what comes back when a day is archived, and how long
-    audit, archive and the service's start take. Some minutes.
-    """
-    if rules and sizing:
-        raise typer.BadParameter("--rules and --sizing are two measurements: give one")
-    if rules:
-        from meters.bench.rules import measure_rules
-
-        measure_rules(seconds=0.1 if quick else seconds, passes=1 if quick else passes)
-        return
-    if sizing:
-        from meters.bench.sizing import course
-
-        sizes = course.QUICK if quick else course.WHOLE
-        course.write_sizing(run_until_stopped(course.measure_sizing(sizes)))
-        return
-    from meters.bench.run import QUICK, Plan, run_bench, write_report
-
-    report = run_until_stopped(run_bench(QUICK if quick else Plan(tables, seconds, passes)))
-    write_report(report)
-    if not report.nothing_lost:
         raise typer.Exit(1)
 
 

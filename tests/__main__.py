@@ -5,6 +5,7 @@ import sys
 from typing import Final
 
 RUNS: Final = {
+    "bench": "tests.bench.command",
     "chaos": "tests.chaos.run",
     "flood": "tests.fuzz.flood",
     "fuzz": "tests.fuzz.run",

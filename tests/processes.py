@@ -25,8 +25,14 @@ def pitlink_command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "from bonus.main import run; run()", *arguments]
 
 
+def bench_command(*arguments: str) -> list[str]:
+    """The command line of the benchmark."""
+    return [sys.executable, "-m", "tests", "bench", *arguments]
+
+
 def run_pitlink(
     *arguments: str,
+    program: Callable[..., list[str]] = pitlink_command,
     stdin: str | bytes | None = None,
     timeout_s: float = 2 * LONG_S,
     env: Mapping[str, str] | None = None,
@@ -34,7 +40,7 @@ def run_pitlink(
 ) -> subprocess.CompletedProcess[str]:
     """Run `pitlink` to its end and give its status, output and errors as text."""
     done = subprocess.run(
-        dies_with_us(pitlink_command(*arguments)),
+        dies_with_us(program(*arguments)),
         input=stdin.encode() if isinstance(stdin, str) else (stdin or b""),
         capture_output=True,
         timeout=timeout_s,
@@ -63,6 +69,7 @@ class Pitlink:
 
     Args:
         arguments: the command's.
+        program: makes the command line of them.
         stdin: whether its standard input is kept open.
         env: its environment.
         cwd: its working directory.
@@ -75,12 +82,13 @@ class Pitlink:
     def __init__(
         self,
         *arguments: str,
+        program: Callable[..., list[str]] = pitlink_command,
         stdin: bool = False,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         deaf: bool = False,
     ) -> None:
-        command = pitlink_command(*arguments)
+        command = program(*arguments)
         if deaf:
             command = [sys.executable, "-c", _DEAF, *command]
         self._home = Path(tempfile.mkdtemp(prefix="plt-"))

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from tests.mqtt.stand import Stand
+from tests.processes import bench_command
 from tests.servers import Pitlink, free_port, pitlink_command
 from tests.test_tree import ROOT
 
@@ -164,7 +165,7 @@ def test_a_benchmark_ends_all_that_it_started(tmp_path: Path, options: tuple[str
     place = tmp_path / "place"
     place.mkdir()
     surroundings = {**os.environ, "TMPDIR": str(place)}
-    with Pitlink("bench", *options, env=surroundings, deaf=True) as bench:
+    with Pitlink(*options, program=bench_command, env=surroundings, deaf=True) as bench:
         bench.until(lambda: any(place.iterdir()), what="parts started")
         assert bench.stop() == 130
         assert "Traceback" not in bench.errors

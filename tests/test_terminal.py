@@ -25,7 +25,7 @@ from tests.test_tree import ROOT
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
 _PRINTERS: Final = {"bonus/terminal.py", "bonus/console.py", "controllers/station.py",
-                    "meters/bench/driver.py", "meters/bench/bare_load.py"}  # fmt: skip
+                    "tests/bench/driver.py", "tests/bench/bare_load.py"}  # fmt: skip
 """Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
 
 INVISIBLE: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"

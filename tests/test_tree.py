@@ -173,14 +173,10 @@ def test_rules_have_no_clock_socket_or_chance() -> None:
 
 
 def test_draws_come_from_the_secure_source() -> None:
-    """In the service a random number is money, save for the jitter of a wait.
-
-    The benchmark's tables are a simulation, which is seeded to be repeated.
-    """
+    """In the service a random number is money, except for the jitter of a wait."""
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in of_room("meters")
-        if path.parent.name != "bench"
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)

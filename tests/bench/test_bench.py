@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.processes import Pitlink, run_pitlink
+from tests.processes import Pitlink, bench_command, run_pitlink
 from tests.waiting import eventually, require
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ def test_quick_prints_every_figure_and_the_books_agree(
     place: Path, surroundings: dict[str, str]
 ) -> None:
     """One JSON object on standard output, whatever the machine is busy with."""
-    done = run_pitlink("bench", "--quick", env=surroundings, timeout_s=300)
+    done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=300)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     assert set(report) == set(FIGURES) | SINGLE
@@ -130,9 +130,11 @@ def test_interrupted_ends_all_that_it_started(
     place: Path, surroundings: dict[str, str], how: signal.Signals, status: int
 ) -> None:
     """Ctrl-C in the middle: parts and files are gone; of a killed benchmark, the parts."""
-    with Pitlink("bench", "--tables", "50", "--seconds", "60", env=surroundings) as bench:
+    with Pitlink(
+        "--tables", "50", "--seconds", "60", program=bench_command, env=surroundings
+    ) as bench:
         bench.until(
-            lambda: any("meters.bench.driver" in line for line in processes_in(place)),
+            lambda: any("tests.bench.driver" in line for line in processes_in(place)),
             within_s=60,
             what="the load running",
         )
@@ -146,15 +148,15 @@ def test_interrupted_ends_all_that_it_started(
 
 def test_without_mosquitto_says_what_is_missing(place: Path, surroundings: dict[str, str]) -> None:
     """A part that is not there is a user's matter: one line, no traceback, status 1."""
-    done = run_pitlink("bench", "--quick", env={**surroundings, "PATH": str(place)})
+    done = run_pitlink("--quick", program=bench_command, env={**surroundings, "PATH": str(place)})
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "\npitlink: no mosquitto on PATH" in done.stderr
+    assert "\npython -m tests bench: no mosquitto on PATH" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_wrong_usage_is_refused() -> None:
     """Fewer than two tables cannot be on two links."""
-    done = run_pitlink("bench", "--tables", "1")
+    done = run_pitlink("--tables", "1", program=bench_command)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

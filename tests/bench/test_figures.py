@@ -9,18 +9,18 @@ import pytest
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import MeterKind
-from meters.bench.books import Tally
-from meters.bench.events import EventWriter
-from meters.bench.floor import FloorParts, floor_text, table_address
-from meters.bench.latency import LatencyWatch, percentiles
-from meters.bench.orders import Finished, LinkBooks
-from meters.bench.report import Books, compare_books
-from meters.bench.stand import AuditedLink, AuditedMeter, AuditedTotals, AuditResult
-from meters.bench.traffic import Traffic
 from meters.known import known_tables
 from meters.wire import topics
 from meters.wire.floor import parse_floor
 from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
+from tests.bench.books import Tally
+from tests.bench.events import EventWriter
+from tests.bench.floor import FloorParts, floor_text, table_address
+from tests.bench.latency import LatencyWatch, percentiles
+from tests.bench.orders import Finished, LinkBooks
+from tests.bench.report import Books, compare_books
+from tests.bench.stand import AuditedLink, AuditedMeter, AuditedTotals, AuditResult
+from tests.bench.traffic import Traffic
 
 PARTS = FloorParts(
     broker="mqtt://127.0.0.1:1", redis="unix:///none", http="127.0.0.1:2", data="/none"

@@ -1,4 +1,4 @@
-"""`pitlink bench --sizing`: what it prints on real parts, and how its figures are reckoned."""
+"""The output of `python -m tests bench --sizing` on real parts, and how it is computed."""
 
 import json
 import os
@@ -12,15 +12,15 @@ import msgspec
 import pytest
 
 from bonus.wagers import MeterKind
-from meters.bench.events import EventWriter
-from meters.bench.floor import FloorParts, bare_floor_text
-from meters.bench.sizing.figures import Archived, Played, Step, mix_figures, slope
-from meters.bench.sizing.memory import Held, Memory
-from meters.bench.sizing.parts import Seconds
-from meters.bench.sizing.play import MIXES
 from meters.wire.floor import parse_floor
 from meters.wire.messages import TABLE_EVENT, Result, Wagers
-from tests.processes import run_pitlink
+from tests.bench.events import EventWriter
+from tests.bench.floor import FloorParts, bare_floor_text
+from tests.bench.sizing.figures import Archived, Played, Step, mix_figures, slope
+from tests.bench.sizing.memory import Held, Memory
+from tests.bench.sizing.parts import Seconds
+from tests.bench.sizing.play import MIXES
+from tests.processes import bench_command, run_pitlink
 from tests.waiting import eventually, require
 
 PARTS: Final = FloorParts(
@@ -140,7 +140,7 @@ def test_floor_without_tables_is_one_that_the_service_reads() -> None:
 
 
 def test_two_measurements_at_once_are_refused() -> None:
-    done = run_pitlink("bench", "--sizing", "--rules")
+    done = run_pitlink("--sizing", "--rules", program=bench_command)
     assert (done.returncode, done.stdout) == (2, "")
     assert "give one" in done.stderr
 
@@ -168,7 +168,7 @@ def test_quick_measures_everything_and_leaves_nothing(place: Path) -> None:
     daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
     env = {**os.environ, "PATH": path, "TMPDIR": str(place)}
-    done = run_pitlink("bench", "--sizing", "--quick", env=env, timeout_s=400)
+    done = run_pitlink("--sizing", "--quick", program=bench_command, env=env, timeout_s=400)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     assert told(report, "redis_bytes_per_link", "redis_bytes_per_meter")

@@ -197,4 +197,4 @@ class TestUsers:
 
 def test_the_contract_s_commands_are_all_there() -> None:
     """`odds` belongs to a later part."""
-    assert set(COMMANDS) >= {"audit", "bench", "check", "demo", "serve", "settle", "table"}
+    assert set(COMMANDS) >= {"audit", "check", "demo", "serve", "settle", "table"}

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Final
 
-from meters.bench.client import LoadClient
 from meters.mqtt.packets import text
+from tests.bench.client import LoadClient
 from tests.fuzz.flooder import KINDS
 from tests.mqtt.events import encode, void, wagers
 from tests.mqtt.stand import Stand

@@ -8,8 +8,8 @@ import sys
 from random import Random
 from typing import Final
 
-from meters.bench.client import LoadClient
 from meters.mqtt.packets import text
+from tests.bench.client import LoadClient
 from tests.fuzz.junk import mutated
 from tests.fuzz.service_targets import EVENTS
 

@@ -327,8 +327,6 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
     books, people = called_by("meters.books"), called_by("meters.people")
     for source in Path(str(files("meters"))).rglob("*.py"):
-        if "bench" in source.parts:
-            continue
         asked = {name.replace("config_get", "config|get") for name in asked_by(source)}
         if "failover" in source.parts or source.name == "redis_health.py":
             every |= asked

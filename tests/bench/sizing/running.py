@@ -5,13 +5,13 @@ from functools import partial
 from typing import Final
 
 from bonus.errors import UserError
-from meters.bench.floor import WAGERS_AN_EVENT, floor_text, table_address
-from meters.bench.orders import Measured, MeasureRounds
-from meters.bench.sizing.books import SEED
-from meters.bench.sizing.figures import OutboxFigures, ServiceFigures, Sizes, slope
-from meters.bench.sizing.parts import play_agent, rss_bytes, running_service
-from meters.bench.sizing.place import a_place
-from meters.bench.stand import Stand, stand
+from tests.bench.floor import WAGERS_AN_EVENT, floor_text, table_address
+from tests.bench.orders import Measured, MeasureRounds
+from tests.bench.sizing.books import SEED
+from tests.bench.sizing.figures import OutboxFigures, ServiceFigures, Sizes, slope
+from tests.bench.sizing.parts import play_agent, rss_bytes, running_service
+from tests.bench.sizing.place import a_place
+from tests.bench.stand import Stand, stand
 
 _TIMES: Final = 6
 _PHASE_MAX_S: Final = 600.0

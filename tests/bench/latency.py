@@ -9,12 +9,12 @@ from typing import Final
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import MeterKind
-from meters.bench.books import Tally
-from meters.bench.floor import LINKS
-from meters.bench.orders import LatencyMeasured, Percentiles
-from meters.bench.traffic import Table, Traffic
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
+from tests.bench.books import Tally
+from tests.bench.floor import LINKS
+from tests.bench.orders import LatencyMeasured, Percentiles
+from tests.bench.traffic import Table, Traffic
 
 _SHOWN: Final = MeterKind.PROGRESSIVE
 """The meter that is watched; every event feeds it."""

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
-from meters.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
 from meters.embedded.broker import LOOPBACK
 from meters.mqtt.packets import PACKET_IDS, publish_packet
+from tests.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
 
 Deliver = Callable[[Sequence[tuple[bytes, bytes]]], None]
 """Is given the topics and payloads that one read of the socket brought."""

@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from meters.bench.floor import POSITIONS, WAGERS_AN_EVENT
-from meters.bench.machine import Machine
-from meters.bench.orders import Finished, LatencyMeasured, Measured, Percentiles
-from meters.bench.stand import AuditResult
+from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT
+from tests.bench.machine import Machine
+from tests.bench.orders import Finished, LatencyMeasured, Measured, Percentiles
+from tests.bench.stand import AuditResult
 
 _US_PER_S: Final = 1e6
 
@@ -111,7 +111,7 @@ class Books(_Figures, frozen=True, kw_only=True):
 
 
 class Report(_Figures, frozen=True, kw_only=True):
-    """What `pitlink bench` prints."""
+    """What `python -m tests bench` prints."""
 
     machine: Machine
     settings: Settings

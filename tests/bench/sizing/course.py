@@ -8,14 +8,14 @@ import msgspec
 
 from bonus.console import PlainConsole
 from bonus.terminal import print_json
-from meters.bench.machine import this_machine
-from meters.bench.sizing.books import by_tables, grow, opened_bytes
-from meters.bench.sizing.ever import bytes_for_ever
-from meters.bench.sizing.figures import Played, Sizes, SizingReport, mix_figures, slope
-from meters.bench.sizing.play import MIXES, end_if_asked
-from meters.bench.sizing.running import measure_running
 from meters.wire.log_options import LogLevel
 from meters.wire.logs import log_to
+from tests.bench.machine import this_machine
+from tests.bench.sizing.books import by_tables, grow, opened_bytes
+from tests.bench.sizing.ever import bytes_for_ever
+from tests.bench.sizing.figures import Played, Sizes, SizingReport, mix_figures, slope
+from tests.bench.sizing.play import MIXES, end_if_asked
+from tests.bench.sizing.running import measure_running
 
 WHOLE: Final = Sizes(
     mixes=tuple(mix.name for mix in MIXES),

@@ -13,8 +13,6 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from meters.bench.events import EventWriter
-from meters.bench.floor import METERS, POSITIONS
 from meters.books.readings import ReadingBook
 from meters.books.store import LinkStore
 from meters.desk.claims import ClaimsDesk
@@ -25,6 +23,8 @@ from meters.metrics import Metrics
 from meters.wire.clock import now
 from meters.wire.floor import Floor
 from meters.wire.gaming_day import GamingDays
+from tests.bench.events import EventWriter
+from tests.bench.floor import METERS, POSITIONS
 
 _ACTOR: Final = "benchmark"
 _ACCEPTED: Final = b'"status":"accepted"'

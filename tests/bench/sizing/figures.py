@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from meters.bench.machine import Machine
-from meters.bench.sizing.memory import Held, Memory
-from meters.bench.sizing.parts import Seconds
-from meters.bench.sizing.play import Mix
+from tests.bench.machine import Machine
+from tests.bench.sizing.memory import Held, Memory
+from tests.bench.sizing.parts import Seconds
+from tests.bench.sizing.play import Mix
 
 MILLION: Final = 1_000_000
 
@@ -162,7 +162,7 @@ class OutboxFigures(_Figures, frozen=True, kw_only=True):
 
 
 class SizingReport(_Figures, frozen=True, kw_only=True):
-    """What `pitlink bench --sizing` prints.
+    """What `python -m tests bench --sizing` prints.
 
     Attributes:
         redis_bytes_per_link: opened, with one meter.

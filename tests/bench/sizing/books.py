@@ -10,13 +10,13 @@ from typing import Final
 
 from meters.archive.archiver import Archiver
 from meters.archive.days import Archive
-from meters.bench.floor import bare_floor_text, floor_text
-from meters.bench.sizing.figures import Archived, Sizes, Step
-from meters.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
-from meters.bench.sizing.parts import rss_bytes, running_service, timed
-from meters.bench.sizing.place import Place, a_place
-from meters.bench.sizing.play import Mix, PlayedFloor
 from meters.books.store import LinkStore
+from tests.bench.floor import bare_floor_text, floor_text
+from tests.bench.sizing.figures import Archived, Sizes, Step
+from tests.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
+from tests.bench.sizing.parts import rss_bytes, running_service, timed
+from tests.bench.sizing.place import Place, a_place
+from tests.bench.sizing.play import Mix, PlayedFloor
 
 SEED: Final = 649
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from meters.bench.floor import FloorParts
-from meters.bench.parts import free_port
-from meters.bench.stand import start_broker, start_redis
 from meters.embedded.broker import LOOPBACK
 from meters.failover.shards import redis_of
 from meters.people.keys import PEOPLE_TAG
 from meters.redis_connection import open_redis
 from meters.wire.floor import Floor, read_floor
+from tests.bench.floor import FloorParts
+from tests.bench.parts import free_port
+from tests.bench.stand import start_broker, start_redis
 
 
 @dataclass(frozen=True, slots=True)

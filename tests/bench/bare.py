@@ -1,6 +1,6 @@
 """The measure of what aiomqtt itself can do: a subscriber that takes messages and does nothing.
 
-Run as ``python -m meters.bench.bare PORT PATTERN WINDOW``. After each `WINDOW` messages it says so
+Run as ``python -m tests.bench.bare PORT PATTERN WINDOW``. After each `WINDOW` messages it says so
 on its broker, with the moment at which the last one came: a single publish in thousands.
 """
 

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.terminal import print_json
-from meters.bench.machine import this_machine
-from meters.bench.orders import (
+from tests.bench.machine import this_machine
+from tests.bench.orders import (
     Finding,
     Finish,
     Finished,
@@ -24,8 +24,8 @@ from meters.bench.orders import (
     MeasureWagers,
     Order,
 )
-from meters.bench.report import Pass, Report, make_report, settings_of
-from meters.bench.stand import Stand, stand
+from tests.bench.report import Pass, Report, make_report, settings_of
+from tests.bench.stand import Stand, stand
 
 TEN_TIMES: Final = 10
 ROUNDS_PER_S: Final = 200

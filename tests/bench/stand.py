@@ -14,12 +14,12 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
-from meters.bench.floor import FloorParts, floor_text
-from meters.bench.orders import FINDING, Failed, Finding, Order, Start
-from meters.bench.parts import Part, free_port, part
 from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
 from meters.embedded.redis_server import redis_answers, redis_command, socket_path
 from meters.wire.topics import EVERY_TABLE_OUT
+from tests.bench.floor import FloorParts, floor_text
+from tests.bench.orders import FINDING, Failed, Finding, Order, Start
+from tests.bench.parts import Part, free_port, part
 
 _PORT_TRIES: Final = 3
 _READY_WITHIN_S: Final = 240.0
@@ -174,7 +174,7 @@ async def stand(
 
 
 def _module(name: str) -> list[str]:
-    return [sys.executable, "-P", "-m", f"meters.bench.{name}"]
+    return [sys.executable, "-P", "-m", f"tests.bench.{name}"]
 
 
 def _made(home: Path) -> Path:

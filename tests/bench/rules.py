@@ -51,7 +51,7 @@ class OddsFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RulesReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `pitlink bench --rules` prints."""
+    """What `python -m tests bench --rules` prints."""
 
     cores: int
     settle: dict[str, SettleFigures]
@@ -83,7 +83,7 @@ def measure_rules(*, seconds: float, passes: int) -> None:
 
 
 def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigures:
-    rng = random.Random(_SEED)  # noqa: S311  (a simulation)
+    rng = random.Random(_SEED)
     told = list(_rounds(chapter, rng))
     lines = b"".join(msgspec.json.encode(one) + b"\n" for one in told)
     rates = [_rate(lines, seconds) for _ in range(passes)]

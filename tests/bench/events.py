@@ -14,9 +14,9 @@ import msgspec
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands import three_card_strength
 from bonus.wagers import MeterKind
-from meters.bench.floor import METERS, POSITIONS, WAGER_CENTS
 from meters.wire.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
+from tests.bench.floor import METERS, POSITIONS, WAGER_CENTS
 
 _DEALS: Final = 4_096
 _CARDS: Final = 3
@@ -42,7 +42,7 @@ class EventWriter:
             msgspec.json.encode(_wagered(positions, meters)),
         )
         self._void = b'{"type":"void","at":"%b","reason":"benchmark","seq":%%d,"round":"R%%d"}' % at
-        rng = random.Random(seed)  # noqa: S311  (simulated cards)
+        rng = random.Random(seed)
         self._results = [
             b'{"type":"result","at":"%b",%b,"seq":%%d,"round":"R%%d"}'
             % (at, _deal(rng, positions, meters))

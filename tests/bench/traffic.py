@@ -7,13 +7,13 @@ from typing import Final
 
 import msgspec
 
-from meters.bench.books import Tally
-from meters.bench.client import LoadClient
-from meters.bench.events import EventWriter
-from meters.bench.floor import LINKS, table_address
-from meters.bench.packets import PacketError
 from meters.mqtt.packets import text
 from meters.wire import topics
+from tests.bench.books import Tally
+from tests.bench.client import LoadClient
+from tests.bench.events import EventWriter
+from tests.bench.floor import LINKS, table_address
+from tests.bench.packets import PacketError
 
 _REPEAT_S: Final = (2.0, 16.0)
 """After so long without any answer, what is unanswered is sent again; the time doubles up to the

@@ -1,6 +1,6 @@
 """The load: a process of its own that plays the tables, told what to measure by its parent.
 
-Run as ``python -m meters.bench.driver``: one order a line on standard input, one finding a line on
+Run as ``python -m tests.bench.driver``: one order a line on standard input, one finding a line on
 standard output. It ends with its input.
 """
 
@@ -16,13 +16,15 @@ from typing import Final
 import msgspec
 import uvloop
 
-from meters.bench.bare_load import BareLoad
-from meters.bench.client import LoadClient
-from meters.bench.cpu import cpu_seconds, used_since
-from meters.bench.events import EventWriter
-from meters.bench.floor import LINKS
-from meters.bench.latency import LatencyWatch
-from meters.bench.orders import (
+from meters.wire import topics
+from meters.wire.messages import CONTROLLER_BEAT, ControllerBeat
+from tests.bench.bare_load import BareLoad
+from tests.bench.client import LoadClient
+from tests.bench.cpu import cpu_seconds, used_since
+from tests.bench.events import EventWriter
+from tests.bench.floor import LINKS
+from tests.bench.latency import LatencyWatch
+from tests.bench.orders import (
     ORDER,
     Failed,
     Finding,
@@ -37,10 +39,8 @@ from meters.bench.orders import (
     Ready,
     Start,
 )
-from meters.bench.packets import PacketError
-from meters.bench.traffic import NoAnswerError, Table, Traffic
-from meters.wire import topics
-from meters.wire.messages import CONTROLLER_BEAT, ControllerBeat
+from tests.bench.packets import PacketError
+from tests.bench.traffic import NoAnswerError, Table, Traffic
 
 _OPERABLE_WITHIN_S: Final = 60.0
 _LINE_BYTES_MAX: Final = 1 << 20

@@ -8,9 +8,9 @@ import msgspec
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM
 from bonus.wagers import MeterKind
-from meters.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
-from meters.bench.orders import LinkBooks
 from meters.wire.messages import Reply
+from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
+from tests.bench.orders import LinkBooks
 
 _PERCENT: Final = b'"percent"'
 _WHOLE_METER: Final = 100

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
-from meters.bench.cpu import cpu_seconds
-from meters.bench.parts import Part, part
-from meters.bench.stand import PITLINK
 from meters.embedded.broker import LOOPBACK
+from tests.bench.cpu import cpu_seconds
+from tests.bench.parts import Part, part
+from tests.bench.stand import PITLINK
 
 _COMMAND_WITHIN_S: Final = 1_200.0
 _ROUND_WITHIN_S: Final = 60.0

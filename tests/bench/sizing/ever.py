@@ -4,15 +4,15 @@ from typing import Final
 
 import msgspec
 
-from meters.bench.floor import FloorParts, floor_text
-from meters.bench.sizing.memory import bytes_of
-from meters.bench.sizing.place import a_place
 from meters.books.changes import ChangeBook
 from meters.books.store import LinkStore
 from meters.desk.proposals import adjustment
 from meters.desk.rows import Adjustment
 from meters.people.log import OperatorsLog
 from meters.people.store import PeopleStore
+from tests.bench.floor import FloorParts, floor_text
+from tests.bench.sizing.memory import bytes_of
+from tests.bench.sizing.place import a_place
 
 _UNITS: Final = 1_000
 _PROPOSALS: Final = 20

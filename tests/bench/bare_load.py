@@ -6,10 +6,10 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from meters.bench.bare import SUBSCRIBED, WINDOW_TAKEN
-from meters.bench.client import LoadClient
-from meters.bench.events import EventWriter
-from meters.bench.traffic import NoAnswerError, Table
+from tests.bench.bare import SUBSCRIBED, WINDOW_TAKEN
+from tests.bench.client import LoadClient
+from tests.bench.events import EventWriter
+from tests.bench.traffic import NoAnswerError, Table
 
 _WITHIN_S: Final = 60.0
 _NS_PER_S: Final = 1e9

@@ -1,1 +1,0 @@
-"""How large a floor becomes, measured: `pitlink bench --sizing`."""

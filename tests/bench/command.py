@@ -1,0 +1,84 @@
+"""`python -m tests bench`: measure the service, the rules, or how large a floor becomes."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bonus.errors import UserError
+from bonus.signals import hear_signals
+from bonus.terminal import print_defect, print_error
+from meters.wire.stop_signals import run_until_stopped
+from tests.bench.rules import measure_rules
+from tests.bench.run import QUICK, Plan, run_bench, write_report
+from tests.bench.sizing import course
+
+
+def bench(
+    *,
+    tables: Annotated[
+        int, typer.Option(min=2, help="Tables that send at once; later ten times as many.")
+    ] = 2_000,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="How long each phase is timed in each pass.")
+    ] = 5.0,
+    passes: Annotated[
+        int, typer.Option(min=1, help="How often the phases are gone through; medians are taken.")
+    ] = 3,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few seconds in all, to see that it works.")
+    ] = False,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="Measure `settle` and `odds` instead; needs no server."),
+    ] = False,
+    sizing: Annotated[
+        bool,
+        typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
+    ] = False,
+) -> None:
+    """Measure the meter service on parts of its own, and print the figures as one JSON object.
+
+    It starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`, plays many
+    tables from another process, and compares the books at the end. Exit status 1 where anything
+    was lost.
+
+    With --rules it measures how many rounds a second `pitlink settle` settles on one core, every
+    position taken and every wager placed, and what time and memory `pitlink odds` takes for all.
+
+    With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
+    wagers, the append-only file, the archive, what comes back when a day is archived, and how long
+    audit, archive and the service's start take. Some minutes.
+    """
+    if rules and sizing:
+        raise typer.BadParameter("--rules and --sizing are two measurements: give one")
+    if rules:
+        measure_rules(seconds=0.1 if quick else seconds, passes=1 if quick else passes)
+        return
+    if sizing:
+        sizes = course.QUICK if quick else course.WHOLE
+        course.write_sizing(run_until_stopped(course.measure_sizing(sizes)))
+        return
+    report = run_until_stopped(run_bench(QUICK if quick else Plan(tables, seconds, passes)))
+    write_report(report)
+    if not report.nothing_lost:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command, and end with its exit status as `pitlink` does."""
+    hear_signals()
+    sys.excepthook = print_defect
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(bench)
+    try:
+        app(prog_name="python -m tests bench")
+    except UserError as error:
+        print_error(f"python -m tests bench: {error}")
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

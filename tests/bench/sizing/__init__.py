@@ -1,0 +1,1 @@
+"""How large a floor becomes, measured: `python -m tests bench --sizing`."""
