@@ -5,6 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from meters.intake.refusals import refusal_texts
 from meters.schema import SCHEMA
 
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
@@ -36,6 +37,8 @@ def _flatten(text: str, seen: set[str]) -> str:
 
 
 def _read(name: str) -> str:
+    if name == "includes/refusal_texts":
+        return f"local REFUSALS = [==[{refusal_texts()}]==]"
     try:
         return (files("meters.books") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -158,9 +158,8 @@ class PaidDue:
 class Answer:
     """What the script made of one step.
 
-    `text` is the reply, the expected seq of a gap, or the claims that hold the table; `entry` is
-    the ledger entry that it became. `elsewhere` are another table and its entry, of a result with
-    the same round id and cards.
+    `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
+    `elsewhere` are another table and its entry, of a result with the same round id and cards.
     """
 
     status: Status

@@ -330,13 +330,10 @@ class LinkIntake:
                 reply, counted = answer.text, "refused"
             case Status.AGAIN:
                 reply, counted = _again(seq, answer.text), "repeated"
-            case Status.HELD:
-                reply, counted = refused_for_hold(seq, answer.text), "refused"
-                self._count_refusal(known, status.value, seq, outcome)
             case Status.GAP:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
-                reply, counted = refused_by_script(seq, status), "refused"
+                reply, counted = answer.text or refused_by_script(seq, status), "refused"
                 self._count_refusal(known, status.value, seq, outcome)
         outcome.counts.event(one.event_type, counted)
         outcome.replies.append((_address(known), reply))
@@ -439,7 +436,8 @@ def _type_of(event: MoneyEvent | Hello | Refusal) -> str:
 def _again(seq: int, kept: bytes) -> bytes:
     """A kept reply word for word.
 
-    Of those that the script itself refused, the code is kept, and after it what held the table.
+    Of those that the script of an earlier release refused, the code was kept, and after it what
+    held the table.
     """
     if kept.startswith(b"{"):
         return kept

@@ -8,6 +8,7 @@ from meters.books.steps import Status
 from meters.wire.holds import HELD_TOLD, held_by
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 
+_UNNUMBERED: Final = b'{"seq":0'
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
@@ -51,6 +52,22 @@ def refused(seq: int | None, code: str, message: str, field: str | None = None) 
 def refused_by_script(seq: int, status: Status) -> bytes:
     """The reply to an event that the script refused."""
     return refused(seq, status.value, BY_STATUS[status], None)
+
+
+def refusal_texts() -> str:
+    """The replies to what the script refuses, by code, from after the event's number on.
+
+    The script puts the number before them, and the claims between the first brackets and the first
+    parentheses of ``held``.
+    """
+    begin = len(_UNNUMBERED)
+    texts = {
+        status.value: refused_by_script(0, status)[begin:].decode()
+        for status in BY_STATUS
+        if status not in {Status.SEQ_REUSED, Status.SEQ_PASSED}
+    }
+    held = refused_for_hold(0, b"")[begin:].decode()
+    return msgspec.json.encode(texts | {Status.HELD.value: held}).decode()
 
 
 def refused_for_hold(seq: int, holding: bytes) -> bytes:

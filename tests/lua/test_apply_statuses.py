@@ -13,6 +13,7 @@ import pytest
 
 from meters.books.steps import Answer, Status, Step
 from meters.books.store import REPLIES_KEPT, TermsError
+from meters.intake.refusals import refused_by_script
 from tests.lua.books import (
     BONUS,
     MAX,
@@ -123,11 +124,11 @@ NOT_WRITING = (
     Row("again, an older event", _over_r1, wagers(1), Status.AGAIN, b'{"wagers":1}'),
     Row("again, refused before", _refused_first, refusal(1), Status.AGAIN, b'{"refused":1}'),
     Row(
-        "again, refused by the script: its code",
+        "again, refused by the script",
         _refused_by_the_script_first,
         void(1),
         Status.AGAIN,
-        b"unknown_round",
+        refused_by_script(1, Status.UNKNOWN_ROUND),
     ),
     Row(
         "again before moved",
@@ -240,10 +241,11 @@ async def test_status_that_writes_nothing_leaves_every_key_as_it_was(
 async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, row: Row) -> None:
     await row.given(books)
     before = await books.keyspace()
-    assert await books.one(row.step) == Answer(row.status, row.text)
+    reply = row.text or refused_by_script(row.step.seq, row.status)
+    assert await books.one(row.step) == Answer(row.status, reply)
     table = books.keys.table("T-1")
     kept = await books.redis.hget(table, f"reply:{row.step.seq}")
-    assert kept == row.step.digest.encode() + (row.text or row.status.encode())
+    assert kept == row.step.digest.encode() + reply
     assert await books.redis.hget(table, "last") == str(row.step.seq).encode()
     after = await books.keyspace()
     changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
@@ -253,9 +255,8 @@ async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, ro
     if row.step.seq == 1:
         await books.redis.delete(table)
     assert await books.keyspace() == before
-    assert await books.one(row.step) == Answer(row.status, row.text)
-    again = await books.one(row.step)
-    assert again == Answer(Status.AGAIN, row.text or row.status.encode())
+    assert await books.one(row.step) == Answer(row.status, reply)
+    assert await books.one(row.step) == Answer(Status.AGAIN, reply)
 
 
 @pytest.mark.parametrize("step", [wagers(1), void(2), refusal(2), result(2, basis=1)])

@@ -57,7 +57,7 @@ def test_header_names_exactly_the_places_that_the_script_reads(name: str, array:
 def test_statuses_of_apply_events_are_those_of_the_enum_in_their_order() -> None:
     output = _header("apply_events", "Output")
     listed = re.findall(r"^\s{3}([a-z_]+) {2,}\{ '\1'", output, re.MULTILINE)
-    tail = output.split("and refused here, the code kept as the reply:")[1]
+    tail = output.split("and refused here, { code, reply }:")[1]
     listed += re.findall(r"[a-z]+_[a-z_]+", tail.split("The order")[0])
     assert listed == [status.value for status in Status]
 

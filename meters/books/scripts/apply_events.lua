@@ -32,15 +32,15 @@
 --   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
 --                 'table entry' of another table's result with the same round id and cards, if any }
 --   refused     { 'refused', reply }         as judged before
---   held        { 'held', claims }           refused here, after link_closed: the claims that hold
---                                            the table, a line each; code and lines are kept
---   and refused here, the code kept as the reply: round_open, after_lockout, round_over,
---   link_closed, unknown_round, meter_full, books_full
+--   held        { 'held', reply }            refused here, after link_closed: wins hold the table
+--   and refused here, { code, reply }: round_open, after_lockout, round_over, link_closed,
+--   unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
 
 --include books
 --include retold
 --include present
+--include refused
 
 if (meters['terms'] or '') ~= ARGV[2] then
   return { { 'terms' } }
@@ -363,12 +363,9 @@ local function answer(event)
     return { 'refused', event[9][1] }
   end
   local code, reply, entry, paid, elsewhere = APPLY[kind](event)
-  if code == 'held' then
-    keep_reply(key, seq, digest, code .. '\n' .. reply)
-    return { code, reply }
-  end
-  keep_reply(key, seq, digest, code or reply)
-  if code then return { code } end
+  if code then reply = refused_here(code, seq, reply) end
+  keep_reply(key, seq, digest, reply)
+  if code then return { code, reply } end
   return { 'accepted', reply, exact(entry), paid, elsewhere }
 end
 

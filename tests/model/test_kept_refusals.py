@@ -1,0 +1,140 @@
+"""A repeat of an event that the books refused gets the first reply, also from a later release."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.intake.refusals
+from meters.books.lua import load_script
+from meters.intake.refusals import BY_STATUS, refused_by_script, refused_for_hold
+from meters.wire.messages import REPLY
+from tests.model.pit import PROGRESSIVE, Pit, event_bytes
+
+MAX = 9_007_199_254_740_991
+
+Given = Callable[[Pit], Awaitable[object]]
+
+
+def _wagers(seq: int, round_id: str) -> bytes:
+    bets = [{"position": 1, "wagers": {PROGRESSIVE: 100}}]
+    return event_bytes(seq, "wagers", round_id, positions=bets)
+
+
+def _void(seq: int) -> bytes:
+    return event_bytes(seq, "void", "R1", reason="misdeal")
+
+
+async def _nothing(_: Pit) -> None:
+    """Nothing was played."""
+
+
+async def _open_round(pit: Pit) -> None:
+    await pit.wagers({1: PROGRESSIVE})
+
+
+async def _void_round(pit: Pit) -> None:
+    await _open_round(pit)
+    await pit.void()
+
+
+async def _two_wins(pit: Pit) -> None:
+    reply = await pit.round({1: PROGRESSIVE, 2: PROGRESSIVE}, {1: "As Ks Qs", 2: "Ah Kh Qh"})
+    assert len(reply.claims or ()) == 2
+
+
+async def _held(pit: Pit) -> bytes:
+    """The claims that hold the table, as it keeps them."""
+    return cast("bytes", await pit.redis.hget(pit.store.keys.table("T-1"), "held") or b"")
+
+
+async def _closed_link(pit: Pit) -> None:
+    await pit.redis.hset(pit.store.keys.meters, "closed", "no dealers")
+
+
+async def _full_meter(pit: Pit) -> None:
+    await pit.redis.hset(pit.store.keys.accounts, "meter:progressive", str(MAX - 1))
+
+
+async def _spent_house(pit: Pit) -> None:
+    await _open_round(pit)
+    await pit.redis.hset(pit.store.keys.accounts, "house", str(1 - MAX))
+
+
+REFUSED = (
+    pytest.param("round_open", _open_round, _wagers(2, "R2"), id="round_open"),
+    pytest.param("after_lockout", _open_round, _wagers(2, "R1"), id="after_lockout"),
+    pytest.param("round_over", _void_round, _void(3), id="round_over"),
+    pytest.param("unknown_round", _nothing, _void(1), id="unknown_round"),
+    pytest.param("link_closed", _closed_link, _wagers(1, "R1"), id="link_closed"),
+    pytest.param("meter_full", _full_meter, _wagers(1, "R1"), id="meter_full"),
+    pytest.param("books_full", _spent_house, _void(2), id="books_full"),
+    pytest.param("held", _two_wins, _wagers(3, "R2"), id="held"),
+)
+
+
+@pytest.fixture
+def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """What has every text of a refusal be another, as a later release may have it."""
+
+    def change() -> None:
+        for status in BY_STATUS:
+            monkeypatch.setitem(BY_STATUS, status, 'other "words"')
+        monkeypatch.setattr(meters.intake.refusals, "held_by", lambda _: "other words ()")
+        load_script.cache_clear()
+
+    yield change
+    monkeypatch.undo()
+    load_script.cache_clear()
+
+
+@pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
+async def test_repeat_gets_the_words_of_the_release_that_refused_it(
+    pit_redis: Redis, later_release: Callable[[], None], code: str, given: Given, payload: bytes
+) -> None:
+    pit = Pit(pit_redis)
+    await pit.open()
+    await given(pit)
+    first = await pit.send("T-1", payload)
+    assert first is not None
+    assert code in first.decode()
+    later_release()
+    later = Pit(pit_redis)
+    assert await later.send("T-1", payload) == first
+    seq = REPLY.decode(first).seq or 0
+    other = await later.send("T-1", payload.replace(b'"seq":%d' % seq, b'"seq":%d' % (seq + 1)))
+    assert other is not None
+    assert b"other" in other, "what it refuses itself, it words itself"
+
+
+@pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
+async def test_reply_is_written_as_every_refusal_is(
+    pit: Pit, code: str, given: Given, payload: bytes
+) -> None:
+    """The script puts it together, the rest of the service writes it by its type."""
+    await given(pit)
+    held = await _held(pit)
+    first = await pit.send("T-1", payload)
+    seq = REPLY.decode(first or b"").seq
+    assert seq is not None
+    status = next(status for status in BY_STATUS if status.value == code)
+    due = refused_for_hold(seq, held) if code == "held" else refused_by_script(seq, status)
+    assert first == due
+
+
+@pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
+async def test_reply_of_which_an_earlier_release_kept_the_code_is_given_again(
+    pit: Pit, code: str, given: Given, payload: bytes
+) -> None:
+    """With the claims that held the table then."""
+    await given(pit)
+    table = pit.store.keys.table("T-1")
+    held = await _held(pit)
+    first = await pit.send("T-1", payload)
+    seq = REPLY.decode(first or b"").seq
+    digest = hashlib.blake2b(payload, digest_size=16).hexdigest().encode()
+    old = digest + (b"held\n" + held if held else code.encode())
+    await pit.redis.hset(table, f"reply:{seq}", old)
+    assert await pit.send("T-1", payload) == first
