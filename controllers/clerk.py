@@ -38,6 +38,7 @@ from meters.wire.messages import (
     TableEvent,
     Void,
     Wagers,
+    Withdrawal,
 )
 
 _log: Final = structlog.get_logger(__name__)
@@ -48,6 +49,7 @@ _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
     Result: "settle",
     Void: "void",
+    Withdrawal: "withdraw_correction",
 }
 
 _Given = ParamSpec("_Given")

@@ -19,6 +19,7 @@ from meters.wire.messages import (
     Result,
     Void,
     Wagers,
+    Withdrawal,
 )
 
 
@@ -31,6 +32,8 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
             return _result(state, reply)
         case Void():
             return _void(state, sent, reply)
+        case Withdrawal():
+            return Step(state, Answer(event="withdraw_correction", ok=True))
 
 
 def _refusal_of(reply: Reply) -> ErrorDetail:

@@ -50,6 +50,7 @@ class KnownTable:
     terms: Mapping[MeterKind, MeterTerms]
     offers: Mapping[str, Offer]
     validate_from_cents: int
+    confirm_corrections: bool = False
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
@@ -61,7 +62,16 @@ class KnownTable:
             for wager, kind in METER_OF.items()
             if kind in meters
         }
-        return cls(link.id, table, meters, terms, offers, floor.facility.validate_from)
+        facility = floor.facility
+        return cls(
+            link.id,
+            table,
+            meters,
+            terms,
+            offers,
+            facility.validate_from,
+            facility.confirm_corrections,
+        )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """The table as it was when a round fed these meters: it may feed others since.

@@ -19,6 +19,7 @@ from meters.board import Board
 from meters.books.event_group import stored_event_group
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.desk.asks import AsksDesk
 from meters.desk.changes import DeskBell
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
@@ -147,6 +148,13 @@ class MeterService:
             self._tell_jackpot,
             lambda link: self._links[link].keep_mark(),
         )
+        self._asks_desk = AsksDesk(
+            floor,
+            stores,
+            lambda link: self._links[link].problem,
+            lambda link: self._links[link].keep_mark(),
+            self._bell.ring,
+        )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._metrics.running.watch(self._self_check, self._board)
         self._links_desk = LinksDesk(self._links, self._online)
@@ -202,6 +210,7 @@ class MeterService:
             self._floor,
             self._board,
             claims_desk=self._desk,
+            asks_desk=self._asks_desk,
             links_desk=self._links_desk,
             changes=self._bell,
             people=self.people,
@@ -216,7 +225,9 @@ class MeterService:
             group.create_task(pages, name="web")
             if self._options.auto_floor:
                 group.create_task(
-                    validate_what_waits(self._desk, self._options.auto_floor_after_s),
+                    validate_what_waits(
+                        self._desk, self._asks_desk, self._options.auto_floor_after_s
+                    ),
                     name="floorperson",
                 )
             await self.work(broker, group)
@@ -414,6 +425,8 @@ class MeterService:
         for opened, paid in outcome.hits:
             of_meter = opened.record.percent is not None
             link.announcer.tell_jackpot(hit_message(opened, paid), of_meter=of_meter)
+            self._bell.ring()
+        if outcome.asked:
             self._bell.ring()
         try:
             for address, claims in outcome.hellos:

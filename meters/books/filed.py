@@ -1,6 +1,7 @@
 """What of the floor file bears on a link's money and on who plays, as text with its digest.
 
-That is its meters and tables, and the facility's amounts in cents. How anything is called, the
+That is its meters and tables, the facility's amounts in cents, and whether corrections need a
+floorperson's confirmation. How anything is called, the
 pages' looks and where the parts are bear on neither. The floor file's own words are held, not the
 parameters in force: what two people have changed since by proposal is no change of the file.
 """
@@ -42,7 +43,9 @@ class Filed:
         """What a floor file says of one of its links."""
         facility = floor.facility
         held = _Text(
-            facility=_given(facility, {"validate_from", "tax_documents_above"}),
+            facility=_given(
+                facility, {"validate_from", "tax_documents_above", "confirm_corrections"}
+            ),
             meters={
                 meter.meter_id: _given(meter, set(meter.__struct_fields__) - {"id", "name"})
                 for meter in link.meter

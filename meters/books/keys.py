@@ -68,6 +68,14 @@ class LinkKeys:
         return self._key("dealt")
 
     @cached_property
+    def asks(self) -> str:
+        """Hash: the correction that each table asks a floorperson for, by table.
+
+        ``{table}!`` is what was decided about it, until the table tries it again.
+        """
+        return self._key("asks")
+
+    @cached_property
     def carried(self) -> str:
         """Hash: the books at the last entry that is in the archive alone, and what archived it."""
         return self._key("carried")

@@ -8,6 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
+from meters.books.asks import ASK_ACTS
 from meters.books.carried import (
     ARCHIVED,
     EXPIRED,
@@ -66,7 +67,9 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore"})
+_MOVES_NOTHING: Final = frozenset(
+    {b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore", *ASK_ACTS}
+)
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 

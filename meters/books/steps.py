@@ -13,6 +13,7 @@ class Kind(StrEnum):
     WAGERS = "wagers"
     RESULT = "result"
     VOID = "void"
+    WITHDRAWAL = "withdrawal"
     REFUSED = "refused"
 
 
@@ -72,8 +73,19 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     record: str
 
 
+class AskStep(msgspec.Struct, frozen=True, array_like=True):
+    """A correction that needs a floorperson's confirmation.
+
+    `digest` is of what is asked, `ask` its id and `text` what people are shown, should it be new.
+    """
+
+    digest: str
+    ask: str
+    text: str
+
+
 class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a void or a refusal: the reply, and nothing else."""
+    """The work of a void, a withdrawal or a refusal: the reply, and nothing else."""
 
     reply: str
 
@@ -111,6 +123,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
     """One event, judged, for `apply_events`.
 
     `basis` is the wagers' seq that a result rests on. `act` says that its entry is among the acts.
+    `ask` is there where a floorperson must confirm it.
     """
 
     table_key: int
@@ -123,6 +136,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
     event: str
     work: Work | None
     act: bool = False
+    ask: AskStep | None = None
 
 
 class Status(StrEnum):
@@ -136,6 +150,9 @@ class Status(StrEnum):
     ACCEPTED = "accepted"
     REFUSED = "refused"
     HELD = "held"
+    UNCONFIRMED = "unconfirmed"
+    CORRECTION_REFUSED = "correction_refused"
+    WITHDRAWN = "withdrawn"
     ROUND_OPEN = "round_open"
     AFTER_LOCKOUT = "after_lockout"
     ROUND_OVER = "round_over"
@@ -159,6 +176,8 @@ class Answer:
     """What the script made of one step.
 
     `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
+    `confirmed_by` confirmed the correction that it is; `asked` says that a floorperson is asked
+    for it now, and was not before.
     `elsewhere` are another table and its entry, of a result with the same round id and cards.
     """
 
@@ -167,6 +186,8 @@ class Answer:
     paid: tuple[PaidDue, ...] = ()
     entry: int | None = None
     elsewhere: tuple[str, int] | None = None
+    confirmed_by: str = ""
+    asked: bool = False
 
 
 def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
@@ -176,9 +197,13 @@ def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answ
         TypeError: nothing that it answers.
     """
     match row:
-        case [bytes(status), bytes(reply), bytes(entry), list(dues), *elsewhere]:
+        case [bytes(status), bytes(reply), bytes(entry), list(dues), bytes(other), bytes(by)]:
             paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
-            return Answer(Status(status.decode()), reply, paid, int(entry), _elsewhere(elsewhere))
+            return Answer(
+                Status(status.decode()), reply, paid, int(entry), _elsewhere(other), by.decode()
+            )
+        case [bytes(status), bytes(text), bytes(asked)]:
+            return Answer(Status(status.decode()), text, asked=bool(asked))
         case [bytes(status), bytes(text)]:
             return Answer(Status(status.decode()), text)
         case [bytes(status)]:
@@ -187,10 +212,6 @@ def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answ
             raise TypeError(f"the script answered {row!r}")
 
 
-def _elsewhere(found: Sequence[object]) -> tuple[str, int] | None:
-    match found:
-        case [bytes(told)]:
-            table, _, entry = told.decode().partition(" ")
-            return table, int(entry)
-        case _:
-            return None
+def _elsewhere(told: bytes) -> tuple[str, int] | None:
+    table, _, entry = told.decode().partition(" ")
+    return (table, int(entry)) if entry else None

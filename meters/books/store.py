@@ -7,6 +7,7 @@ import msgspec
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
+from meters.books.asks import Ask, AskAct
 from meters.books.carried import (
     EMPTY,
     Carried,
@@ -126,6 +127,7 @@ class LinkStore:
         self._open = redis.register_script(load_script("open_link"))
         self._decide = redis.register_script(load_script("decide_claim"))
         self._decide_envy = redis.register_script(load_script("decide_envy"))
+        self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     async def open(self, by: str) -> None:
         """Seed meters that have never been; make sure that the others kept their terms.
@@ -200,7 +202,7 @@ class LinkStore:
             TermsError: the link's terms are not those that were opened; nothing was done.
             NotKeptError: Redis may lose what was done: it is not to be told.
         """
-        every = [*self.fixed_keys, *keys, self.keys.dealt]
+        every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT]
         if self.must_keep:
@@ -333,6 +335,47 @@ class LinkStore:
                 raise BooksError(status)
             case _:
                 raise TermsError(TERMS_CHANGED)
+
+    async def decide_ask(
+        self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
+    ) -> int:
+        """Confirm or refuse what a table asks for, once; gives the ledger entry.
+
+        `refusal` is the reply to the table's next try, from after its number on.
+
+        Raises:
+            TermsError: the link's terms changed.
+            WrongStateError: the table asks for it no longer, or it was decided already.
+        """
+        rows = await self._decide_ask(
+            keys=[*self.fixed_keys, self.keys.asks],
+            args=[
+                now_text(),
+                self.terms.digest,
+                ask.ask,
+                act,
+                by,
+                ask.table,
+                ask.correction.round,
+                ask.correction.digest,
+                refusal,
+                event,
+            ],
+        )
+        match texts(rows):
+            case ["done", entry]:
+                return int(entry)
+            case ["wrong_state", state, who]:
+                raise WrongStateError(state, who)
+            case ["unknown_ask"]:
+                raise WrongStateError("", "")
+            case _:
+                raise TermsError(TERMS_CHANGED)
+
+    async def asks(self) -> dict[str, str]:
+        """What tables ask for, by table, and the decisions, as the store keeps them."""
+        rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
+        return _decoded(rows)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableState]:
         """Where some tables stand, read in one round trip."""

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
+from meters.books.asks import ASK_DECISION
 from meters.books.carried import ARCHIVED, EXPIRED
 from meters.books.entered import entered_in_text
 from meters.books.outages import OUTAGE
@@ -186,6 +187,14 @@ def _settled_as(cards: Sequence[str] | None) -> str:
     return f"as {' '.join(cards)}" if cards else "without cards"
 
 
+def _ask_decision(event: str) -> Told:
+    decision = ASK_DECISION.decode(event)
+    what = "void" if decision.what == "void" else "result"
+    return decision.round, f"{what} of round {decision.round}" + (
+        f": {decision.reason}" if decision.reason else ""
+    )
+
+
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
 _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "seed": _seeded,
@@ -209,6 +218,8 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
     "upgrade": _upgraded,
     "void": _void,
     "result": _result,
+    "confirm_correction": _ask_decision,
+    "refuse_correction": _ask_decision,
 }
 
 

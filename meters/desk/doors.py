@@ -1,13 +1,15 @@
-"""What is asked of the desks, and of what stands behind them: claims, links, changes, health."""
+"""What the desks and what stands behind them offer: claims, asks, links, changes, health."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from meters.books.asks import AskAct
 from meters.books.standing import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.desk.rows import (
     ActRow,
     Adjustment,
+    AskRow,
     ClaimRow,
     LinkStanding,
     ParameterChange,
@@ -108,6 +110,33 @@ class ClaimDesk(Protocol):
 
         Raises:
             DeskError: ``unknown_link``, ``unknown_meter``, ``link_inoperable``.
+        """
+        ...
+
+
+class AskDesk(Protocol):
+    """Where corrections are confirmed that tables ask a floorperson for."""
+
+    async def asks(self) -> Sequence[AskRow]:
+        """Give what nobody has decided, oldest first.
+
+        Raises:
+            DeskError: ``link_inoperable``: the store cannot be read.
+        """
+        ...
+
+    async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
+        """Confirm or refuse a correction, and give what was decided about.
+
+        Args:
+            ask: which.
+            act: what is done with it.
+            actor: who does it, for the ledger.
+            reason: why it is refused.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_ask`` where the table no longer asks for it;
+                ``wrong_state``, which says who was first; ``link_inoperable``.
         """
         ...
 

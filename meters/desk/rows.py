@@ -128,6 +128,53 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     tax_documents: bool = False
 
 
+class AskedCards(_Row, frozen=True, kw_only=True):
+    """Cards that were entered and are not in what the table asks for.
+
+    Attributes:
+        what: ``hand``, ``dealer`` or ``community``.
+        position: the position of a hand.
+        before: the cards that were entered.
+        after: what the result has in their place; empty for a void.
+        taken_back: whether the dealer had taken them back.
+        reason: why, where somebody said so.
+    """
+
+    what: Literal["hand", "dealer", "community"]
+    position: int | None
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    taken_back: bool
+    reason: str | None
+
+
+class AskRow(_Row, frozen=True, kw_only=True):
+    """A correction that a table applies only once a floorperson has confirmed it.
+
+    Attributes:
+        ask: names it.
+        link: the link's id; `link_name` what people call it.
+        table: the table's id.
+        asset: the number by which the facility knows the table.
+        round: the round.
+        what: ``void`` after cards were entered, or ``result`` with hands entered differently.
+        reason: why the round is void; null for a result.
+        cards: what was entered, and what is settled in its place.
+        at: since when it waits; UTC.
+    """
+
+    ask: str
+    link: str
+    link_name: str
+    table: str
+    asset: str
+    round: str
+    what: Literal["void", "result"]
+    reason: str | None
+    cards: tuple[AskedCards, ...]
+    at: str
+
+
 class WinSearch(_Row, frozen=True, kw_only=True):
     """Which wins are looked for; what is None narrows nothing.
 
@@ -311,8 +358,9 @@ class ActRow(_Row, frozen=True, kw_only=True):
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
     ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``, ``restore``; of a table,
-    ``void`` after cards were entered, and ``result`` where hands were entered differently before.
-    `of` is the claim, the meter, the proposal, the round or the link.
+    ``void`` after cards were entered, and ``result`` where hands were entered differently before,
+    and what became of one that a floorperson was asked for: ``confirm_correction`` or
+    ``refuse_correction``. `of` is the claim, the meter, the proposal, the round or the link.
     """
 
     entry: int

@@ -6,9 +6,10 @@ from typing import Final
 
 import structlog
 
+from meters.desk.asks import AsksDesk
 from meters.desk.claims import ClaimsDesk
 from meters.desk.doors import DeskError
-from meters.desk.rows import ClaimRow
+from meters.desk.rows import AskRow, ClaimRow
 from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
@@ -20,8 +21,8 @@ PAYS: Final = "simulated supervisor"
 _LOOK_EVERY_S: Final = 0.1
 
 
-async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
-    """Validate, and pay by hand, whatever has waited for so many seconds, until cancelled.
+async def validate_what_waits(desk: ClaimsDesk, asks: AsksDesk, after_s: float) -> None:
+    """Validate, pay by hand or confirm what has waited for so many seconds, until cancelled.
 
     A cancellation that meets an answer inside the client library can be lost there; it is asked for
     by name, since a group of tasks gives it to each of them only once.
@@ -31,12 +32,16 @@ async def validate_what_waits(desk: ClaimsDesk, after_s: float) -> None:
     while task is None or not task.cancelling():
         try:
             waiting = await desk.waiting()
+            corrections = await asks.asks()
         except DeskError as error:
             if (more := unread.due("")) is not None:
                 log.warning("claims not read", reason=error.message, kept_back=more)
-            waiting = ()
+            waiting = corrections = ()
+        for correction in corrections:
+            if _waited_s(correction.at) >= after_s:
+                await _confirm(asks, correction)
         for claim in waiting:
-            if _waited_s(claim) >= after_s:
+            if _waited_s(claim.at) >= after_s:
                 try:
                     await settle(desk, claim)
                 except DeskError as error:
@@ -65,5 +70,18 @@ async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
         await desk.decide_envy(claim.claim, "pay_envy", VALIDATES)
 
 
-def _waited_s(claim: ClaimRow) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(claim.at)).total_seconds()
+async def _confirm(desk: AsksDesk, correction: AskRow) -> None:
+    try:
+        await desk.decide(correction.ask, "confirm_correction", VALIDATES)
+    except DeskError as error:
+        log.info(
+            "correction not confirmed",
+            table=correction.table,
+            round=correction.round,
+            code=error.code,
+            reason=error.message,
+        )
+
+
+def _waited_s(at: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()

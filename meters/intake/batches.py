@@ -10,9 +10,11 @@ from typing import Final
 import msgspec
 import structlog
 
+from meters.books.asks import Ask, Correction
 from meters.books.entered import entered_in, places_in
 from meters.books.steps import (
     Answer,
+    AskStep,
     Kind,
     PaidDue,
     ReplyWork,
@@ -38,6 +40,7 @@ from meters.intake.result_work import ClaimRecord, OpenedClaim, OpenRound
 from meters.intake.texts import check_texts
 from meters.known import KnownTable
 from meters.metrics import Metrics
+from meters.wire.clock import now_text
 from meters.wire.messages import (
     DrawMade,
     EnteredCards,
@@ -48,6 +51,7 @@ from meters.wire.messages import (
     Result,
     Void,
     Wagers,
+    Withdrawal,
 )
 from meters.wire.seldom import Seldom
 from meters.wire.topics import TableAddress
@@ -72,13 +76,17 @@ class Arrival:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a batch came to: the replies, the claims it opened and what was won."""
+    """What a batch came to: the replies, the claims it opened and what was won.
+
+    `asked` says whether a table asks a floorperson for something new.
+    """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
     hits: list[tuple[OpenedClaim, PaidDue]] = field(default_factory=list)
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
     counts: BatchCounts = field(default_factory=BatchCounts)
     changed: bool = False
+    asked: bool = False
 
     def add(self, other: "Outcome") -> None:
         """Take in what a part of the batch came to."""
@@ -86,6 +94,7 @@ class Outcome:
         self.hits += other.hits
         self.hellos += other.hellos
         self.changed = self.changed or other.changed
+        self.asked = self.asked or other.asked
 
 
 @dataclass(slots=True)
@@ -115,7 +124,8 @@ class LinkIntake:
         draw: what is drawn for a round.
         replays: whether the events were answered before the store was lost. A release that did
             not refuse text that cannot be printed may have taken them, and wagers that were
-            accepted are accepted though their table is held now.
+            accepted are accepted though their table is held now. A correction that was accepted
+            needs no confirmation again: who confirmed it is lost with the ledger's end.
     """
 
     def __init__(
@@ -252,7 +262,12 @@ class LinkIntake:
                     entered = entered_in(event)
                     work = ReplyWork(reply)
                     step = make.step(Kind.VOID, event.round, None, work, act=bool(entered))
+                    step = self._with_ask(known, event, step)
                     return _Judged(known, "void", step, entered=entered)
+                case Withdrawal():
+                    reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
+                    step = make.step(Kind.WITHDRAWAL, event.round, None, ReplyWork(reply))
+                    return _Judged(known, "withdrawal", step)
                 case Result():
                     return self._judge_result(known, event, make)
                 case Refusal():
@@ -275,7 +290,20 @@ class LinkIntake:
         step = make.step(
             Kind.RESULT, event.round, self._basis(known), judged.work, act=bool(entered)
         )
+        step = self._with_ask(known, event, step)
         return _Judged(known, "result", step, None, judged, entered)
+
+    def _with_ask(self, known: KnownTable, event: Void | Result, step: Step) -> Step:
+        """Give the step with what a floorperson must confirm, where they must."""
+        if self._replays or not (event.confirm or known.confirm_corrections):
+            return step
+        correction = Correction.of(event)
+        if correction is None:
+            return step
+        table = known.table.id
+        ask = Ask(f"{known.link}.{table}-{event.seq}", table, now_text(), correction)
+        text = msgspec.json.encode(ask).decode()
+        return msgspec.structs.replace(step, ask=AskStep(correction.digest, ask.ask, text))
 
     def _basis(self, known: KnownTable) -> int:
         opened = self._rounds.get(known.table.id)
@@ -326,17 +354,35 @@ class LinkIntake:
                 reply, counted = answer.text, "accepted"
                 outcome.changed = True
                 self._note_accepted(one, answer, outcome)
-            case Status.REFUSED:
-                reply, counted = answer.text, "refused"
+            case Status.WITHDRAWN:
+                reply, counted = answer.text, "accepted"
+                outcome.asked = True
+            case Status.UNCONFIRMED:
+                # The table tries again every few seconds: no refusal that anybody must look into.
+                reply, counted = answer.text, "unconfirmed"
+                if answer.asked:
+                    outcome.asked = True
+                    self._tell_asked(one)
             case Status.AGAIN:
                 reply, counted = _again(seq, answer.text), "repeated"
             case Status.GAP:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
                 reply, counted = answer.text or refused_by_script(seq, status), "refused"
-                self._count_refusal(known, status.value, seq, outcome)
+                if status is not Status.REFUSED:
+                    self._count_refusal(known, status.value, seq, outcome)
         outcome.counts.event(one.event_type, counted)
         outcome.replies.append((_address(known), reply))
+
+    def _tell_asked(self, one: _Judged) -> None:
+        """Say that a table waits for a floorperson."""
+        self._log.info(
+            "confirmation asked",
+            table=one.known.table.id,
+            round=one.step.round,
+            seq=one.step.seq,
+            type=one.event_type,
+        )
 
     def _tell_judged(self, one: _Judged, answer: Answer) -> None:
         """Say what the script made of an event, and which ledger entry that is."""
@@ -371,16 +417,28 @@ class LinkIntake:
     def _note_entered(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
         """Count and log cards entered before a void or a result, and those dealt twice."""
         table, of, seq = one.known.table.id, one.step.round, one.step.seq
-        entry, hands = answer.entry, places_in(one.entered)
+        entry, hands, by = answer.entry, places_in(one.entered), answer.confirmed_by
         if hands and one.event_type == "void":
             outcome.counts.void_after_cards(table)
             self._log.info(
-                "round void after cards", table=table, round=of, seq=seq, entry=entry, hands=hands
+                "round void after cards",
+                table=table,
+                round=of,
+                seq=seq,
+                entry=entry,
+                hands=hands,
+                confirmed_by=by or None,
             )
         elif hands:
             outcome.counts.reentered(table, hands)
             self._log.info(
-                "hands entered again", table=table, round=of, seq=seq, entry=entry, hands=hands
+                "hands entered again",
+                table=table,
+                round=of,
+                seq=seq,
+                entry=entry,
+                hands=hands,
+                confirmed_by=by or None,
             )
         if answer.elsewhere is not None:
             other_table, other_entry = answer.elsewhere

@@ -36,6 +36,7 @@ BY_STATUS: Final = {
     Status.ROUND_OVER: "this round is over: it has its result, or is void",
     Status.LINK_CLOSED: "the link is closed: it takes no wagers",
     Status.HELD: HELD_TOLD,
+    Status.UNCONFIRMED: "this correction waits for a floorperson's confirmation",
     Status.UNKNOWN_ROUND: "the table has no such round open",
     Status.METER_FULL: "a meter cannot hold more",
     Status.BOOKS_FULL: "the ledger's accounts cannot hold more",
@@ -80,6 +81,12 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
     claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
     error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))
     return msgspec.json.encode(Reply(seq=seq, status="refused", claims=claims, error=error))
+
+
+def correction_refusal(who: str, reason: str) -> str:
+    """The reply to a correction that a person refused, from after the event's number on."""
+    told = f"{who} refused this correction: {reason}"
+    return refused(0, Status.CORRECTION_REFUSED.value, told)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:

@@ -16,6 +16,7 @@ from meters.wire.messages import (
     Void,
     WageredPosition,
     Wagers,
+    Withdrawal,
 )
 
 
@@ -41,6 +42,8 @@ def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[st
     if isinstance(event, Void):
         yield "reason", event.reason
         yield from _reasons("entered", event.entered or ())
+        return
+    if isinstance(event, Withdrawal):
         return
     known: frozenset[str | None] = frozenset()
     if isinstance(event, Wagers):

@@ -11,8 +11,8 @@ from meters.metrics.labels import UNKNOWN, FloorLabels
 CODES_MAX: Final = 64
 """How many refusal codes are told apart; there are far fewer."""
 
-_TYPES: Final = frozenset({"wagers", "result", "void", "hello"})
-_STATUSES: Final = frozenset({"accepted", "refused", "out_of_order", "repeated"})
+_TYPES: Final = frozenset({"wagers", "result", "void", "withdrawal", "hello"})
+_STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
 
 WinKind = Literal["odds", "percent"]
 Add = Callable[[float], None]

@@ -10,10 +10,11 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
 from meters.board import Board, BoardFullError
-from meters.desk.doors import Changes, ClaimDesk, DeskError, Health, LinkDesk
+from meters.desk.doors import AskDesk, Changes, ClaimDesk, DeskError, Health, LinkDesk
 from meters.metrics import Metrics
 from meters.people.errors import PeopleError
 from meters.people.people import People
+from meters.web.api.asks import ask_routes
 from meters.web.api.changes import change_routes
 from meters.web.api.claims import claim_routes
 from meters.web.api.health import health_routes
@@ -48,6 +49,7 @@ def create_app(
     board: Board,
     *,
     claims_desk: ClaimDesk,
+    asks_desk: AskDesk,
     links_desk: LinkDesk,
     changes: Changes,
     people: People,
@@ -60,6 +62,7 @@ def create_app(
         floor: the facility, its links and meters.
         board: what displays show.
         claims_desk: where claims are decided and wins looked up.
+        asks_desk: where corrections are confirmed.
         links_desk: where links are opened, closed and changed.
         changes: tells that a desk has news.
         people: who may sign in, and who has.
@@ -81,6 +84,7 @@ def create_app(
             Router("/", route_handlers=pages, opt=for_anybody()),
             *meter_routes(floor, board, assets.version),
             *claim_routes(floor, claims_desk, people),
+            *ask_routes(asks_desk),
             *link_routes(links_desk),
             *user_routes(people),
             *signing_routes(floor, people),

@@ -14,8 +14,8 @@ from meters.wire.pages.files import Assets
 STYLES: Final = ("house", "floor", "floor_claims", "floor_views")
 SCRIPTS: Final = (
     "house", "fingers", "floor_words", "floor_service", "floor_stream", "floor_dialog",
-    "floor_sound", "floor_claim", "floor_decide", "floor_waiting", "floor_wins", "floor_changes",
-    "floor_links", "floor_people", "floor_session", "floor",
+    "floor_sound", "floor_claim", "floor_decide", "floor_asks", "floor_waiting", "floor_wins",
+    "floor_changes", "floor_links", "floor_people", "floor_session", "floor",
 )  # fmt: skip
 """In the order in which they build on each other."""
 

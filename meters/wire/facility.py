@@ -30,6 +30,8 @@ class Facility(Config, frozen=True, kw_only=True):
             are needed. None: never.
         demonstration: every page says that it is one.
         day_starts: when a gaming day begins, by the facility's clock.
+        confirm_corrections: a floorperson confirms each void after cards were entered and each
+            result with hands entered differently, also of a table that does not ask for it.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -38,6 +40,7 @@ class Facility(Config, frozen=True, kw_only=True):
     tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
     demonstration: bool = False
     day_starts: str = "06:00"
+    confirm_corrections: bool = False
 
 
 class Archive(Config, frozen=True, kw_only=True):

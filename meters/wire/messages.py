@@ -84,11 +84,12 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
 _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 
 
-class Result(_Message, frozen=True, kw_only=True, tag="result"):
+class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """Every position that was dealt a hand, the dealer's hand and the community cards.
 
     `entered_before`, an extension of the contract, are cards that were taken back and entered
-    differently; it is left out where there are none.
+    differently; it is left out where there are none. `confirm`, another extension, asks that
+    such a result is applied only once a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -98,13 +99,15 @@ class Result(_Message, frozen=True, kw_only=True, tag="result"):
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
     community: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
     entered_before: _Entered | UnsetType = UNSET
+    confirm: bool = False
 
 
-class Void(_Message, frozen=True, kw_only=True, tag="void"):
+class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """A round that is void before it has a result (649a.13): all wagers go back.
 
     `entered`, an extension of the contract, are the cards that had been entered by then; it is left
-    out where there were none.
+    out where there were none. `confirm`, another extension, asks that a void with such cards is
+    applied only once a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -112,6 +115,15 @@ class Void(_Message, frozen=True, kw_only=True, tag="void"):
     round: RoundId
     reason: Reason
     entered: _Entered | UnsetType = UNSET
+    confirm: bool = False
+
+
+class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
+    """The table no longer asks a floorperson to confirm a correction; an extension."""
+
+    seq: Seq
+    at: Told
+    round: RoundId
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
@@ -120,8 +132,9 @@ class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
     at: Told | None = None
 
 
-TableEvent = Wagers | Result | Void | Hello
-MoneyEvent = Wagers | Result | Void
+TableEvent = Wagers | Result | Void | Withdrawal | Hello
+MoneyEvent = Wagers | Result | Void | Withdrawal
+"""What a table numbers and repeats until it is answered."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):

@@ -6,9 +6,10 @@ from typing import cast
 
 from structlog.testing import capture_logs
 
+from meters.desk.asks import AsksDesk
 from meters.desk.claims import ClaimsDesk
 from meters.desk.doors import DeskError
-from meters.desk.rows import ClaimRow
+from meters.desk.rows import AskRow, ClaimRow
 from meters.desk.simulated import validate_what_waits
 
 OFTEN = 12
@@ -29,11 +30,17 @@ class Deaf:
             return ()
         raise AssertionError
 
+    async def asks(self) -> Sequence[AskRow]:
+        """Nothing."""
+        return ()
+
 
 async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> None:
     desk = Deaf()
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        task = group.create_task(validate_what_waits(cast("ClaimsDesk", desk), 0.0))
+        task = group.create_task(
+            validate_what_waits(cast("ClaimsDesk", desk), cast("AsksDesk", desk), 0.0)
+        )
         await desk.asked.wait()
         task.cancel()
     assert task.done()
@@ -58,7 +65,9 @@ async def test_a_store_that_is_away_is_told_a_few_times_and_not_with_every_look(
     desk = Shut()
     with capture_logs() as logs:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-            task = group.create_task(validate_what_waits(cast("ClaimsDesk", desk), 0.0))
+            task = group.create_task(
+                validate_what_waits(cast("ClaimsDesk", desk), cast("AsksDesk", desk), 0.0)
+            )
             await desk.enough.wait()
             task.cancel()
     told = [each for each in logs if each["event"] == "claims not read"]

@@ -17,9 +17,11 @@ from meters.wire.messages import (
     TABLE_STATUS,
     UNREADABLE,
     Hello,
+    MoneyEvent,
     Result,
     Void,
     Wagers,
+    Withdrawal,
 )
 from meters.wire.topics import TableAddress, parse_table_out, parse_table_status, table_out
 from tests.fuzz.target import Target, check_refusal, plain, pure
@@ -96,7 +98,7 @@ def check_event(payload: bytes) -> bool:
     return True
 
 
-def _judge(event: Wagers | Result | Void, told: dict[str, Any]) -> None:
+def _judge(event: MoneyEvent, told: dict[str, Any]) -> None:
     match event:
         case Wagers():
             work = judge_wagers(_KNOWN, event, None)
@@ -109,8 +111,10 @@ def _judge(event: Wagers | Result | Void, told: dict[str, Any]) -> None:
                 check_dealt(told)
                 assert {3, 4, 6} <= {box["position"] for box in told["positions"]}
         case Void():
-            assert set(told) - {"entered"} == {"seq", "at", "type", "round", "reason"}
+            assert set(told) - {"entered", "confirm"} == {"seq", "at", "type", "round", "reason"}
             check_entered(told.get("entered", []))
+        case Withdrawal():
+            assert set(told) == {"seq", "at", "type", "round"}
 
 
 def check_wagers(told: dict[str, Any]) -> int:
@@ -126,7 +130,8 @@ def check_wagers(told: dict[str, Any]) -> int:
 
 def check_dealt(told: dict[str, Any]) -> None:
     """Look at a result that was taken: real cards, each once."""
-    known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before"}
+    known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before",
+             "confirm"}  # fmt: skip
     assert set(told) <= known
     check_entered(told.get("entered_before", []))
     hands = [box.get("cards") or [] for box in told["positions"]]

@@ -16,6 +16,7 @@ from tests.lua.books import Books, result, share, take, wagers
 SCRIPTS = (
     "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
     "note_outage", "approve_link", "upgrade_link", "reserve_slip", "release_slip", "decide_envy",
+    "decide_ask",
 )  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)
 _PLACE = re.compile(r"(?:^|\s{2,})(\d+)(…)?\s")
@@ -88,6 +89,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
         assert call in {
             "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
             "PROPOSALS", "PROPOSAL", "SLIPS", "APPROVED", "RESERVED", "TABLE", "DEALT",
+            "ASKS",
         }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.mark import Mark
 from meters.books.standing import Act
 from meters.books.store import LinkStore
+from meters.desk.asks import AsksDesk
 from meters.desk.claims import ClaimsDesk, hit_message
 from meters.desk.links import LinksDesk
 from meters.desk.rows import ClaimRow
@@ -126,6 +127,13 @@ class Pit:
             lambda _: self.problem,
             lambda _, jackpot: self.told.append(jackpot),
             lambda _: asyncio.sleep(0),
+        )
+        self.asks = AsksDesk(
+            self.floor,
+            {self.link.id: self.store},
+            lambda _: self.problem,
+            lambda _: asyncio.sleep(0),
+            lambda: None,
         )
         self.books = OpenBooks(self.floor, self.store)
         self.online: set[str] = set()

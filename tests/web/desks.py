@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from meters.books.asks import AskAct
 from meters.books.standing import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.desk.changes import DeskBell
@@ -14,6 +15,8 @@ from meters.desk.doors import DeskError
 from meters.desk.rows import (
     ActRow,
     Adjustment,
+    AskedCards,
+    AskRow,
     ClaimRow,
     ClaimState,
     EnvyOwed,
@@ -180,6 +183,53 @@ def _words_of(row: ClaimRow) -> str:
         row.validated_by, row.paid_by,
     )  # fmt: skip
     return " ".join(filter(None, parts)).casefold()
+
+
+ASK: Final = AskRow(
+    ask="tcp-main.TCP-03-42", link="tcp-main", link_name="Three Card Poker Jackpot",
+    table="TCP-03", asset="104213", round="R41", what="void", reason="Misdeal",
+    cards=(
+        AskedCards(what="hand", position=3, before=("As", "Ks", "Qs"), after=(), taken_back=False,
+                   reason=None),
+    ),
+    at=AT,
+)  # fmt: skip
+"""A void after cards were entered."""
+
+ASK_RESULT: Final = msgspec.structs.replace(
+    ASK, ask="tcp-main.TCP-04-7", table="TCP-04", asset="104214", round="R6", what="result",
+    reason=None, at="2026-11-20T02:15:00.000Z",
+    cards=(
+        AskedCards(what="hand", position=2, before=("As", "Ks", "Qs"), after=("3h", "6s", "Jc"),
+                   taken_back=True, reason="Typed wrong"),
+    ),
+)  # fmt: skip
+"""A result with a hand that was entered differently before."""
+
+
+@dataclass
+class AsksInMemory:
+    """A desk for corrections: `rows` may be filled by the test, `acts` has what reached it."""
+
+    bell: DeskBell
+    rows: dict[str, AskRow] = field(default_factory=dict)
+    acts: list[tuple[str, AskAct, str, str]] = field(default_factory=list)
+
+    def put(self, row: AskRow) -> None:
+        """Let a table ask for something."""
+        self.rows[row.ask] = row
+        self.bell.ring()
+
+    async def asks(self) -> Sequence[AskRow]:
+        return list(self.rows.values())
+
+    async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
+        if ask not in self.rows:
+            raise DeskError("unknown_ask", f"the table no longer asks for {ask}")
+        self.acts.append((ask, act, actor, reason))
+        row = self.rows.pop(ask)
+        self.bell.ring()
+        return row
 
 
 class LinksInMemory:

@@ -29,7 +29,7 @@ from meters.wire.pages.front import Front
 from meters.wire.pages.server import serve_web
 from tests.servers import RedisServer
 from tests.waiting import free_port
-from tests.web.desks import AT, CLAIM, SMALL, ClaimsInMemory, LinksInMemory
+from tests.web.desks import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
 
 __all__ = ["AT", "CLAIM", "FLOOR", "PIN", "SMALL", "STAFF", "Staff", "Stand", "jackpot", "row"]
 
@@ -128,6 +128,7 @@ class Stand:
     ) -> None:
         self.floor: Floor = parse_floor(floor_text)
         self.bell: DeskBell = shared_with.bell if shared_with else DeskBell()
+        self.asks: AsksInMemory = shared_with.asks if shared_with else AsksInMemory(self.bell)
         self.claims: ClaimsInMemory = (
             shared_with.claims if shared_with else ClaimsInMemory(self.bell)
         )
@@ -157,8 +158,9 @@ class Stand:
     def app(self) -> Litestar:
         """The application, for the board that there is now."""
         return create_app(
-            self.floor, self.board, claims_desk=self.claims, links_desk=self.links,
-            changes=self.bell, people=self.people, health=self.health, metrics=self.metrics,
+            self.floor, self.board, claims_desk=self.claims, asks_desk=self.asks,
+            links_desk=self.links, changes=self.bell, people=self.people, health=self.health,
+            metrics=self.metrics,
         )  # fmt: skip
 
     async def start(self) -> None:

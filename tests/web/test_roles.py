@@ -19,6 +19,7 @@ from meters.people.users import Doer
 from meters.web.errors import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
 from tests.servers import RedisServer
+from tests.web.desks import ASK
 from tests.web.stand import AT, CLAIM, PIN, SMALL, STAFF, Stand
 
 Prepare = Callable[[Stand], Awaitable[None]]
@@ -40,6 +41,10 @@ async def validated(stand: Stand) -> None:
             CLAIM, state="validated", envy_state="validated", validated_by="Nobody here"
         )
     )
+
+
+async def asked(stand: Stand) -> None:
+    stand.asks.put(ASK)
 
 
 async def closed(stand: Stand) -> None:
@@ -94,6 +99,13 @@ CASES: Final = {
     "GET /api/v1/wins": Case(Right.WINS, "/api/v1/wins?link=tcp-main"),
     "GET /api/v1/links": Case(Right.WINS, "/api/v1/links"),
     "GET /api/v1/links/{link}/acts": Case(Right.WINS, f"{_LINK}/acts"),
+    "GET /api/v1/asks": Case(Right.WAITING, "/api/v1/asks"),
+    "POST /api/v1/asks/{ask}/confirm": Case(
+        Right.DECIDE, f"/api/v1/asks/{ASK.ask}/confirm", {}, asked
+    ),
+    "POST /api/v1/asks/{ask}/refuse": Case(
+        Right.DECIDE, f"/api/v1/asks/{ASK.ask}/refuse", {"reason": "Deal on"}, asked
+    ),
     "POST /api/v1/claims/{claim}/validate": Case(Right.DECIDE, "/api/v1/claims/c1/validate", {}),
     "POST /api/v1/claims/{claim}/reject": Case(
         Right.DECIDE, "/api/v1/claims/c1/reject", {"reason": "misread", "envy_not_due": True}
@@ -185,7 +197,8 @@ def routes(stand: Stand) -> dict[str, object]:
 async def happened(stand: Stand) -> tuple[object, ...]:
     """Everything that any act would change."""
     return (
-        list(stand.claims.acts), dict(stand.claims.claims), list(stand.links.done),
+        list(stand.claims.acts), list(stand.asks.acts), dict(stand.claims.claims),
+        list(stand.links.done),
         dict(stand.links.links_by_id), await stand.people.users.rows(),
         await stand.people.log.page(None, 1000),
     )  # fmt: skip

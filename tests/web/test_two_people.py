@@ -49,8 +49,9 @@ class RealStand(Stand):
 
     def app(self) -> Litestar:
         return create_app(
-            self.floor, self.board, claims_desk=self.pit.desk, links_desk=self.pit.links_desk,
-            changes=DeskBell(), people=self.people, health=self.health, metrics=self.metrics,
+            self.floor, self.board, claims_desk=self.pit.desk, asks_desk=self.pit.asks,
+            links_desk=self.pit.links_desk, changes=DeskBell(), people=self.people,
+            health=self.health, metrics=self.metrics,
         )  # fmt: skip
 
     async def start(self) -> None:

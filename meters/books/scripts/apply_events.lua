@@ -3,13 +3,16 @@
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8…  the table keys, then the claim keys, as the events' indices name them
---       the last  dealt
+--       the last but one  asks, the last  dealt
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each
 --         { table key index, table id, seq, digest of the event's bytes, kind, round id,
 --           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work,
---           whether the entry is among the acts }
+--           whether the entry is among the acts,
+--           nil, or { digest of what is asked, id of the ask, what people are shown } of a void or
+--           a result that a floorperson must confirm }
 --         kind `refused`: work = { reply }
+--         kind `withdrawal`: work = { reply }
 --         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros,
 --                                                     the meter's limit in micros or 0 } … },
 --                                  whether a hold does not matter: they were accepted before }
@@ -30,9 +33,14 @@
 --   gap         { 'gap', expected seq }      a seq before it is missing
 --   moved       { 'moved' }                  the round is not the one judged: the table repeats
 --   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
---                 'table entry' of another table's result with the same round id and cards, if any }
+--                 'table entry' of another table's result with the same round id and cards, or '',
+--                 who confirmed the correction, or '' }
 --   refused     { 'refused', reply }         as judged before
 --   held        { 'held', reply }            refused here, after link_closed: wins hold the table
+--   unconfirmed  { 'unconfirmed', reply, '1' or '' }    refused here, after books_full: a floorperson
+--                                            is asked, for the first time or still
+--   correction_refused  { 'correction_refused', reply }    refused here, after books_full, by a person
+--   withdrawn   { 'withdrawn', reply }       what the table asked for is no longer asked
 --   and refused here, { code, reply }: round_open, after_lockout, round_over, link_closed,
 --   unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
@@ -97,13 +105,67 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
-local function end_round(key, opened)
+-- What a table asks a floorperson for: `text` begins with its digest and its id, '' for nothing;
+-- `decision` is what was decided about it, '' for nothing yet. Written at the end, as `tables` is.
+local ASKS = KEYS[#KEYS - 1]
+local asks, ask_writes = {}, {}
+
+local function ask_at(table_id)
+  if not asks[table_id] then
+    local read = redis.call('HMGET', ASKS, table_id, table_id .. '!')
+    asks[table_id] = { text = read[1] or '', decision = read[2] or '' }
+  end
+  return asks[table_id]
+end
+
+local function drop_ask(table_id)
+  local ask = ask_at(table_id)
+  if ask.text == '' and ask.decision == '' then return end
+  ask.text, ask.decision = '', ''
+  ask_writes[#ask_writes + 1] = { 'HDEL', ASKS, table_id, table_id .. '!' }
+  touch_desk()
+end
+
+local function put_ask(table_id, text)
+  drop_ask(table_id)
+  ask_at(table_id).text = text
+  ask_writes[#ask_writes + 1] = { 'HSET', ASKS, table_id, text }
+  touch_desk()
+end
+
+-- Finds whether a correction may be applied: gives nil and who confirmed it, nil alone where nobody
+-- needs to, or the code of the refusal. A decision serves for exactly what was asked. A
+-- confirmation is used up by the end of the round, a refusal by the table's next try.
+local function confirmation(event)
+  local table_id, asked = event[2], event[11]
+  if not asked then return nil end
+  local ask, named = ask_at(table_id), asked[1] .. '\n'
+  if string.sub(ask.text, 1, #named) ~= named then
+    put_ask(table_id, named .. asked[2] .. '\n' .. asked[3])
+    return 'unconfirmed', '1'
+  end
+  local state, decided = string.match(ask.decision, '^(%a+)\n(.*)$')
+  if state == 'confirmed' then return nil, decided end
+  if state == 'refused' then
+    drop_ask(table_id)
+    return 'correction_refused', (string.gsub(decided, '^[^\n]*\n', ''))
+  end
+  return 'unconfirmed', ''
+end
+
+local function by_table(table_id, confirmed_by)
+  local by = 'table:' .. table_id
+  return confirmed_by and by .. ', confirmed by ' .. confirmed_by or by
+end
+
+local function end_round(key, table_id, opened)
   local at = tables[key]
   at.claims = retold_with(at.claims, opened)
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
   add_rounds(-1)
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
   set_table(key, 'over', at.over, 'claims', at.claims)
+  drop_ask(table_id)
 end
 
 local function round_problem(at, round)
@@ -158,6 +220,8 @@ local function apply_void(event)
     house_bears = house_bears + added[4] + added[5] + added[6]
   end
   if not transfer_fits('house', to, house_bears) then return 'books_full' end
+  local code, confirmed_by = confirmation(event)
+  if code then return code, confirmed_by end
   for _, added in ipairs(added_by_round) do
     local meter, cycle = added[1], added[7]
     local same_cycle = cycle == cycle_of(meter)
@@ -172,9 +236,10 @@ local function apply_void(event)
     tally('voided_cents:' .. meter, added[3])
   end
   tally('voids', 1)
-  local entry = note_entry('void', to, table_id, round, seq, transfers, event[8], work[1], event[10])
-  end_round(key, {})
-  return nil, work[1], entry, {}
+  local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
+    event[8], work[1], event[10])
+  end_round(key, table_id, {})
+  return nil, work[1], entry, {}, nil, confirmed_by
 end
 
 -- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
@@ -297,6 +362,8 @@ local function apply_result(event)
   if problem then return problem end
   local parts, takes, dues = work[1], work[2], work[3]
   if not result_fits(takes, dues) then return 'books_full' end
+  local code, confirmed_by = confirmation(event)
+  if code then return code, confirmed_by end
   local transfers, payees, shares, paid, claims = {}, {}, {}, {}, {}
   for index in ipairs(takes) do payees[index] = {} end
   for _, due in ipairs(dues) do
@@ -331,7 +398,8 @@ local function apply_result(event)
     reply[#reply + 1] = type(part) == 'number' and exact(paid[part][1]) or part
   end
   reply = table.concat(reply)
-  local entry = note_entry('result', 'table:' .. table_id, table_id, round, seq, transfers, event[8], reply, event[10])
+  local entry = note_entry('result', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
+    event[8], reply, event[10])
   for index, due in ipairs(dues) do
     if due[4] > 0 then
       open_claim(due, entry, paid[index][1], paid[index][2])
@@ -341,8 +409,8 @@ local function apply_result(event)
     paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
   end
   for _, envy in ipairs(work[4]) do owe_envy(envy, entry) end
-  end_round(key, claims)
-  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[5], entry)
+  end_round(key, table_id, claims)
+  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[5], entry), confirmed_by
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
@@ -362,11 +430,25 @@ local function answer(event)
     keep_reply(key, seq, digest, event[9][1])
     return { 'refused', event[9][1] }
   end
-  local code, reply, entry, paid, elsewhere = APPLY[kind](event)
-  if code then reply = refused_here(code, seq, reply) end
-  keep_reply(key, seq, digest, reply)
-  if code then return { code, reply } end
-  return { 'accepted', reply, exact(entry), paid, elsewhere }
+  if kind == 'withdrawal' then
+    drop_ask(event[2])
+    keep_reply(key, seq, digest, event[9][1])
+    return { 'withdrawn', event[9][1] }
+  end
+  local code, reply, entry, paid, elsewhere, confirmed_by = APPLY[kind](event)
+  if not code then
+    keep_reply(key, seq, digest, reply)
+    return { 'accepted', reply, exact(entry), paid, elsewhere or '', confirmed_by or '' }
+  end
+  local told
+  if code == 'correction_refused' then
+    told = '{"seq":' .. exact(seq) .. reply
+  else
+    told = refused_here(code, seq, code == 'held' and reply)
+  end
+  keep_reply(key, seq, digest, told)
+  if code == 'unconfirmed' then return { code, told, reply } end
+  return { code, told }
 end
 
 local answers = {}
@@ -379,4 +461,5 @@ write_books()
 for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(dealt_writes) do redis.call(unpack(write)) end
+for _, write in ipairs(ask_writes) do redis.call(unpack(write)) end
 return answers

@@ -14,6 +14,7 @@ const links = (() => {
     restore: "Store restored", reading: "Meters read", archive: "Day archived",
     expire: "Archived days deleted", upgrade: "Store upgraded",
     void: "Round void after cards were entered", result: "Hand entered again",
+    confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",
   };
   let view = null;
   let me = null;

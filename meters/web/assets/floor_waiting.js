@@ -1,6 +1,6 @@
 "use strict";
-/* What waits for a floorperson, oldest first. It is kept current in whatever view is open, so that
-   a win is heard and counted everywhere. */
+/* What waits for a floorperson: corrections, for which a table stands still, then wins, each oldest
+   first. It is kept current in whatever view is open, so that it is heard and counted everywhere. */
 const waiting = (() => {
   const { make, money } = house;
   const LOUD_MS = 180000;
@@ -26,7 +26,12 @@ const waiting = (() => {
   const read = async () => {
     const of = me;
     try {
-      const found = await service.get("/api/v1/claims");
+      const [corrections, wins] = await Promise.all(
+        [service.get("/api/v1/asks"), service.get("/api/v1/claims")]);
+      const found = [
+        ...corrections.map((ask) => ({ id: `ask ${ask.ask}`, ask })),
+        ...wins.map((claim) => ({ id: claim.claim, claim })),
+      ];
       if (of !== me) return;
       take(found);
       onRead(true);
@@ -57,14 +62,15 @@ const waiting = (() => {
   };
 
   const take = (found) => {
-    const known = rows && new Set(rows.map((claim) => claim.claim));
-    const come = known ? found.filter((claim) => !known.has(claim.claim)) : [];
+    const known = rows && new Set(rows.map((row) => row.id));
+    const come = known ? found.filter((row) => !known.has(row.id)) : [];
     rows = found;
-    for (const claim of come) arrived.set(claim.claim, service.now());
+    for (const row of come) arrived.set(row.id, service.now());
     if (come.length) {
       sound.ring();
-      arrivals.textContent = come
-        .map((claim) => `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`).join(" ");
+      arrivals.textContent = come.map(({ ask, claim }) => (ask
+        ? `To confirm: ${asks.place(ask)}, ${asks.kind(ask)}.`
+        : `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`)).join(" ");
     }
     onCount(rows.length, come.length);
     fingers.lifted(draw);
@@ -110,11 +116,12 @@ const waiting = (() => {
     if (!list || !rows) return;
     const had = document.activeElement;
     const kept = new Map();
-    const nodes = rows.map((claim) => {
-      const text = JSON.stringify(claim);
-      const before = drawn.get(claim.claim);
-      const now = before?.text === text ? before : { text, node: card(claim) };
-      kept.set(claim.claim, now);
+    const nodes = rows.map((row) => {
+      const text = JSON.stringify(row);
+      const before = drawn.get(row.id);
+      const node = () => (row.ask ? asks.card(row.ask, me, refresh) : card(row.claim));
+      const now = before?.text === text ? before : { text, node: node() };
+      kept.set(row.id, now);
       return now.node;
     });
     drawn = kept;

@@ -1,0 +1,60 @@
+"""Corrections that tables ask a floorperson to confirm."""
+
+from collections.abc import Sequence
+
+import msgspec
+from litestar import get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody
+
+from meters.desk.doors import AskDesk
+from meters.desk.rows import AskRow, Words
+from meters.people.roles import Right
+from meters.web.api.claims import Nothing
+from meters.web.errors import StaffRequest, refusals
+from meters.web.security import SESSION, needs
+
+_ACTS = refusals(400, 401, 403, 404, 409, 413, 415, 503)
+
+
+class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The correction is not applied, and why; the dealer reads it."""
+
+    reason: Words
+
+
+def ask_routes(desk: AskDesk) -> list[HTTPRouteHandler]:
+    """Everything about what tables ask for."""
+
+    @get(
+        "/api/v1/asks",
+        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
+    )  # fmt: skip
+    async def list_asks() -> Sequence[AskRow]:
+        """The voids after cards, and results with hands entered differently, that wait.
+
+        The oldest is the first. Such a table stands still until somebody has decided.
+        """
+        return await desk.asks()
+
+    @post(
+        "/api/v1/asks/{ask:str}/confirm",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def confirm_ask(
+        ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> AskRow:
+        """Confirm a correction, exactly as it was shown (duty D17)."""
+        return await desk.decide(ask, "confirm_correction", request.user.name)
+
+    @post(
+        "/api/v1/asks/{ask:str}/refuse",
+        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
+    )  # fmt: skip
+    async def refuse_ask(
+        ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
+    ) -> AskRow:
+        """Refuse a correction, with the reason; the round goes on as it is."""
+        return await desk.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
+
+    return [list_asks, confirm_ask, refuse_ask]

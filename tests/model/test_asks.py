@@ -1,0 +1,344 @@
+"""Corrections that a floorperson must confirm: asked, confirmed or refused, used up once."""
+
+import asyncio
+from typing import cast
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from meters.desk.doors import DeskError
+from meters.desk.rows import AskRow
+from meters.wire.messages import Reply
+from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, event_bytes
+from tests.model.test_entered import BEFORE, HAND, acts_of_tables, count_of
+
+OTHER = HAND | {"cards": ["2h", "3h", "4h"]}
+
+pytestmark = pytest.mark.duty("D17")
+
+
+def code(reply: Reply) -> str:
+    """What an event was answered."""
+    return reply.error.code if reply.error else reply.status
+
+
+async def opened(pit: Pit, table: str = "T-1", round_id: str = "R1") -> None:
+    await pit.wagers({1: PROGRESSIVE}, table=table, round_id=round_id)
+
+
+async def void(pit: Pit, table: str = "T-1", round_id: str = "R1", **fields: object) -> Reply:
+    """Try a void after cards."""
+    given: dict[str, object] = {"reason": "misdeal", "entered": [HAND], "confirm": True}
+    given |= fields
+    return await pit.event(table, "void", round_id, **given)
+
+
+async def result(pit: Pit, table: str = "T-1", round_id: str = "R1", **fields: object) -> Reply:
+    """Try a result with a hand that was entered differently before."""
+    given: dict[str, object] = {
+        "positions": [{"position": 1, "cards": RAGS.split(), "folded": False}],
+        "dealer": DEALER.split(), "entered_before": [BEFORE], "confirm": True,
+    } | fields  # fmt: skip
+    return await pit.event(table, "result", round_id, **given)
+
+
+async def the_ask(pit: Pit) -> AskRow:
+    """What waits, which must be one."""
+    (ask,) = await pit.asks.asks()
+    return ask
+
+
+async def confirm(pit: Pit, ask: AskRow | None = None, *, by: str = "Ada") -> AskRow:
+    """Have a floorperson confirm what waits."""
+    ask = ask or await the_ask(pit)
+    return await pit.asks.decide(ask.ask, "confirm_correction", by)
+
+
+async def refuse(pit: Pit, reason: str = "Deal on") -> AskRow:
+    """Have a floorperson refuse what waits."""
+    ask = await the_ask(pit)
+    return await pit.asks.decide(ask.ask, "refuse_correction", "Ada", reason=reason)
+
+
+async def assert_sound(pit: Pit) -> None:
+    assert (await pit.audit()).problems == ()
+
+
+async def test_a_void_after_cards_waits_for_a_floorperson(pit: Pit) -> None:
+    """Its tries use up numbers and change nothing else; what is shown is what was entered."""
+    await opened(pit)
+    before = (await pit.store.snapshot()).accounts, await pit.entries()
+    assert code(await void(pit)) == "unconfirmed"
+    first = await the_ask(pit)
+    assert code(await void(pit)) == "unconfirmed"
+    assert await the_ask(pit) == first, "a repeat is no new ask"
+    assert ((await pit.store.snapshot()).accounts, await pit.entries()) == before
+    assert (first.table, first.asset, first.round, first.what) == ("T-1", "104211", "R1", "void")
+    assert first.reason == "misdeal"
+    (cards,) = first.cards
+    assert (cards.position, cards.before, cards.after) == (1, ("As", "Ks", "Qs"), ())
+
+    await confirm(pit)
+    assert await pit.asks.asks() == []
+    assert code(await void(pit)) == "accepted"
+    *_, act, entry = await pit.entries()
+    assert (act["kind"], act["by"], act["table"]) == ("confirm_correction", "Ada", "T-1")
+    assert (entry["kind"], entry["by"]) == ("void", "table:T-1, confirmed by Ada")
+    assert [row.what for row in await pit.links_desk.acts("pit", None, 2)] == [
+        "void", "confirm_correction",
+    ]  # fmt: skip
+    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+    await assert_sound(pit)
+
+
+async def test_a_hand_entered_differently_is_shown_with_what_is_settled(pit: Pit) -> None:
+    await opened(pit)
+    assert code(await result(pit)) == "unconfirmed"
+    (cards,) = (await the_ask(pit)).cards
+    assert (cards.before, cards.after) == (("As", "Ks", "Qs"), tuple(RAGS.split()))
+    assert (cards.taken_back, cards.reason) == (True, "Typed wrong")
+    await confirm(pit)
+    assert code(await result(pit)) == "accepted"
+    (act, _) = await acts_of_tables(pit)
+    assert act.by == "table:T-1, confirmed by Ada"
+    await assert_sound(pit)
+
+
+async def test_what_corrects_nothing_needs_nobody(pit: Pit) -> None:
+    await opened(pit)
+    assert (await pit.event("T-1", "void", "R1", reason="misdeal", confirm=True)).status == (
+        "accepted"
+    )
+    await opened(pit, round_id="R2")
+    reply = await result(pit, round_id="R2", entered_before=[])
+    assert reply.status == "accepted"
+
+
+async def test_another_makers_agent_is_served_as_ever_unless_the_floor_file_says_otherwise(
+    pit: Pit,
+) -> None:
+    await opened(pit)
+    assert code(await void(pit, confirm=False)) == "accepted"
+    assert [one["by"] for one in await pit.entries() if one["kind"] == "void"] == ["table:T-1"]
+    strict = Pit(pit.redis, FLOOR.replace("[facility]", "[facility]\nconfirm_corrections = true"))
+    strict.seq = pit.seq
+    await opened(strict, round_id="R2")
+    assert code(await void(strict, round_id="R2", confirm=False)) == "unconfirmed"
+    await confirm(strict)
+    assert code(await void(strict, round_id="R2", confirm=False)) == "accepted"
+
+
+CHANGED: list[dict[str, object]] = [
+    {"reason": "another"},
+    {"entered": [OTHER]},
+    {"entered": [HAND, OTHER | {"position": 2}]},
+]
+
+
+@pytest.mark.parametrize("changed", CHANGED)
+async def test_a_confirmation_serves_for_exactly_what_was_shown(
+    pit: Pit, changed: dict[str, object]
+) -> None:
+    """What differs is another ask, and the confirmation is lost with the one before."""
+    await opened(pit)
+    await void(pit)
+    shown = await confirm(pit)
+    assert code(await void(pit, "T-1", "R1", **changed)) == "unconfirmed"
+    assert (await the_ask(pit)).ask != shown.ask
+    assert code(await void(pit)) == "unconfirmed", "the first is no longer confirmed"
+    with pytest.raises(DeskError) as error:
+        await confirm(pit, shown)
+    assert error.value.code == "unknown_ask"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"dealer": ["2c", "7d", "9s"]},
+        {"positions": [{"position": 1, "cards": ["3h", "6s", "Jd"]}]},
+        {"community": ["4c", "8d"]},
+        {"entered_before": [BEFORE | {"reason": "Other"}]},
+    ],
+)
+async def test_a_result_is_confirmed_with_all_that_it_settles(
+    pit: Pit, changed: dict[str, object]
+) -> None:
+    await opened(pit)
+    await result(pit)
+    await confirm(pit)
+    assert code(await result(pit, "T-1", "R1", **changed)) == "unconfirmed"
+
+
+async def test_a_confirmation_is_of_one_table_and_one_round(pit: Pit) -> None:
+    for table in ("T-1", "T-2"):
+        await opened(pit, table)
+        assert code(await void(pit, table)) == "unconfirmed"
+    of_first, _ = await pit.asks.asks()
+    await confirm(pit, of_first)
+    assert code(await void(pit, "T-2")) == "unconfirmed"
+    assert code(await void(pit, "T-1")) == "accepted"
+    await opened(pit, round_id="R2")
+    assert code(await void(pit, round_id="R2")) == "unconfirmed", "used up by the round before"
+    await assert_sound(pit)
+
+
+async def test_a_confirmation_goes_with_its_round_whatever_ends_it(pit: Pit) -> None:
+    """Round ids may come again: a round of the same name is another."""
+    await opened(pit)
+    await void(pit)
+    await confirm(pit)
+    await pit.result({1: RAGS})
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
+    await opened(pit)
+    assert code(await void(pit)) == "unconfirmed"
+
+
+async def test_a_refusal_is_told_once_with_who_and_why(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    await refuse(pit, "The cards are on the table")
+    assert await pit.asks.asks() == []
+    payload = event_bytes(
+        pit.seq["T-1"] + 1, "void", "R1", reason="misdeal", entered=[HAND], confirm=True
+    )
+    pit.seq["T-1"] += 1
+    reply = await pit.send("T-1", payload)
+    assert reply is not None
+    told = msgspec.json.decode(reply, type=Reply)
+    assert code(told) == "correction_refused"
+    assert told.error is not None
+    assert told.error.message == "Ada refused this correction: The cards are on the table"
+    pit.restart()
+    assert await pit.send("T-1", payload) == reply, "a repeat is answered word for word"
+    assert code(await void(pit)) == "unconfirmed", "tried again, it is asked again"
+    assert (await pit.entries())[-1]["kind"] == "refuse_correction"
+    await confirm(pit)
+    assert code(await void(pit)) == "accepted"
+    await assert_sound(pit)
+
+
+async def test_the_round_can_be_played_on_after_a_refusal(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    await refuse(pit)
+    assert (await pit.result({1: RAGS})).status == "accepted"
+    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+
+
+async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    ask = await the_ask(pit)
+    entries = await pit.entries()
+    assert code(await pit.event("T-1", "withdrawal", "R1")) == "accepted"
+    assert await pit.asks.asks() == []
+    assert await pit.entries() == entries
+    with pytest.raises(DeskError) as error:
+        await confirm(pit, ask)
+    assert error.value.code == "unknown_ask"
+    assert code(await pit.event("T-1", "withdrawal", "R1")) == "accepted", "nothing asked, no harm"
+    await assert_sound(pit)
+
+
+async def test_the_second_decision_is_told_who_was_first(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    ask = await the_ask(pit)
+    await confirm(pit, ask)
+    with pytest.raises(DeskError, match="already confirmed by Ada") as error:
+        await pit.asks.decide(ask.ask, "refuse_correction", "Bob", reason="No")
+    assert error.value.code == "wrong_state"
+    assert [one["kind"] for one in await pit.entries()].count("confirm_correction") == 1
+
+
+async def test_many_decide_at_once_and_one_counts(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    ask = (await the_ask(pit)).ask
+    done = await asyncio.gather(
+        *(
+            pit.asks.decide(
+                ask, "confirm_correction" if each % 2 else "refuse_correction", f"P{each}",
+                reason="No",
+            )
+            for each in range(12)
+        ),
+        return_exceptions=True,
+    )  # fmt: skip
+    assert sum(isinstance(one, AskRow) for one in done) == 1
+    kinds = [one["kind"] for one in await pit.entries()]
+    assert kinds.count("confirm_correction") + kinds.count("refuse_correction") == 1
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+async def test_a_confirmation_races_with_a_replaced_ask(pit: Pit, *, swapped: bool) -> None:
+    """Whichever is first, what is applied was confirmed as it is, and the other one was not."""
+    for number in range(20):
+        name = f"R{number}"
+        await opened(pit, round_id=name)
+        await void(pit, round_id=name)
+        ask = await the_ask(pit)
+        race = [confirm(pit, ask), void(pit, round_id=name, entered=[OTHER])]
+        await asyncio.gather(*(race[::-1] if swapped else race), return_exceptions=True)
+        assert code(await void(pit, round_id=name, entered=[OTHER])) == "unconfirmed"
+        assert await pit.event("T-1", "void", name, reason="misdeal")
+    voids = [one for one in await pit.entries() if one["kind"] == "void"]
+    assert {one["by"] for one in voids} == {"table:T-1"}
+    await assert_sound(pit)
+
+
+async def test_tries_within_one_batch_are_as_if_they_came_alone(pit: Pit) -> None:
+    """Two tries, a copy, and the void that ends the round: a later round asks anew."""
+    await opened(pit)
+    fields = {"reason": "misdeal", "entered": [HAND], "confirm": True}
+    tries = [event_bytes(seq, "void", "R1", **fields) for seq in (2, 2, 3)]
+    plain = event_bytes(4, "void", "R1", reason="misdeal")
+    replies = (await pit.take([("T-1", each) for each in (*tries, plain)])).replies
+    codes = [code(msgspec.json.decode(reply, type=Reply)) for _, reply in replies]
+    assert codes == ["unconfirmed", "unconfirmed", "unconfirmed", "accepted"]
+    assert replies[0] == replies[1]
+    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+
+
+async def test_tries_do_not_flood_log_and_figures_as_refusals(pit: Pit) -> None:
+    await opened(pit)
+    with capture_logs() as lines:
+        for _ in range(30):
+            await void(pit)
+    assert [one["event"] for one in lines] == ["confirmation asked"]
+    assert count_of(pit, "pitlink_refusals_total", "unconfirmed") == 0
+    assert count_of(pit, "pitlink_events_total", "void", "unconfirmed") == 30
+
+
+async def test_a_link_that_is_inoperable_decides_nothing(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    ask = await the_ask(pit)
+    pit.problem = "the ledger does not hold"
+    with pytest.raises(DeskError) as error:
+        await confirm(pit, ask)
+    assert error.value.code == "link_inoperable"
+
+
+async def test_an_ask_that_was_changed_in_the_store_is_neither_shown_nor_confirmed(
+    pit: Pit,
+) -> None:
+    await opened(pit)
+    await void(pit)
+    ask, key = await the_ask(pit), pit.store.keys.asks
+    text = cast("bytes", await pit.redis.hget(key, "T-1")).decode()
+    await pit.redis.hset(key, "T-1", text.replace("As", "2s"))
+    assert await pit.asks.asks() == []
+    with pytest.raises(DeskError) as error:
+        await confirm(pit, ask)
+    assert error.value.code == "unknown_ask"
+
+
+async def test_the_time_that_it_waits_is_of_the_first_try(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    first = (await the_ask(pit)).at
+    pit.restart()
+    await void(pit)
+    assert (await the_ask(pit)).at == first != AT

@@ -1,0 +1,99 @@
+"""Corrections on the floor page: shown on top as they arrive, confirmed or refused by one press."""
+
+import re
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from meters.desk.rows import AskRow
+from tests.servers import RedisServer
+from tests.web.desks import ASK, ASK_RESULT
+from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, floor_room, press
+
+pytestmark = pytest.mark.duty("D17")
+
+
+@pytest.fixture
+async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    async with floor_room(shared_redis_server, browser) as room:
+        yield room
+
+
+def card_of(page: Page, ask: AskRow) -> Locator:
+    """The card of an ask."""
+    return page.locator(f'[data-ask="{ask.ask}"]')
+
+
+async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo", size="phone", bypass_csp=True)
+    await expect(page.locator(".claim").first).to_have_attribute("data-claim", "c1")
+    await expect(page).to_have_title(re.compile(r"^\(2\) Floor"))
+    room.stand.asks.put(ASK_RESULT)
+    card = card_of(page, ASK_RESULT)
+    await expect(page.locator(".claim").first).to_have_attribute("data-ask", ASK_RESULT.ask)
+    await expect(page).to_have_title(re.compile(r"^\(3\) Floor"))
+    for told in ("TCP-04", "Round R6", "Hand entered differently", "Taken back: Typed wrong"):
+        await expect(card).to_contain_text(told)
+    hands = card.locator(".hand")
+    await expect(hands.nth(0)).to_contain_text("Position 2, entered")
+    await expect(hands.nth(1)).to_contain_text("To be settled")
+    await expect(card.locator("[data-at]")).to_have_attribute("data-at", ASK_RESULT.at)
+    await expect(page.locator('[aria-live="polite"]')).to_have_text(
+        "To confirm: Table TCP-04, round R6, Hand entered differently."
+    )
+    await check_accessible(page)
+
+
+async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK)
+    page = await room.signed_in("Flo")
+    card = card_of(page, ASK)
+    await expect(card).to_contain_text("Reason: Misdeal")
+    await expect(card).to_contain_text("Not settled: the round is void")
+    await press(card, "Confirm")
+    await expect(dialog(page)).to_contain_text("Table TCP-03, round R41")
+    assert room.stand.asks.acts == []
+    await answer(page, "Confirm")
+    await expect(card).to_have_count(0)
+    assert room.stand.asks.acts == [(ASK.ask, "confirm_correction", "Flo", "")]
+
+
+async def test_a_refusal_says_why(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK)
+    page = await room.signed_in("Sue")
+    await press(card_of(page, ASK), "Refuse")
+    await answer(page, "Refuse")
+    await expect(dialog(page)).to_contain_text("Say why.")
+    await dialog(page).get_by_label("Why? The dealer reads it").fill("The cards were dealt")
+    await answer(page, "Refuse")
+    await expect(card_of(page, ASK)).to_have_count(0)
+    assert room.stand.asks.acts == [(ASK.ask, "refuse_correction", "Sue", "The cards were dealt")]
+
+
+async def test_what_the_table_withdrew_meanwhile_is_told(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK)
+    page = await room.signed_in("Flo")
+    await press(card_of(page, ASK), "Confirm")
+    room.stand.asks.rows.clear()
+    await answer(page, "Confirm")
+    await expect(dialog(page)).to_contain_text("The table no longer asks")
+    assert room.stand.asks.acts == []
+
+
+async def test_another_correction_of_the_table_is_another_card(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK)
+    page = await room.signed_in("Flo")
+    other = msgspec.structs.replace(ASK, ask="tcp-main.TCP-03-43", reason="Fouled deck")
+    room.stand.asks.rows.clear()
+    room.stand.asks.put(other)
+    await expect(card_of(page, other)).to_contain_text("Fouled deck")
+    await expect(card_of(page, ASK)).to_have_count(0)
+
+
+async def test_who_may_not_decide_sees_it_without_buttons(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK)
+    page = await room.signed_in("Dana")
+    await expect(card_of(page, ASK)).to_contain_text("To confirm")
+    await expect(card_of(page, ASK).get_by_role("button")).to_have_count(0)
