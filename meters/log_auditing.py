@@ -1,7 +1,6 @@
 """The audits of the operators' log and the users in a running service (duty D17)."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -57,17 +56,14 @@ class LogAuditing:
     async def run(self) -> None:
         """Note how far the log is, every second, and audit it from time to time, for ever."""
         audited_s: float | None = None
+        loop = asyncio.get_running_loop()
         while True:
             try:
                 self._publish()
                 goes_on = await self._note_head()
-                if (
-                    not goes_on
-                    or audited_s is None
-                    or time.monotonic() - audited_s >= AUDIT_EVERY_S
-                ):
+                if not goes_on or audited_s is None or loop.time() - audited_s >= AUDIT_EVERY_S:
                     await self._look()
-                    audited_s = time.monotonic()
+                    audited_s = loop.time()
             except (AuthenticationError, NoPermissionError) as error:
                 if (more := self._said.due(_REFUSED)) is not None:
                     log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400

@@ -1,9 +1,11 @@
 """Whether a Redis keeps what it is given: the settings without which no link operates."""
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 from redis.commands.core import AsyncScript
 from redis.exceptions import NoScriptError, RedisError
 
@@ -11,6 +13,7 @@ from meters.failover.replicated import ReplicatedRedis
 
 _KEEPING: Final = ("appendonly", "appendfsync")
 _NEEDED: Final = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
+_SECTIONS: Final = ("server", "persistence", "replication")
 _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
 
@@ -85,9 +88,7 @@ async def redis_problem(redis: Redis) -> str | None:
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
             return "another Redis has become the primary"
-        # One name at a time: before 7.0 Redis takes no more.
-        settings = {name: (await redis.config_get(name)).get(name) for name in _NEEDED}
-        info: dict[str, object] = await redis.info("everything")
+        settings, info = await _settings_and_info(redis)
         replicas = await _replicas_problems(redis, info)
     except (RedisError, OSError) as error:
         return f"Redis does not answer: {error}"
@@ -106,6 +107,31 @@ async def redis_problem(redis: Redis) -> str | None:
     if version < _LEAST_VERSION:
         problems.append(f"Redis is version {info.get('redis_version')}; 6.2 is the least")
     return "; ".join([*problems, *replicas]) or None
+
+
+async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
+    """What Redis is set to and says of itself, in one round trip: this is asked every second.
+
+    Raises:
+        RedisError: it does not answer.
+    """
+    # A plain pipeline: replicas need not have what is asked here.
+    callbacks = redis.response_callbacks
+    async with Pipeline(
+        redis.connection_pool, callbacks, transaction=False, shard_hint=None
+    ) as pipe:
+        # One name and one section at a time: before 7.0 Redis takes no more.
+        for name in _NEEDED:
+            pipe.config_get(name)
+        for section in _SECTIONS:
+            pipe.info(section)
+        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        answers = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    asked = len(_NEEDED)
+    return dict(ChainMap(*answers[:asked])), dict(ChainMap(*answers[asked:]))
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:

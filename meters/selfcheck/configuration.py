@@ -124,7 +124,9 @@ class Configuration:
         try:
             if found is not None:
                 await self._approve(by, found.changed, found.replaces)
-            elif not await self.is_approved():
+            elif self._seen:
+                return  # as it is approved
+            else:
                 if held := await self._held_elsewhere():
                     raise TermsError(held)
                 await self._approve(by, (), "", first=True)

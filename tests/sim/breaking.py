@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -100,41 +100,49 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
         ),
     ),
     "a link that failed is never opened again": (
-        Defect("meters.link:LinkService._check", "await self._open()", "pass"),
+        Defect("meters.link:LinkService._look", "await self._open()", "pass"),
     ),
 }
 
 
 def break_code(name: str) -> None:
     """Put a defect into the running code."""
-    places: dict[str, list[Defect]] = {}
-    for defect in DEFECTS[name]:
-        places.setdefault(defect.place, []).append(defect)
-    for place, defects in places.items():
+    broken = broken_code(name)
+    for place, text in broken.items():
         if ":" in place:
-            _break_method(place, defects)
+            module, owner, method = _find_method(place)
+            made: dict[str, Any] = {}
+            exec(compile(text, place, "exec"), vars(module), made)  # noqa: S102
+            setattr(owner, method, made[method])
+    vars(meters.books.store)["load_script"] = lambda script: broken.get(script, load_script(script))
 
-    def broken(script: str) -> str:
-        return _replaced(load_script(script), places.get(script, ()))
 
-    vars(meters.books.store)["load_script"] = broken
+def broken_code(name: str) -> dict[str, str]:
+    """The code with a defect, by its place.
+
+    Raises:
+        ValueError: a line that the defect replaces does not stand there, once.
+    """
+    broken: dict[str, str] = {}
+    for defect in DEFECTS[name]:
+        text = broken.get(defect.place) or _read_code(defect.place)
+        if text.count(defect.line) != 1:
+            raise ValueError(f"{defect.place} has not one {defect.line!r}")
+        broken[defect.place] = text.replace(defect.line, defect.instead)
+    return broken
 
 
-def _break_method(place: str, defects: Iterable[Defect]) -> None:
+def _read_code(place: str) -> str:
+    if ":" not in place:
+        return load_script(place)
+    _, owner, method = _find_method(place)
+    found = inspect.getattr_static(owner, method)
+    return textwrap.dedent(inspect.getsource(getattr(found, "__func__", found)))
+
+
+def _find_method(place: str) -> tuple[Any, Any, str]:
+    """A method's module, its class and its name."""
     module_name, _, path = place.partition(":")
     module: Any = importlib.import_module(module_name)
     class_name, _, method = path.partition(".")
-    owner = getattr(module, class_name)
-    found = inspect.getattr_static(owner, method)
-    source = textwrap.dedent(inspect.getsource(getattr(found, "__func__", found)))
-    made: dict[str, Any] = {}
-    exec(compile(_replaced(source, defects), place, "exec"), vars(module), made)  # noqa: S102
-    setattr(owner, method, made[method])
-
-
-def _replaced(text: str, defects: Iterable[Defect]) -> str:
-    for defect in defects:
-        if text.count(defect.line) != 1:
-            raise ValueError(f"{defect.place} has not one {defect.line!r}")
-        text = text.replace(defect.line, defect.instead)
-    return text
+    return module, getattr(module, class_name), method

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+import re
 from collections import defaultdict
-from collections.abc import Coroutine
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from redis.asyncio import Redis
+import redis.asyncio
+from redis import Redis
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from meters.books.audit import LinkAudit
@@ -21,8 +23,12 @@ from tests.model.second_settling import Settling
 from tests.sim.world import World
 
 Record = dict[str, Any]
-_T = TypeVar("_T")
+_Row = Mapping[bytes, bytes]
 _PAGE: Final = 500
+AUDIT_EVERY: Final = 10
+"""Every so many checks the store is audited too, and claims that are decided are held again."""
+_CHANGES: Final = re.compile(rb"rdb_changes_since_last_save:([0-9]+)")
+_ENDED: Final = ("paid", "rejected")
 _OF_TABLES: Final = ("wagers", "result", "void")
 _DECISIONS: Final = ("validate", "reject", "pay")
 _OF_ENVY: Final = ("pay_envy", "reject_envy")
@@ -31,21 +37,28 @@ _OF_ENVY: Final = ("pay_envy", "reject_envy")
 class Checker:
     """Holds the store against a second set of books, kept from the ledger entry by entry.
 
-    It reads in a thread with a loop of its own, while the simulation stands still.
+    It reads while the simulation stands still. Where Redis has written nothing since it was last
+    read, all of it is as it was, and nothing is read.
 
     Attributes:
         entries: the ledger so far, each entry by its fields.
-        checks: how often everything was held against everything.
+        checks: how often everything that could have changed was held against everything.
     """
 
     def __init__(self, world: World, link: Link, server: Path) -> None:
         self._world = world
         self._link = link
+        # The audit is asynchronous, and needs a loop that is not the simulation's.
         self._thread = ThreadPoolExecutor(1)
         self._runner = asyncio.Runner()
         self._server = server
-        self._store = LinkStore(Redis(unix_socket_path=str(server)), link)
+        self._store = LinkStore(redis.asyncio.Redis(unix_socket_path=str(server)), link)
+        self._keys = self._store.keys
         self._audit = LinkAudit(self._store)
+        self._redis = self._connect()
+        self._changes: bytes | None = None
+        self._unaudited = 0
+        self._ended: set[str] = set()
         self._books = second_books()
         self._seeded = 0
         self._by_event: dict[tuple[str, int], int] = {}
@@ -54,6 +67,11 @@ class Checker:
         self._versions: dict[str, int] = {}
         self.entries: list[Record] = []
         self.checks = 0
+
+    def _connect(self) -> Redis:
+        client = Redis(unix_socket_path=str(self._server))
+        client.set_response_callback("INFO", bytes)
+        return client
 
     def find(self, table: str, kind: str, round_id: str) -> Record | None:
         """The entry of a kind about a table's round, or None."""
@@ -97,43 +115,86 @@ class Checker:
     def open_round(self, table: str) -> str | None:
         """The round that the service holds open for a table, where the store can be asked."""
         try:
-            (state,) = self._run(self._store.table_states([table]))
+            found = self._redis.hget(self._keys.table(table), "round")
         except RedisError:
             return None
-        return state.open_round
+        return found.decode() if isinstance(found, bytes) and found else None
 
     def reconnect(self) -> None:
         """Go on after Redis was restarted."""
-        self._store.redis = Redis(unix_socket_path=str(self._server))
+        self._redis, self._changes = self._connect(), None
+        self._store.redis = redis.asyncio.Redis(unix_socket_path=str(self._server))
 
-    def check(self) -> None:
-        """Read what was written, and hold everything against everything."""
-        self._run(self._check())
+    def check(self, *, whole: bool = False) -> None:
+        """Read what was written, and hold it against everything; audit it too when that is due.
 
-    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.submit(self._runner.run, work).result()
-
-    async def _check(self) -> None:
+        Args:
+            whole: whether everything is read and audited, due or not.
+        """
         try:
-            await self._read_on()
-            await self._hold()
+            changes = self._count_changes()
+            if changes == self._changes and not whole:
+                return
+            self._unaudited += 1
+            due = whole or self._unaudited >= AUDIT_EVERY
+            self._read(every_claim=due)
+            if due:
+                self._thread.submit(self._runner.run, self._audited()).result()
+                self._unaudited = 0
+            self._changes = changes
             self.checks += 1
         except OutOfMemoryError:
-            return  # full as it is, it lets nobody read two things at one moment
+            return  # full as it is, it lets no audit read two things at one moment
         except (AssertionError, KeyError, ValueError, RedisError) as error:
             self._world.fail(f"the books: {type(error).__name__} {error}")
 
-    async def _read_on(self) -> None:
-        while page := await self._store.entries(len(self.entries), _PAGE):
-            for number, fields in page:
-                assert number == len(self.entries) + 1, f"entry {number} after {len(self.entries)}"
-                entry = {name: value.decode() for name, value in fields.items()}
-                self._world.note(
-                    f"entry {number} {entry['kind']} {entry['table']} {entry['round']}"
-                    f" by {entry['by']}"
-                )
-                self.entries.append(entry)
-                self._take(entry, number - 1)
+    def _count_changes(self) -> bytes:
+        """How many changes Redis has made to its data since it started."""
+        told: Any = self._redis.info("persistence")
+        found = _CHANGES.search(told)
+        assert found, "Redis counts no changes"
+        return found[1]
+
+    def close(self) -> None:
+        """Leave the store."""
+        self._redis.close()
+        self._thread.submit(self._runner.run, self._store.redis.aclose()).result()
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
+
+    async def _audited(self) -> None:
+        finding = await self._audit.run()
+        assert not finding.problems, f"the audit finds {finding.problems}"
+
+    def _read(self, *, every_claim: bool) -> None:
+        keys = self._keys
+        page = [()]
+        while page:
+            with self._redis.pipeline(transaction=False) as pipe:
+                pipe.xrange(keys.ledger, min=f"({len(self.entries)}-0", count=_PAGE)
+                pipe.hgetall(keys.accounts)
+                pipe.hgetall(keys.tallies)
+                pipe.hgetall(keys.meters)
+                pipe.zrange(keys.waiting, 0, -1)
+                page, accounts, tallies, meters, waiting = pipe.execute()
+            self._read_on(page)
+        if self._seeded < len(self._books.meters):
+            return
+        self._hold_accounts({name.decode(): int(value) for name, value in accounts.items()})
+        self._hold_counts(tallies)
+        self._hold_meters(meters, accounts)
+        self._hold_claims([claim.decode() for claim in waiting], every=every_claim)
+
+    def _read_on(self, page: Iterable[tuple[bytes, _Row]]) -> None:
+        for key, fields in page:
+            number = int(key.split(b"-")[0])
+            assert number == len(self.entries) + 1, f"entry {number} after {len(self.entries)}"
+            entry = {name.decode(): value.decode() for name, value in fields.items()}
+            self._world.note(
+                f"entry {number} {entry['kind']} {entry['table']} {entry['round']} by {entry['by']}"
+            )
+            self.entries.append(entry)
+            self._take(entry, number - 1)
 
     def _take(self, entry: Record, place: int) -> None:
         kind, table = entry["kind"], entry["table"]
@@ -194,46 +255,46 @@ class Checker:
             assert isinstance(self._books.meters, dict)
             self._books.meters[meter] = SecondMeter(PROGRESSIVE[paytable], terms["wager_cents"])
 
-    async def _hold(self) -> None:
-        finding = await self._audit.run()
-        assert not finding.problems, f"the audit finds {finding.problems}"
-        if self._seeded < len(self._books.meters):
-            return
-        snapshot = await self._store.snapshot()
-        held = {name: micros for name, micros in snapshot.accounts.items() if micros}
-        assert sum(held.values()) == 0, f"all accounts sum to {sum(held.values())}"
+    def _hold_accounts(self, accounts: Mapping[str, int]) -> None:
+        assert sum(accounts.values()) == 0, f"all accounts sum to {sum(accounts.values())}"
         due = {name: int(micros) for name, micros in self._books.micros().items()}
         wrong = {
-            name: (held.get(name, 0), due.get(name, 0))
-            for name in held.keys() | due.keys()
-            if held.get(name, 0) != due.get(name, 0)
+            name: (accounts.get(name, 0), due.get(name, 0))
+            for name in accounts.keys() | due.keys()
+            if accounts.get(name, 0) != due.get(name, 0)
         }
         assert not wrong, f"balances held and due: {wrong}"
-        self._hold_counts(snapshot.tallies)
-        self._hold_meters(snapshot.meters, snapshot.accounts)
-        await self._hold_claims()
 
-    def _hold_counts(self, tallies: dict[str, int]) -> None:
+    def _hold_counts(self, tallies: _Row) -> None:
         """Every count that the second books keep is theirs: what is counted once, and only that."""
         for name, count in self._books.tallies.items():
-            assert tallies.get(name, 0) == count, f"{name}: {tallies.get(name, 0)}, due {count}"
+            held = int(tallies.get(name.encode(), 0))
+            assert held == count, f"{name}: {held}, due {count}"
 
-    def _hold_meters(self, meters: dict[str, str], accounts: dict[str, int]) -> None:
+    def _hold_meters(self, meters: _Row, accounts: _Row) -> None:
         for meter in self._books.meters:
-            version = int(meters[f"version:{meter}"])
-            cents = accounts[f"meter:{meter}"] // 10_000
-            assert int(meters[f"cycle:{meter}"]) == self._books.cycles[meter], f"cycle of {meter}"
+            version = int(meters[f"version:{meter}".encode()])
+            cycle = int(meters[f"cycle:{meter}".encode()])
+            cents = int(accounts[f"meter:{meter}".encode()]) // 10_000
+            assert cycle == self._books.cycles[meter], f"cycle of {meter}"
             assert version >= self._versions.get(meter, 0), f"{meter} went back to {version}"
             self._versions[meter] = version
             known = self._amounts[meter].setdefault(version, cents)
             assert known == cents, f"{meter} held {known} and {cents} in version {version}"
 
-    async def _hold_claims(self) -> None:
+    def _hold_claims(self, waiting: Sequence[str], *, every: bool) -> None:
+        """Each claim is as due; one that was decided for good, and found so, only with `every`."""
         books = self._books
-        found = await self._store.claims(list(books.claims))
-        for (claim, one), fields in zip(books.claims.items(), found, strict=True):
-            state = fields.get("state"), int(fields.get("amount", "-1"))
-            assert state == (one.state, one.cents), f"{claim} is {state}, due {one}"
-        waiting = sorted(await self._store.waiting(10_000))
+        claims = [claim for claim in books.claims if every or claim not in self._ended]
+        with self._redis.pipeline(transaction=False) as pipe:
+            for claim in claims:
+                pipe.hmget(self._keys.claim(claim), ["state", "amount"])
+            rows = pipe.execute()
+        for claim, (state, cents) in zip(claims, rows, strict=True):
+            one = books.claims[claim]
+            held = (state or b"").decode(), int(cents or -1)
+            assert held == (one.state, one.cents), f"{claim} is {held}, due {one}"
+            if one.state in _ENDED:
+                self._ended.add(claim)
         due = sorted({*books.waiting(), *books.waiting_envy()})
-        assert waiting == due, f"waiting {waiting}, due {due}"
+        assert sorted(waiting) == due, f"waiting {sorted(waiting)}, due {due}"

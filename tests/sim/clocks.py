@@ -1,27 +1,38 @@
-"""What production code takes for the time and for chance, put under the control of a run."""
+"""What production code takes for the time and for chance, put under the control of a run.
+
+So is how much of a ledger is read again, and the programs' files are read once for all services.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from random import Random
 from typing import Any, Final
 
 import pytest
 
 import meters.announcer
+import meters.auditing
 import meters.desk.links
 import meters.hits
 import meters.intake.draws
 import meters.meter_topics
 import meters.outages
+import meters.selfcheck.running
 import meters.wire.broker_client
 import meters.wire.clock
 from controllers.meter_values import MeterValues
 from meters.board import Board
+from meters.selfcheck.software import read_software
+from meters.wire.seldom import Seldom
 from tests.model.model_floor import Chance
 from tests.sim.loop import current_process
 from tests.sim.world import World
 
+_AUDITED_AGAIN: Final = 20
+"""So few that a ledger is read again in several turns, as a floor's is, which is far longer."""
+_read_once: Final = cache(read_software)
 _EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
@@ -69,8 +80,11 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.desk.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.hits, "datetime", clock)
+        patch.setattr(meters.auditing, "AUDITED_AGAIN", _AUDITED_AGAIN)
+        patch.setattr(meters.selfcheck.running, "read_software", _read_once)
         patch.setattr(meters.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
         patch.setattr(Board.__init__, "__defaults__", (loop.time,))
+        patch.setattr(Seldom.__init__, "__defaults__", (loop.time,))
         yield

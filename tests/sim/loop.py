@@ -5,29 +5,16 @@ Nothing waits: when no callback is ready, time goes on to the next timer. Whatev
 """
 
 import asyncio
-import selectors
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Executor
 from contextvars import Context, ContextVar, copy_context
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any, Final, Protocol, TypeVar, TypeVarTuple
 
 _Ts = TypeVarTuple("_Ts")
 _T = TypeVar("_T")
 _BEGINS_S: Final = 1_000.0
-
-
-class _Selector(selectors.SelectSelector):
-    """Finds nothing ready ever, and lets time pass instead."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now_s = _BEGINS_S
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
-            raise RuntimeError("nothing will ever happen again")
-        self.now_s += max(0.0, timeout)
-        return []
 
 
 class Disk(Protocol):
@@ -82,20 +69,26 @@ def current_process() -> Process | None:
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """The loop. What belongs to a dead process is dropped when it is due."""
+    """The loop. What belongs to a dead process is dropped when it is due.
+
+    Its timers and its turn are its own: those of asyncio look at sockets, and are what a run
+    spends most of its time on.
+    """
 
     def __init__(self) -> None:
-        self._virtual = _Selector()
-        super().__init__(self._virtual)
+        super().__init__()
+        self._now_s = _BEGINS_S
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._numbers = count()
         self._outside = Context()
         self._ready: Any
-        self._scheduled: Any
+        self._stopping: bool
         self.set_task_factory(_make_task)
         self.set_exception_handler(lambda _loop, _context: None)
 
     def time(self) -> float:
         """The time of this loop, in seconds."""
-        return self._virtual.now_s
+        return self._now_s
 
     def call_soon(
         self,
@@ -104,7 +97,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.Handle:
         """Call at the next turn, unless its process has died."""
-        return _unless_dead(super().call_soon(callback, *args, context=context))
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return _unless_dead(handle)
 
     def call_at(
         self,
@@ -114,9 +109,29 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """Call at a time, unless its process has died."""
-        handle = super().call_at(when, callback, *args, context=context)
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        heappush(self._timers, (when, next(self._numbers), handle))
         _unless_dead(handle)
         return handle
+
+    def _run_once(self) -> None:
+        """One turn: all that is ready now, or else what is due next."""
+        timers, ready = self._timers, self._ready
+        if not ready and not self._stopping:
+            while timers and timers[0][2].cancelled():
+                heappop(timers)
+            if not timers:
+                raise RuntimeError("nothing will ever happen again")
+            self._now_s = max(self._now_s, timers[0][0])
+        while timers and timers[0][0] <= self._now_s:
+            ready.append(heappop(timers)[2])
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()
+
+    def _timer_handle_cancelled(self, _handle: asyncio.TimerHandle) -> None:
+        """It is dropped when it is due."""
 
     def outside(self, delay_s: float, callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
         """Call after a time on behalf of no process: the network, a fault, a person."""
@@ -124,7 +139,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def drop(self, process: Process) -> None:
         """Drop all that a dead process has in hand."""
-        for handle in (*self._ready, *self._scheduled):
+        for handle in (*self._ready, *(timer for _, _, timer in self._timers)):
             _unless_dead(handle)
         assert not process.alive
 

@@ -10,6 +10,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.connection import HiredisRespSerializer
 
 from tests.sim.loop import current_process
 from tests.sim.world import World
@@ -22,6 +23,7 @@ _CONNECTIONS: Final = 16
 _ANSWER_WITHIN_S: Final = 30
 _CONNECT_WITHIN_S: Final = 5
 _SCRIPT: Final = b"EVALSHA"
+_PACKER: Final[Any] = HiredisRespSerializer()
 
 
 class _Stream:
@@ -113,6 +115,11 @@ class SimulatedConnection(AbstractConnection):
     ) -> None:
         self._make: Callable[[], _Stream] = lambda: _Stream(server, world, wrote)
         super().__init__(**kwargs)
+
+    def pack_command(self, *args: Any) -> list[bytes]:  # noqa: ANN401
+        """A command as it goes out, by the packer of the client's other half, which is faster."""
+        packed: list[bytes] = _PACKER.pack(*args)
+        return packed
 
     def repr_pieces(self) -> list[tuple[str, Any]]:
         """How it is told in errors."""

@@ -130,7 +130,7 @@ class Simulation:
             for table in self._everyone:
                 table.may_rest = table.rounds >= before[table.name] + _LAST_ROUNDS
             await asyncio.sleep(LOOK_EVERY_S)
-        self._checker.check()
+        self._checker.check(whole=True)
         for ours in self._tables:
             await ours.close()
         for table in self._everyone:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cache
 from random import Random
 from types import TracebackType
 from typing import Any, Final, Self
@@ -28,6 +29,11 @@ _NOTICED_S: Final = (0.05, 12.0)
 _Told = Callable[[str, str, bytes], None]
 
 
+@cache
+def _matches(topic: str, pattern: str) -> bool:
+    return aiomqtt.Topic(topic).matches(pattern)
+
+
 class Session:
     """One client's connection, as the broker has it."""
 
@@ -42,7 +48,7 @@ class Session:
 
     def wants(self, topic: str) -> list[str]:
         """The groups by which it is given a topic; an empty one for itself alone."""
-        return [group for group, pattern in self.filters if aiomqtt.Topic(topic).matches(pattern)]
+        return [group for group, pattern in self.filters if _matches(topic, pattern)]
 
 
 class Broker:
@@ -114,7 +120,7 @@ class Broker:
                 _, group, pattern = each.split("/", 2)
             session.filters.append((group, pattern))
             for topic, payload in self._retained.items():
-                if not group and aiomqtt.Topic(topic).matches(pattern):
+                if not group and _matches(topic, pattern):
                     self._send(session, topic, payload, retain=True)
 
     def unsubscribe(self, session: Session, pattern: str) -> None:

@@ -1,0 +1,93 @@
+"""The checker reads only what may have changed, and finds whatever did."""
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import redis.asyncio
+from redis import Redis
+
+from meters.books.store import LinkStore
+from tests.servers import RedisServer
+from tests.sim.breaking import DEFECTS, broken_code
+from tests.sim.checker import AUDIT_EVERY, Checker
+from tests.sim.floor import simulated_floor
+from tests.sim.loop import VirtualLoop
+from tests.sim.world import World
+
+
+class Checked:
+    """A link that was opened, and a checker that has read it."""
+
+    def __init__(self, server: RedisServer, home: Path, loop: VirtualLoop) -> None:
+        self._world = World(1, home, loop)
+        self._checker = Checker(self._world, simulated_floor(home).link[0], server.socket_path)
+        self.close = self._checker.close
+        self._checker.check()
+        assert self.problem is None
+
+    @property
+    def checks(self) -> int:
+        """How often it has held everything that could have changed."""
+        return self._checker.checks
+
+    @property
+    def problem(self) -> str | None:
+        """What does not hold, by now."""
+        failed = self._world.failed
+        return str(failed.exception()) if failed.done() else None
+
+    def check(self, times: int = 1) -> str | None:
+        """What does not hold, when it has looked again."""
+        for _ in range(times):
+            self._checker.check()
+        return self.problem
+
+
+@pytest.fixture
+async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Checked]:
+    """A checker of a link that has just been opened."""
+    async with redis.asyncio.Redis.from_url(redis_server.url) as client:
+        await LinkStore(client, simulated_floor(tmp_path).link[0]).open("service")
+    with (
+        contextlib.closing(VirtualLoop()) as loop,
+        contextlib.closing(Checked(redis_server, tmp_path, loop)) as checked,
+    ):
+        yield checked
+
+
+@pytest.fixture
+def line(redis_server: RedisServer) -> Iterator[Redis]:
+    """A client of its store."""
+    with Redis(unix_socket_path=str(redis_server.socket_path)) as client:
+        yield client
+
+
+def test_where_nothing_was_written_nothing_is_read(checked: Checked, line: Redis) -> None:
+    before = checked.checks
+    assert checked.check(times=3) is None
+    assert checked.checks == before
+    line.set("another", "1")
+    assert checked.check() is None
+    assert checked.checks == before + 1
+
+
+def test_a_balance_that_changed_without_an_entry_is_found_at_once(
+    checked: Checked, line: Redis
+) -> None:
+    line.hincrby("pitlink:{model}:accounts", "meter:high", 10_000)
+    assert "all accounts sum to 10000" in (checked.check() or "")
+
+
+def test_what_the_audit_alone_holds_is_found_soon(checked: Checked, line: Redis) -> None:
+    line.zadd("pitlink:{model}:acts", {"77": 77})
+    for written in range(AUDIT_EVERY):
+        line.set("another", written)
+        checked.check()
+    assert "the index of acts has '77'" in (checked.problem or "")
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_can_be_put_into_the_code_as_it_is(defect: str) -> None:
+    assert broken_code(defect)
