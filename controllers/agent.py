@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,14 +13,15 @@ import structlog
 
 from controllers.clerk import Clerk
 from controllers.courier import BrokerPlace, Connect, Courier, Timing
-from controllers.events import Answer, Refusal, refused
+from controllers.events import Answer, CorrectionWithdrawn, Refusal, parse_event, refused
+from controllers.play import ASKED, UNCONFIRMED
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
 from controllers.vitals import Vitals
 from meters.wire.broker_client import BrokerClient
 from meters.wire.floor import Link, Table
 from meters.wire.holds import HELD, HELD_TOLD
-from meters.wire.messages import HelloReply, Jackpot, MeterValue
+from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
@@ -28,13 +30,22 @@ _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
 """While a claim that holds nothing is undecided, hellos are so many times as rare."""
 _USUAL: Final = Timing()
+_WITHDRAWN: Final = Answer(
+    event=None,
+    ok=False,
+    error=ErrorDetail(code="withdrawn", message="the correction is no longer asked for"),
+)
 
 
 class _Asked:
-    """A line of a device, and where its answer goes."""
+    """A line of a device, and where its answer goes.
 
-    def __init__(self, line: bytes) -> None:
+    `patient` is whoever waits for its answer until a floorperson has decided.
+    """
+
+    def __init__(self, line: bytes, *, patient: bool = True) -> None:
         self.line = line.strip()
+        self.patient = patient
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
 
@@ -81,6 +92,10 @@ class Agent:
         # What is taken while the table is held; None: a hello was heard.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
+        # What is taken once no floorperson is asked any more, and what waits for their decision.
+        self._put_off: deque[_Asked] = deque()
+        self._undecided: _Asked | None = None
+        self._try_due_s = 0.0
         self._hello: HelloReply | None = None
         self._hello_due_s = 0.0
         self._acquainted = False
@@ -193,10 +208,14 @@ class Agent:
 
         A wager is answered at once; `lockout`, `settle` and `void` wait for the service, however
         long it takes; everything waits while the table is held. A caller that gives up changes
-        nothing: the event takes its course. The first line after a start that equals the last one
-        taken before it gets that one's answer: a device repeats what it heard no answer to.
+        nothing: the event takes its course. A correction that a floorperson must confirm is
+        answered once it is applied, refused or withdrawn, and everything waits. The first line
+        after a start that equals the last one taken before it gets that one's answer: a device
+        repeats what it heard no answer to.
         """
-        asked = _Asked(line)
+        return await self._put(_Asked(line))
+
+    async def _put(self, asked: _Asked) -> Answer:
         self._asked += 1
         self._inbox.put_nowait(asked)
         return await asked.answer
@@ -204,13 +223,20 @@ class Agent:
     async def handle_at_once(self, line: bytes) -> Answer:
         """As `handle`, but what could not be taken up now is refused: ``held`` or ``busy``.
 
-        So that nothing that a person pressed takes effect long after he has looked away.
+        So that nothing that a person pressed takes effect long after he has looked away. What a
+        floorperson must confirm is answered ``unconfirmed``; the table's state says that it waits,
+        and takes nothing but its withdrawal.
         """
         if self._clerk.state.phase is Phase.HELD:
             return refused(line, Refusal(HELD, HELD_TOLD))
+        if self._clerk.state.asking is not None and _withdraws(line):
+            # Also while a try waits for the service: it is taken as soon as that is answered.
+            return await self._put(_Asked(line, patient=False))
+        if self._clerk.state.asking is not None:
+            return refused(line, Refusal(UNCONFIRMED, ASKED))
         if self._asked or self._clerk.pending is not None:
             return refused(line, Refusal("busy", "the table is still busy with what came before"))
-        return await self.handle(line)
+        return await self._put(_Asked(line, patient=False))
 
     async def wait_told(self, within_s: float) -> None:
         """Wait until the controller has once said how the link stands, so many seconds at most.
@@ -266,19 +292,59 @@ class Agent:
                 final = await self._finals.get()
                 await (self._reconcile() if final is None else self._decide(final))
                 continue
-            asked = await self._inbox.get()
+            try:
+                asked = await self._next()
+            except TimeoutError:
+                await self._try_again()
+                continue
             if asked is None:
                 await self._reconcile()
-                continue
-            if isinstance(asked, Jackpot):
+            elif isinstance(asked, Jackpot):
                 await self._decide(asked)
-                continue
-            answer = await self._clerk.take(asked.line, self.fault)
-            if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
-                self._hello_due_s = 0.0  # the service may hold another round than this table
-            self._asked -= 1
-            if not asked.answer.done():
-                asked.answer.set_result(answer)
+            elif self._clerk.state.asking is not None and asked.patient:
+                self._put_off.append(asked)
+            else:
+                await self._take(asked)
+            self._end_waiting(_WITHDRAWN)
+
+    async def _next(self) -> _Asked | Jackpot | None:
+        """The next to be taken.
+
+        Raises:
+            TimeoutError: what a floorperson is asked for is due to be tried again.
+        """
+        if self._clerk.state.asking is None:
+            return self._put_off.popleft() if self._put_off else await self._inbox.get()
+        async with asyncio.timeout_at(self._try_due_s):
+            return await self._inbox.get()
+
+    async def _take(self, asked: _Asked) -> None:
+        answer = await self._clerk.take(asked.line, self.fault)
+        if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
+            self._hello_due_s = 0.0  # the service may hold another round than this table
+        self._asked -= 1
+        if self._clerk.state.asking is not None:
+            self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
+            if asked.patient:
+                self._undecided = asked
+                return
+        if not asked.answer.done():
+            asked.answer.set_result(answer)
+
+    async def _try_again(self) -> None:
+        answer = await self._clerk.try_again()
+        self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
+        if answer is not None:
+            self._end_waiting(answer)
+
+    def _end_waiting(self, answer: Answer) -> None:
+        """Answer the line that waited for a floorperson, once none is asked any more."""
+        asked = self._undecided
+        if asked is None or self._clerk.state.asking is not None:
+            return
+        self._undecided = None
+        if not asked.answer.done():
+            asked.answer.set_result(answer)
 
     async def _decide(self, jackpot: Jackpot) -> None:
         try:
@@ -342,3 +408,11 @@ class Agent:
     def _merely_undecided(self) -> bool:
         state = self._clerk.state
         return self._acquainted and state.phase is not Phase.HELD and self._behind == 0
+
+
+def _withdraws(line: bytes) -> bool:
+    """Whether a line takes back what a floorperson was asked for."""
+    try:
+        return isinstance(parse_event(line), CorrectionWithdrawn)
+    except Refusal:
+        return False

@@ -21,7 +21,7 @@ from controllers.events import (
     refused,
 )
 from controllers.outbox import Outbox, OutboxError, Place, Sent
-from controllers.play import Stamp, Step, failed, play
+from controllers.play import Stamp, Step, failed, play, try_again
 from controllers.reckoning import absorb, decide, reconcile
 from controllers.table import Layout, Phase, TableState
 from controllers.vitals import Accepted
@@ -186,6 +186,23 @@ class Clerk:
             return failed(self.state, event, Refusal("outbox_failed", reason))
         return step.answer or await self.finish()
 
+    async def try_again(self) -> Answer | None:
+        """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
+        try:
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            try:
+                step = try_again(self.state, Stamp(self.last_seq + 1, now()))
+            except Refusal as refusal:
+                event = self.state.asking.event if self.state.asking else None
+                await self._write_state(msgspec.structs.replace(self.state, asking=None))
+                return Answer(event=event, ok=False, error=refusal.detail)
+            # The device event stays the one that is answered: a device may repeat it.
+            await self._write_step(step, place.line or b"")
+        except sqlite3.Error:
+            self._log.exception("outbox not written")
+            return None
+        return await self.finish()
+
     async def _write_step(self, step: Step, line: bytes) -> None:
         state = _encoder.encode(step.state)
         if step.send is not None:
@@ -215,7 +232,12 @@ class Clerk:
         if step.answer is None:
             raise ValueError("a reply yields an answer")
         about = self._log.bind(round=sent.round, seq=pending.seq)
-        if isinstance(error := step.answer.error, ErrorDetail):
+        error = step.answer.error
+        if step.state.asking is not None:
+            # It is tried every few seconds: told once.
+            if self.state.asking is None:
+                about.info("confirmation awaited", event_asked=step.state.asking.event)
+        elif isinstance(error, ErrorDetail):
             about.warning("event refused", code=error.code, reason=error.message)
         if isinstance(sent, Wagers) and delivered.reply.status == "accepted":
             self.accepted.count(sent)

@@ -65,6 +65,7 @@ class Timing:
         reconnect_cap_s: the longest such pause.
         hello_every_s: how often the service is asked where the table stands, while that matters.
         watch_every_s: how often the beat is looked after.
+        ask_every_s: how often a correction is tried again that a floorperson must confirm.
         call_s: the longest wait for the broker to take a connection or a message.
         keepalive_s: how soon a dead connection is noticed.
     """
@@ -76,6 +77,7 @@ class Timing:
     reconnect_cap_s: float = 1.0
     hello_every_s: float = 2.0
     watch_every_s: float = 0.1
+    ask_every_s: float = 3.0
     call_s: float = 5.0
     keepalive_s: int = 10
 

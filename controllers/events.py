@@ -84,14 +84,29 @@ class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
     cards: _Cards
 
 
-class SettlePressed(_DeviceEvent, frozen=True, tag="settle"):
-    """All hands are entered: the round is to be settled."""
+class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True):
+    """All hands are entered: the round is to be settled.
+
+    With `confirm`, an extension of the contract, hands that were entered differently before are
+    settled only once a floorperson has confirmed them.
+    """
+
+    confirm: bool = False
 
 
-class VoidPressed(_DeviceEvent, frozen=True, tag="void"):
-    """The round is void (649a.13)."""
+class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
+    """The round is void (649a.13).
+
+    With `confirm`, an extension of the contract, it is void after cards were entered only once a
+    floorperson has confirmed it.
+    """
 
     reason: Reason
+    confirm: bool = False
+
+
+class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
+    """The dealer no longer asks a floorperson to confirm; an extension of the contract."""
 
 
 class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
@@ -155,6 +170,7 @@ DeviceEvent = (
     | CommunityRead
     | SettlePressed
     | VoidPressed
+    | CorrectionWithdrawn
     | Retracted
     | NextRound
     | RoundDone

@@ -24,6 +24,7 @@ from controllers.events import (
     BettingLocked,
     ChipsCounted,
     CommunityRead,
+    CorrectionWithdrawn,
     DealerRead,
     DeviceEvent,
     HandFolded,
@@ -42,7 +43,15 @@ from controllers.events import (
 )
 from controllers.put_away import acknowledge, begin, end, go_on
 from controllers.table import Layout, Phase, Returned, TableState
-from meters.wire.messages import DealtPosition, MoneyEvent, Result, Void, WageredPosition, Wagers
+from meters.wire.messages import (
+    DealtPosition,
+    MoneyEvent,
+    Result,
+    Void,
+    WageredPosition,
+    Wagers,
+    Withdrawal,
+)
 
 _Entry = (
     ChipsCounted
@@ -61,6 +70,11 @@ _Entry = (
 
 EVENTS_LOST: Final = "events_lost"
 """The fault of a table whose service does not know events that it answered."""
+
+UNCONFIRMED: Final = "unconfirmed"
+"""The code of a correction that waits for a floorperson, at the service and here."""
+
+ASKED: Final = "a floorperson is asked to confirm a correction: wait, or withdraw it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +133,10 @@ def _play(
     stamp: Stamp,
     fault: Refusal | None,
 ) -> Step:
+    if isinstance(event, CorrectionWithdrawn):
+        return _withdraw(state, stamp)
+    if state.asking is not None:
+        raise Refusal(UNCONFIRMED, ASKED)
     match event:
         case WagerPlaced():
             step = _lit(place_wager(layout, state, event, fault), event)
@@ -127,9 +145,9 @@ def _play(
         case BettingLocked():
             step = _lock(state, stamp, fault)
         case SettlePressed():
-            step = _settle(state, stamp)
+            step = _settle(state, stamp, confirm=event.confirm)
         case VoidPressed():
-            step = _void(state, event.reason, stamp)
+            step = _void(state, event.reason, stamp, confirm=event.confirm)
         case _:
             taken = Answer(event=name_of(event), ok=True)
             step = Step(_enter(layout, state, event, fault), taken)
@@ -206,7 +224,28 @@ def _lock(state: TableState, stamp: Stamp, fault: Refusal | None) -> Step:
     return Step(replace(state, phase=Phase.LOCKED, round=name), None, event)
 
 
-def _settle(state: TableState, stamp: Stamp) -> Step:
+def try_again(state: TableState, stamp: Stamp) -> Step:
+    """Try once more what a floorperson is asked to confirm.
+
+    Raises:
+        Refusal: the round is no longer one to which that applies.
+    """
+    asking = state.asking
+    if asking is None:
+        raise Refusal("nothing_asked", "no floorperson is asked for anything")
+    if asking.event == "settle":
+        return _settle(state, stamp, confirm=asking.confirm)
+    return _void(state, asking.reason, stamp, confirm=asking.confirm)
+
+
+def _withdraw(state: TableState, stamp: Stamp) -> Step:
+    """The service is told, so that nobody confirms what the table does not want any more."""
+    if state.asking is None or state.round is None:
+        raise Refusal("nothing_asked", "no floorperson is asked for anything")
+    return Step(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
+
+
+def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Step:
     """The result of the round goes to the service; without progressive wagers nothing does."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | set(state.folded)
@@ -220,6 +259,7 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
     if state.round is None:
         answer = Answer(event="settle", ok=True, lines=(), claims=())
         return Step(end(state), answer)
+    before = entered_before(state)
     event = Result(
         seq=stamp.seq,
         at=stamp.at,
@@ -227,7 +267,8 @@ def _settle(state: TableState, stamp: Stamp) -> Step:
         positions=_dealt_positions(state, sorted(dealt)),
         dealer=list(state.dealer),
         community=list(state.community or ()) if state.needs_community else None,
-        entered_before=entered_before(state) or UNSET,
+        entered_before=before or UNSET,
+        confirm=confirm and bool(before),
     )
     return Step(replace(state, phase=Phase.SETTLING), None, event)
 
@@ -249,7 +290,7 @@ def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtP
     return dealt
 
 
-def _void(state: TableState, reason: str, stamp: Stamp) -> Step:
+def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Step:
     """All wagers of the round go back (649a.13, reading T28); only the service's are told to it."""
     if state.phase is Phase.OPEN:
         raise Refusal("not_locked", "there is no locked round to void")
@@ -257,12 +298,14 @@ def _void(state: TableState, reason: str, stamp: Stamp) -> Step:
         raise Refusal("round_over", "a round with a result cannot be void")
     if state.round is None:
         return Step(voided(state, reason), Answer(event="void", ok=True))
+    entered = entered_until_void(state)
     event = Void(
         seq=stamp.seq,
         at=stamp.at,
         round=state.round,
         reason=reason,
-        entered=entered_until_void(state) or UNSET,
+        entered=entered or UNSET,
+        confirm=confirm and bool(entered),
     )
     return Step(state, None, event)
 

@@ -6,9 +6,10 @@ from typing import Literal
 from msgspec.structs import replace
 
 from controllers.events import Answer, Refusal
-from controllers.play import EVENTS_LOST, Step, voided
+from controllers.play import EVENTS_LOST, UNCONFIRMED, Step, voided
 from controllers.put_away import end
-from controllers.table import FINAL, Phase, Refused, Returned, Settled, TableState
+from controllers.table import FINAL, Asking, Phase, Refused, Returned, Settled, TableState
+from meters.wire.clock import text_of
 from meters.wire.holds import HELD, holds_table
 from meters.wire.messages import (
     ClaimOpened,
@@ -29,11 +30,12 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
         case Wagers():
             return _wagers(state, sent, reply)
         case Result():
-            return _result(state, reply)
+            return _result(state, sent, reply)
         case Void():
             return _void(state, sent, reply)
         case Withdrawal():
-            return Step(state, Answer(event="withdraw_correction", ok=True))
+            # Refused or not: the table asks for nothing any more.
+            return Step(replace(state, asking=None), Answer(event="withdraw_correction", ok=True))
 
 
 def _refusal_of(reply: Reply) -> ErrorDetail:
@@ -79,16 +81,31 @@ def _held_elsewhere(state: TableState, error: ErrorDetail, claims: tuple[ClaimOp
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
     """It stays in sight: the answer itself may come after a tablet has stopped to wait for it."""
-    return replace(state, refusal=Refused(event, error.message))
+    return replace(state, asking=None, refusal=Refused(event, error.message))
 
 
-def _result(state: TableState, reply: Reply) -> Step:
+def _asked(
+    state: TableState, event: Literal["settle", "void"], sent: Result | Void, error: ErrorDetail
+) -> Step:
+    """A floorperson is asked; the table keeps what for, and tries again."""
+    asking = state.asking or Asking(
+        event,
+        text_of(sent.at),
+        sent.reason if isinstance(sent, Void) else "",
+        sent.confirm,
+    )
+    return Step(replace(state, asking=asking), Answer(event=event, ok=False, error=error))
+
+
+def _result(state: TableState, sent: Result, reply: Reply) -> Step:
     """A hand pay holds the table until its documents are done (649a.11(c)(5)(iv)).
 
     A refused result leaves the hands as they are, to be settled again or voided.
     """
     if reply.status != "accepted":
         error = _refusal_of(reply)
+        if error.code == UNCONFIRMED:
+            return _asked(replace(state, phase=Phase.DEALT), "settle", sent, error)
         dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
         return Step(dealt, Answer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
@@ -115,6 +132,8 @@ def _void(state: TableState, sent: Void, reply: Reply) -> Step:
     if reply.status == "accepted":
         return Step(voided(state, sent.reason), Answer(event="void", ok=True))
     error = _refusal_of(reply)
+    if error.code == UNCONFIRMED:
+        return _asked(state, "void", sent, error)
     return Step(_refused(state, "void", error), Answer(event="void", ok=False, error=error))
 
 

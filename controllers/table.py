@@ -218,6 +218,22 @@ class Refused(_Record, frozen=True):
     message: str
 
 
+class Asking(_Record, frozen=True):
+    """What a floorperson is asked to confirm; the table tries it again until somebody decides.
+
+    Attributes:
+        event: the device event that led to it.
+        since: when it was first tried, RFC 3339 in UTC.
+        reason: why the round is to be void.
+        confirm: whether the table asked of itself, or only because the floor file wants it.
+    """
+
+    event: Literal["settle", "void"]
+    since: str
+    reason: str = ""
+    confirm: bool = True
+
+
 class TableState(_Record, frozen=True):
     """A table's whole state. It goes into the outbox, so that a killed agent is where it was (D11).
 
@@ -248,6 +264,7 @@ class TableState(_Record, frozen=True):
         differs: the last count of the chips, where it was wrong.
         taken_back: the cards that were taken back in this round, the first one first.
         collected_hands: hands that were entered and then collected with a fold.
+        asking: what a floorperson is asked to confirm before this round goes on, or None.
     """
 
     phase: Phase = Phase.OPEN
@@ -274,6 +291,7 @@ class TableState(_Record, frozen=True):
     hold: Settled | None = None
     taken_back: tuple[TakenBack, ...] = ()
     collected_hands: tuple[Hand, ...] = ()
+    asking: Asking | None = None
 
     @property
     def chips_due(self) -> int:

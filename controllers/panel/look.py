@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from bonus.wagers import METER_OF, Wager
 from controllers.events import Refusal
 from controllers.panel.settlement import held_views, settled_view
 from controllers.panel.views import (
+    AskingView,
     DiffersView,
     LitView,
     MeterView,
@@ -63,6 +66,12 @@ def look(
         demonstration: whether the floor is one.
     """
     wagers = list(_wagers(layout))
+    asking = state.asking
+    if asking is not None:
+        # Each try is under way for a moment: the page shows one thing all the time.
+        unanswered = None
+        if state.phase is Phase.SETTLING:
+            state = replace(state, phase=Phase.DEALT)
     return View(
         table=layout.table,
         link=layout.link_name,
@@ -79,7 +88,7 @@ def look(
         meters=[] if not layout.meters else _meters(layout, values, fault),
         wagers=wagers,
         positions=[
-            _position(layout, state, position, busy=unanswered is not None)
+            _position(layout, state, position, busy=unanswered is not None or asking is not None)
             for position in range(1, layout.positions + 1)
         ],
         draw=state.draw,
@@ -106,6 +115,11 @@ def look(
         ),
         differs=None if state.differs is None else DiffersView(counted=state.differs),
         held=held_views(state),
+        asking=(
+            AskingView(event=asking.event, reason=asking.reason, since=asking.since)
+            if asking
+            else None
+        ),
     )
 
 
@@ -268,6 +282,8 @@ def _missing(state: TableState) -> Iterator[str]:
 
 
 def _can(state: TableState, fault: Refusal | None) -> list[str]:
+    if state.asking is not None:
+        return ["withdraw"]
     match state.phase:
         case Phase.OPEN:
             may = {

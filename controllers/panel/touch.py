@@ -3,8 +3,19 @@
 import asyncio
 from typing import Final
 
+from msgspec.structs import replace
+
 from controllers.agent import Agent
-from controllers.events import Answer, Refusal, Retracted, parse_event, refused
+from controllers.events import (
+    Answer,
+    Refusal,
+    Retracted,
+    SettlePressed,
+    VoidPressed,
+    encode_event,
+    parse_event,
+    refused,
+)
 
 ANSWER_WITHIN_S: Final = 4.0
 """After so long a tablet is told that the service has not answered yet; the event stands."""
@@ -30,6 +41,7 @@ class Touch:
         """Take one device event; None where it stands and the service has not answered yet."""
         if refusal := _needs_reason(line):
             return refused(line, refusal)
+        line = _asking(line)
         loop = asyncio.get_running_loop()
         until_s = loop.time() + self._within_s
         try:
@@ -64,3 +76,14 @@ def _needs_reason(line: bytes) -> Refusal | None:
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
         return Refusal("reason_missing", "say why the cards are taken back")
     return None
+
+
+def _asking(line: bytes) -> bytes:
+    """The line of a touch, which asks a floorperson to confirm a correction."""
+    try:
+        event = parse_event(line)
+    except Refusal:
+        return line
+    if isinstance(event, VoidPressed | SettlePressed):
+        return encode_event(replace(event, confirm=True))
+    return line

@@ -233,6 +233,14 @@ class HeldView(_View, frozen=True):
     rule: str
 
 
+class AskingView(_View, frozen=True):
+    """What a floorperson is asked to confirm: the device event, why, since when; UTC."""
+
+    event: str
+    reason: str
+    since: str
+
+
 class View(_View, frozen=True):
     """A table as its panel shows it.
 
@@ -275,6 +283,8 @@ class View(_View, frozen=True):
         refusal: the last event that the service refused, until the next one is taken, or None.
         differs: the wrong count of the chips, or None.
         held: the claims that hold the table.
+        asking: what a floorperson is asked to confirm, or None; then all that can be done is to
+            ``withdraw`` it.
     """
 
     table: str
@@ -312,3 +322,4 @@ class View(_View, frozen=True):
     refusal: RefusalView | None
     differs: DiffersView | None
     held: Sequence[HeldView]
+    asking: AskingView | None

@@ -11,4 +11,10 @@ def now() -> datetime:
 
 def now_text() -> str:
     """This moment as RFC 3339 has it, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    return text_of(datetime.now(UTC))
+
+
+def text_of(moment: datetime) -> str:
+    """A moment as RFC 3339 has it in UTC, to the millisecond."""
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
+    return text.removesuffix("+00:00") + "Z"

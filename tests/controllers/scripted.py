@@ -31,6 +31,7 @@ SWIFT: Final = Timing(
     reconnect_cap_s=0.2,
     hello_every_s=0.2,
     watch_every_s=0.02,
+    ask_every_s=0.05,
     call_s=2.0,
 )
 LINK, TABLE = "one", "T-1"
@@ -55,6 +56,8 @@ class ScriptedService:
         settlement: the lines and claims of the next result.
         draw: what is drawn for the next wagers.
         finals: jackpot events that every hello brings again.
+        confirming: whether corrections wait for a floorperson.
+        decided: what that person decided: ``confirmed``, ``refused`` or nothing yet.
         statuses: the table's retained status, each time it changed.
     """
 
@@ -80,6 +83,8 @@ class ScriptedService:
         self.settlement: dict[str, object] = {"lines": [], "claims": []}
         self.draw: dict[str, object] | None = None
         self.finals: list[dict[str, object]] = []
+        self.confirming = False
+        self.decided = ""
 
     @property
     def status(self) -> dict[str, object]:
@@ -213,6 +218,14 @@ class ScriptedService:
             error = {"code": "held", "message": "the table is held"}
             return {"seq": seq, "status": "refused", "claims": self.holding, "error": error}
         reply: dict[str, object] = {"seq": seq, "status": "accepted"}
+        if event["type"] == "withdrawal":
+            return reply
+        if self.confirming and (event.get("entered") or event.get("entered_before")):
+            decided, self.decided = self.decided, ""
+            if decided != "confirmed":
+                code = "correction_refused" if decided else "unconfirmed"
+                error = {"code": code, "message": "Ada refused this correction: Deal on"}
+                return {"seq": seq, "status": "refused", "error": error}
         if event["type"] == "wagers":
             assert isinstance(event["round"], str)
             self.open_round = event["round"]

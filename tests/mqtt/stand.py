@@ -110,11 +110,25 @@ class Service:
 
     def decide(self, claim: str, act: str, **body: str) -> dict[str, Any]:
         """Decide a claim, as a floorperson; another pays than validates."""
-        name = "C. Ito" if act == "pay" else "B. Reyes"
+        return self._signed_in("C. Ito" if act == "pay" else "B. Reyes").decide(claim, act, **body)
+
+    def asks(self) -> list[dict[str, Any]]:
+        """What `GET /api/v1/asks` says."""
+        answer = self._signed_in("B. Reyes").get("/api/v1/asks")
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    def decide_ask(self, ask: str, act: str, **body: str) -> None:
+        """Confirm or refuse a correction, as a floorperson."""
+        answer = self._signed_in("B. Reyes").post(f"/api/v1/asks/{ask}/{act}", **body)
+        assert answer.status_code == 200, answer.text
+
+    def _signed_in(self, name: str) -> Colleague:
         if name not in self._staff:
             hire(self.config, name, "floorperson")
             self._staff[name] = Colleague(self.url, name)
-        return self._staff[name].decide(claim, act, **body)
+        return self._staff[name]
 
     def counted(self, metric: str, **labels: str) -> float:
         """A counter's sum over all its label sets that have these labels; 0 where it has none."""

@@ -104,6 +104,41 @@ async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_
 
 
 @pytest.mark.slow
+@pytest.mark.duty("D17")
+async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_part(
+    stand: Stand, page: Page
+) -> None:
+    """Its agent is killed while it waits, then broker, Redis and service; then it is confirmed."""
+    port = free_port()
+    with ExitStack() as stack:
+        table, address = stack.enter_context(paneled(stand.service, port))
+        hand = await opened(page, address)
+        await hand.wager("Position 3 Progressive")
+        await hand.lock(1)
+        await hand.type("Dealer's hand", "Js Ts 3d")
+        await hand.touch("Void the round…", "Void the round")
+        await hand.says("Waiting for a floorperson")
+        (ask,) = stand.service.asks()
+        table.kill()
+        await expect(page.locator("#lost")).to_be_visible()
+        for part in (stand.mosquitto, stand.redis):
+            part.kill()
+            part.start()
+        stand.service.process.kill()
+        stand.service.start()
+        table, _ = stack.enter_context(paneled(stand.service, port))
+        await hand.says("Waiting for a floorperson")
+        assert stand.service.asks() == [ask], "the same, since when it was first asked"
+        stand.service.decide_ask(ask["ask"], "confirm")
+        await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
+        assert stand.service.asks() == []
+        assert table.stop() == 0
+    (void,) = (one for one in stand.ledger("main") if one["kind"] == "void")
+    assert void["by"] == "table:S-1, confirmed by B. Reyes"
+    assert stand.service.audit()["balanced"]
+
+
+@pytest.mark.slow
 async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
     stand: Stand, page: Page
 ) -> None:

@@ -137,7 +137,7 @@
       view.can.includes("retract chips") ? button("undo-chips", ".undo", "Count again",
         () => press({ event: "retract", what: "chips" })) : null,
       voids(),
-      button("settle", ".go.big", "Settle the round", () => press({ event: "settle" }),
+      button("settle", ".go.big", "Settle the round", () => press({ event: "settle" }, { quiet: ["unconfirmed"] }),
         { disabled: !view.can.includes("settle"), "data-next": true })),
     looking(view),
   ];
@@ -152,6 +152,23 @@
     make("h2", {}, "Waiting for the service"),
     make("p", {}, `${WAITING[view.unanswered] ?? ""} It is sent until it is answered, and counts once.`))];
 
+  const ASKED = {
+    settle: "Hands were entered differently before. The result is settled once a floorperson has confirmed it.",
+    void: "Cards were entered. The round is void once a floorperson has confirmed it.",
+  };
+
+  /* A correction: the table stands still until a floorperson has looked at it. */
+  const asking = (view) => [
+    make("div.notice.wait.asking", { role: "status" },
+      make("h2", {}, "Waiting for a floorperson"),
+      make("p", {}, ASKED[view.asking.event]),
+      view.asking.reason ? make("p", {}, `Reason: ${view.asking.reason}`) : null,
+      make("p", {}, `Asked at ${new Date(view.asking.since).toLocaleTimeString("en-US", { hourCycle: "h23" })}. `
+        + "It goes on by itself; the cards stay as they are.")),
+    make("div.bar", {}, button("withdraw-correction", "", "Withdraw",
+      () => press({ event: "withdraw_correction" }), { disabled: !view.can.includes("withdraw") })),
+  ];
+
   const unlinked = (view) => [make("div.notice", {},
     make("h2", {}, "No linked progressive wager at this table"),
     make("p", {}, `${view.game} has none here: there is nothing to enter on this panel.`))];
@@ -163,6 +180,7 @@
 
   const content = (view) => {
     if (!view.linked) return unlinked(view);
+    if (view.asking) return asking(view);
     if (view.unanswered) return waiting(view);
     if (panel.showsSettled(view)) return settled(view);
     const draw = { open: betting, locked: counting, dealt: dealing, locked_out: lockedOut };
@@ -193,7 +211,7 @@
     const confirmed = async () => {
       const reason = [why.value, words.value.trim()].filter(Boolean).join(": ");
       dialog.close();
-      await press({ ...act, reason });
+      await press({ ...act, reason }, { quiet: ["unconfirmed"] });
     };
     dialog.replaceChildren(
       make("h2", { id: `${name}-title` }, title),

@@ -1,0 +1,206 @@
+"""A correction that waits for a floorperson: tried again by itself, through loss and restarts."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from controllers.agent import Agent
+from controllers.events import Answer
+from controllers.panel.touch import Touch
+from controllers.table import Phase
+from tests.controllers.floors import line_of
+from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
+from tests.servers import Mosquitto, eventually_async
+
+pytestmark = pytest.mark.duty("D17")
+
+DEALT = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs"
+VOID = b'{"event":"void","reason":"misdeal","confirm":true}'
+SETTLE = b'{"event":"settle","confirm":true}'
+WITHDRAW = b'{"event":"withdraw_correction"}'
+
+
+def code_of(answer: Answer) -> str:
+    return "" if answer.ok else getattr(answer.error, "code", "")
+
+
+def is_asked(agent: Agent) -> bool:
+    return agent.table_state.asking is not None
+
+
+async def entered_differently(agent: Agent) -> None:
+    await say_all(agent, DEALT)
+    await agent.handle(b'{"event":"retract","what":"hand","position":3,"reason":"Typed wrong"}')
+    await say_all(agent, "hand 3 9h 8h 7h; dealer 2c 7d 9s")
+
+
+async def tries(service: ScriptedService, count: int) -> None:
+    """Wait until a correction was refused so often."""
+    sent = len(service.applied)
+    await eventually_async(lambda: len(service.applied) >= sent + count)
+
+
+async def begin(agent: Agent, service: ScriptedService, line: bytes) -> asyncio.Task[Answer]:
+    """Have a line wait for a floorperson."""
+    task = asyncio.create_task(agent.handle(line))
+    await eventually_async(lambda: agent.table_state.asking is not None)
+    await tries(service, 3)
+    assert not task.done()
+    return task
+
+
+@pytest.mark.parametrize("what", ["void", "settle"])
+async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
+    agent: Agent, service: ScriptedService, what: str
+) -> None:
+    service.confirming = True
+    with capture_logs() as lines:
+        await entered_differently(agent)
+        waiting = await begin(agent, service, VOID if what == "void" else SETTLE)
+        service.decided = "confirmed"
+        answer = await asyncio.wait_for(waiting, 20)
+    assert (answer.event, answer.ok) == (what, True)
+    state = agent.table_state
+    assert (state.phase, state.asking, state.refusal) == (Phase.OPEN, None, None)
+    sent = [one for one in service.applied if one["type"] in {"void", "result"}]
+    assert len(sent) > 3
+    assert all(one["confirm"] is True for one in sent)
+    plain = [{**one, "seq": 0, "at": ""} for one in sent]
+    assert plain == plain[:1] * len(plain), "the same is asked all the time"
+    told = [one["event"] for one in lines if one["log_level"] != "debug"]
+    assert told.count("confirmation awaited") == 1
+    assert "event refused" not in told
+
+
+async def test_a_refusal_is_answered_and_shown_and_the_round_goes_on(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.confirming = True
+    await entered_differently(agent)
+    waiting = await begin(agent, service, VOID)
+    service.decided = "refused"
+    answer = await asyncio.wait_for(waiting, 20)
+    assert code_of(answer) == "correction_refused"
+    state = agent.table_state
+    assert (state.phase, state.asking) == (Phase.DEALT, None)
+    assert state.refusal is not None
+    assert state.refusal.message == "Ada refused this correction: Deal on"
+    service.confirming = False
+    assert (await say(agent, "settle")).ok
+
+
+async def test_a_line_without_confirm_is_sent_as_ever(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await entered_differently(agent)
+    assert (await say(agent, "settle")).ok
+    assert "confirm" not in service.applied[-1]
+
+
+async def test_where_the_floor_file_wants_it_a_plain_line_waits_too(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.confirming = True
+    await entered_differently(agent)
+    waiting = await begin(agent, service, b'{"event":"settle"}')
+    after = asyncio.create_task(say(agent, "wager 3 progressive"))
+    await tries(service, 2)
+    assert not after.done(), "what follows is taken once it is decided"
+    service.decided = "confirmed"
+    assert (await asyncio.wait_for(waiting, 20)).ok
+    assert (await asyncio.wait_for(after, 20)).ok
+
+
+async def test_the_panel_is_answered_at_once_and_can_withdraw(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.confirming = True
+    await entered_differently(agent)
+    touch = Touch(agent)
+    answer = await touch.take(b'{"event":"void","reason":"misdeal"}')
+    assert answer is not None
+    assert code_of(answer) == "unconfirmed"
+    asking = agent.table_state.asking
+    assert asking is not None
+    assert (asking.event, asking.reason, asking.confirm) == ("void", "misdeal", True)
+    await tries(service, 2)
+    for line in ("settle", "dealer 2c 7d 9s", "void misdeal"):
+        refused = await touch.take(line_of(line))
+        assert refused is not None
+        assert code_of(refused) == "unconfirmed"
+    assert is_asked(agent)
+    withdrawn = await touch.take(WITHDRAW)
+    assert withdrawn is not None
+    assert withdrawn.ok
+    assert not is_asked(agent)
+    assert agent.table_state.phase is Phase.DEALT
+    assert service.applied[-1]["type"] == "withdrawal"
+    again = await touch.take(WITHDRAW)
+    assert again is not None
+    assert code_of(again) == "nothing_asked"
+
+
+async def test_it_can_be_withdrawn_while_a_try_is_on_its_way(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.confirming = True
+    await entered_differently(agent)
+    touch = Touch(agent)
+    await touch.take(SETTLE)
+    service.answering = False
+    await eventually_async(lambda: agent.unanswered is not None)
+    withdrawing = asyncio.create_task(agent.handle_at_once(WITHDRAW))
+    service.answering = True
+    assert (await asyncio.wait_for(withdrawing, 20)).ok
+    assert agent.table_state.asking is None
+    assert agent.table_state.phase is Phase.DEALT
+
+
+@pytest.mark.parametrize("decided", ["confirmed", "refused"])
+async def test_it_goes_on_after_a_restart(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, decided: str
+) -> None:
+    service.confirming = True
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await entered_differently(agent)
+        waiting = await begin(agent, service, VOID)
+        waiting.cancel()
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.asking is not None
+        await tries(service, 2)
+        service.decided = decided
+        await eventually_async(lambda: agent.table_state.asking is None)
+        phase = Phase.OPEN if decided == "confirmed" else Phase.DEALT
+        assert agent.table_state.phase is phase
+        if decided == "confirmed":
+            repeated = await asyncio.wait_for(agent.handle(VOID), 20)
+            assert repeated.ok, "a device repeats what it heard no answer to"
+
+
+async def test_a_device_that_repeats_itself_while_it_waits_gets_the_answer(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.confirming = True
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await entered_differently(agent)
+        (await begin(agent, service, VOID)).cancel()
+    async with live_agent(mosquitto.url, outbox) as agent:
+        repeated = asyncio.create_task(agent.handle(VOID))
+        await tries(service, 2)
+        service.decided = "confirmed"
+        assert (await asyncio.wait_for(repeated, 20)).ok
+        assert [one["type"] for one in service.applied].count("wagers") == 1
+
+
+async def test_it_goes_on_after_the_broker_was_lost(
+    mosquitto: Mosquitto, agent: Agent, service: ScriptedService
+) -> None:
+    service.confirming = True
+    await entered_differently(agent)
+    waiting = await begin(agent, service, VOID)
+    mosquitto.kill()
+    service.decided = "confirmed"
+    mosquitto.start()
+    assert (await asyncio.wait_for(waiting, 30)).ok

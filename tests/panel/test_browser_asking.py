@@ -1,0 +1,69 @@
+"""The panel while a floorperson is asked to confirm a correction."""
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.controllers.scripted import ScriptedService
+from tests.panel.stand import Hand, PanelStand
+
+pytestmark = pytest.mark.duty("D17")
+
+
+async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
+    """Enter a hand and press void."""
+    service.confirming = True
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.touch("Void the round…", "Void the round")
+    await hand.says("Waiting for a floorperson")
+
+
+async def test_the_panel_waits_and_goes_on_by_itself(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await void_after_cards(hand, service)
+    await hand.says("Reason: Misdeal")
+    await expect(page.locator("#toast")).to_be_hidden()
+    await expect(page.locator("#main button:enabled")).to_have_count(1)
+    assert service.applied[-1]["confirm"] is True
+    service.decided = "confirmed"
+    await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
+
+
+async def test_a_refusal_says_who_and_why_and_the_dealer_is_back_in_the_round(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await void_after_cards(hand, service)
+    service.decided = "refused"
+    await expect(page.locator("#refusal")).to_contain_text("Ada refused this correction: Deal on")
+    await expect(hand.button("Void the round…")).to_be_enabled()
+
+
+async def test_it_can_be_withdrawn_on_any_tablet(
+    hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
+) -> None:
+    await void_after_cards(hand, service)
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await other.says("Waiting for a floorperson")
+    await other.touch("Withdraw")
+    await expect(hand.button("Void the round…")).to_be_enabled()
+    await expect(page.locator("#refusal")).to_have_count(0)
+    assert service.applied[-1]["type"] == "withdrawal"
+
+
+async def test_a_hand_entered_differently_waits_too(hand: Hand, service: ScriptedService) -> None:
+    service.confirming = True
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Ks Qs")
+    await hand.take_back("Position 3 undo hand")
+    await hand.touch("Position 3 hand")
+    await hand.type("Hand of position 3", "9h 7h 2s")
+    await hand.touch("Settle the round")
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Hands were entered differently before.")
+    service.decided = "confirmed"
+    await hand.says("Settlement of round R1")
