@@ -28,6 +28,7 @@ from meters.failover.shards import AnyRedis
 from meters.intake.batches import Arrival
 from meters.intake.refusals import refused
 from meters.intake.result_work import ClaimRecord
+from meters.keys.redis_access import session_secret
 from meters.known import KnownTable, known_tables
 from meters.link import LinkService
 from meters.log_auditing import LogAuditing
@@ -113,7 +114,8 @@ class MeterService:
         for link in floor.link:
             self._adopt(link)
         self._bell = DeskBell()
-        self.people = People.of(redis, floor.service.idle_minutes)
+        secret = session_secret(floor.service)
+        self.people = People.of(redis, floor.service.idle_minutes, secret=secret)
         log_mark = LogMark(Path(floor.service.data))
         self._board = Board()
         self._metrics = Metrics(floor)

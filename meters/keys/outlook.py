@@ -109,8 +109,9 @@ def _event_groups(keys: Path) -> Iterator[Seen]:
         yield Seen("keys services", holds=False, seen=seen, warns=True)
     elif len(names) > 1:
         seen = (
-            f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once:"
-            " copy the whole of services/ from where `pitlink keys` was run"
+            f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once,"
+            " and who signed in at one service has not at another: copy the whole of services/ from"
+            " where `pitlink keys` was run"
         )
         yield Seen("keys services", holds=False, seen=seen, warns=True)
 

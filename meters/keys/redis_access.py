@@ -1,5 +1,6 @@
 """As whom the service speaks to Redis, and by which certificates."""
 
+import hmac
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -21,6 +22,9 @@ from meters.wire.redis_address import with_one_host
 REDIS_USER: Final = "pitlink"
 PEOPLE_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
+
+_SESSIONS: Final = b"pitlink sessions"
+"""Tells what is made of a secret for sessions from the secret itself."""
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
@@ -77,6 +81,22 @@ def people_access(service: Service) -> dict[str, object] | None:
         return None
     credential: dict[str, object] = {"username": PEOPLE_USER, "password": password}
     return credential | (_tls_access(bundle) if _has_tls(service) else {})
+
+
+def session_secret(service: Service) -> bytes:
+    """What all services seal sessions with; empty where their bundles share no secret.
+
+    It is made of the event group, which no user of Redis can read.
+
+    Args:
+        service: what the floor file says.
+
+    Raises:
+        UserError: the keys are not there, or the secret cannot be used.
+    """
+    bundle = _bundle_for(service, archives=False)
+    group = bundle.event_group() if bundle else None
+    return hmac.digest(group.encode(), _SESSIONS, "sha256") if group else b""
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:

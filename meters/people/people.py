@@ -26,15 +26,24 @@ class People:
     log: OperatorsLog
 
     @classmethod
-    def of(cls, redis: AnyRedis, idle_minutes: int, pins: PinHashing | None = None) -> Self:
+    def of(
+        cls,
+        redis: AnyRedis,
+        idle_minutes: int,
+        pins: PinHashing | None = None,
+        secret: bytes = b"",
+    ) -> Self:
         """The people whom a Redis keeps.
 
         Args:
             redis: the facility's.
             idle_minutes: for how long a signed-in person may do nothing.
             pins: how PINs are kept, where it is not as usual.
+            secret: what sessions are sealed with; empty where they are not.
         """
         store, pins = PeopleStore(redis), pins or PinHashing()
         return cls(
-            Users(store, pins), Sessions(store, pins, idle_minutes * 60_000), OperatorsLog(store)
+            Users(store, pins),
+            Sessions(store, pins, idle_minutes * 60_000, secret),
+            OperatorsLog(store),
         )

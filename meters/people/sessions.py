@@ -1,5 +1,7 @@
 """Signing in and out, and the sessions between, shared by all workers."""
 
+import hashlib
+import hmac
 import secrets
 from dataclasses import dataclass
 from typing import Final
@@ -62,12 +64,17 @@ class Sessions:
         store: where they are kept, by the digest of their token.
         pins: how PINs are compared.
         idle_ms: for how long a person may do nothing, in milliseconds.
+        secret: what all services know and the store does not; empty where there is none. Each
+            session is sealed with it, so that none holds that was written into the store by others.
     """
 
-    def __init__(self, store: PeopleStore, pins: PinHashing, idle_ms: int) -> None:
+    def __init__(
+        self, store: PeopleStore, pins: PinHashing, idle_ms: int, secret: bytes = b""
+    ) -> None:
         self._store = store
         self._pins = pins
         self._idle_ms = idle_ms
+        self._secret = secret
         self._tries = Tries(store)
 
     async def sign_in(self, name: str, pin: str, caller: Caller, old_token: str | None) -> Opened:
@@ -101,6 +108,7 @@ class Sessions:
                         begun.number, user["generation"], folded, csrf, self._idle_ms, now_text(),
                         caller.client, caller.device_digest, _DEVICES_MOST, DEVICE_KNOWN_MS,
                         keys.user_prefix,
+                        self._seal(token, folded, user["role"], user["generation"]),
                     ],
                 )  # fmt: skip
                 if isinstance(opened, list):
@@ -144,6 +152,8 @@ class Sessions:
             if new == old:
                 await self._tries.drop(begun)
                 raise PeopleError("bad_pin", "this is the PIN that you have: choose another")
+            # The session goes on with the user's next generation.
+            following = str(int(user["generation"]) + 1)
             status = await store.call(
                 "choose_pin",
                 [
@@ -152,7 +162,7 @@ class Sessions:
                 ],
                 [
                     begun.number, user["generation"], await self._pins.hash(new), now_text(),
-                    caller.client,
+                    caller.client, self._seal(token or "", folded, user["role"], following),
                 ],
             )  # fmt: skip
             if status != "ok":
@@ -184,7 +194,10 @@ class Sessions:
         )  # fmt: skip
         if not isinstance(found, list):
             return None
-        name, role, csrf, must_choose, *pins_set = found
+        name, role, csrf, must_choose, generation, seal, *pins_set = found
+        due = self._seal(token, fold_name(name), role, generation)
+        if due and not hmac.compare_digest(due, seal):
+            return None
         pairs = (pair.partition("\n")[::2] for pair in pins_set)
         return SignedIn(
             name, kept_role(role), csrf, must_choose=must_choose == "1",
@@ -203,6 +216,13 @@ class Sessions:
                 [self._key(token), *self._store.keys.log_and_head],
                 [now_text(), client],
             )
+
+    def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
+        """What proves that a service made this session of this user; empty without a secret."""
+        if not self._secret:
+            return ""
+        text = "\n".join((token, folded, role, generation))
+        return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
     def _key(self, token: str) -> str:
         return self._store.keys.session_of(token)

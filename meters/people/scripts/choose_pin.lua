@@ -2,7 +2,8 @@
 -- they are of an earlier generation.
 -- KEYS: the user, the session, the log, its head, what was done with the user's account; tries, lock
 --       and undecided tries of each that the try counts against, first what is the name's own.
--- ARGV: the try, the user's generation when the old PIN was looked at, the PIN's hash; at, client.
+-- ARGV: the try, the user's generation when the old PIN was looked at, the PIN's hash; at, client; the
+--       session's seal from then on.
 -- Gives a status.
 
 local FIRST = 6
@@ -15,7 +16,8 @@ end
 redis.call('DEL', KEYS[FIRST])
 redis.call('HSET', KEYS[1], 'pin', ARGV[3], 'pin_by', user[1])
 redis.call('HDEL', KEYS[1], 'choose_by')
-redis.call('HSET', KEYS[2], 'generation', redis.call('HINCRBY', KEYS[1], 'generation', 1))
+redis.call('HSET', KEYS[2], 'generation', redis.call('HINCRBY', KEYS[1], 'generation', 1),
+  'seal', ARGV[6])
 note(KEYS[3], KEYS[4], {at = ARGV[4], what = 'pin_chosen', by = user[1], about = user[1], client = ARGV[5],
   kept = user_fields(KEYS[1], false)},
   KEYS[5])

@@ -17,7 +17,7 @@ local function is_listed(user_prefix, folded)
 end
 
 local function session_of(key, user_prefix)
-  local kept = redis.call('HMGET', key, 'user', 'generation', 'csrf', 'created', 'touched')
+  local kept = redis.call('HMGET', key, 'user', 'generation', 'csrf', 'created', 'touched', 'seal')
   if not kept[1] then
     return nil
   end
@@ -38,7 +38,7 @@ local function session_of(key, user_prefix)
   end
   return {
     name = user[1], role = user[2], csrf = kept[3], touched = tonumber(kept[5]),
-    left_ms = left_ms, must_choose = given,
+    left_ms = left_ms, must_choose = given, generation = kept[2], seal = kept[6] or '',
   }
 end
 

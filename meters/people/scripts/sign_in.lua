@@ -3,7 +3,7 @@
 --       lock and undecided tries of each that the try counts against, first what is the name's own.
 -- ARGV: the try, the user's generation, the folded name, the csrf token, the session's longest life
 --       idle in ms; at, client; the device, the most devices, for how long one is known in ms;
---       the prefix of users' keys.
+--       the prefix of users' keys; the session's seal.
 -- Gives the user's name and role, and '1' where they must choose a PIN first; or nothing where they
 -- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
 
@@ -31,7 +31,7 @@ end
 
 local now = now_ms()
 redis.call('HSET', KEYS[2], 'user', ARGV[3], 'name', user[1], 'generation', user[4],
-  'csrf', ARGV[4], 'created', now, 'touched', now)
+  'csrf', ARGV[4], 'seal', ARGV[12], 'created', now, 'touched', now)
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
 redis.call('DEL', KEYS[FIRST])
 decide_try(FIRST, ARGV[1])
