@@ -9,15 +9,14 @@ from meters.people.errors import PeopleError
 _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
-_OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink"})
-"""With these begin the names under which the ledger and the log have what no person did."""
+_OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
+"""With these words begin the names under which the ledger and the log have what no person did."""
 
 
 def clean_name(text: str) -> str:
     """A user's name in the one spelling that is kept.
 
-    Letters are those of the Western European languages: every one of them prints on a slip, and
-    none looks like another.
+    Letters are those of the Western European languages: every one of them prints on a slip.
 
     Raises:
         PeopleError: ``bad_name``, with what a name is.
@@ -32,7 +31,7 @@ def clean_name(text: str) -> str:
             "a name begins with a letter and has letters, digits, single spaces, dots, hyphens and"
             " apostrophes",
         )
-    if fold_name(name).split()[0] in _OURS:
+    if re.split("[ .'-]", fold_name(name))[0] in _OURS:
         raise PeopleError("bad_name", f"{name} is what the ledger calls the system itself")
     return name
 

@@ -36,7 +36,7 @@ def test_a_name_is_kept_as_it_is_written(name: str) -> None:
         "", " ", "A", "x" * 41, "7 of 9", "-Bob", ".", "..", "Bob  Two", "Bob\tTwo", "Bob\nTwo",
         "Bob/Two", "Bob<b>", "Bob--Two", "Bob ' Two", "\u0412ob", "Bob\u0000", "Bob\u200bTwo",
         "Bob_2", "Łukasz", "service", "Service", "simulated floorperson", "command line (root)",
-        "Pitlink 2",
+        "Pitlink 2", "Service.", "Simulated. X", "Pitlink-Sue", "command line", "Command Line root",
     ],
 )  # fmt: skip
 def test_what_is_no_name_is_refused(name: str) -> None:

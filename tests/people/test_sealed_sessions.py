@@ -52,7 +52,7 @@ async def kept(register: Register, token: str) -> dict[str, str]:
 async def test_a_session_that_no_service_made_holds_for_nobody(sealed: Register) -> None:
     ada, flo = await sealed.sign_in("Ada"), await sealed.sign_in("Flo")
     theirs, own = await kept(sealed, ada.token), await kept(sealed, flo.token)
-    for fields in (theirs, own, theirs | {"seal": b""}, theirs | {"seal": own["seal"]}):
+    for fields in (theirs, own, theirs | {"seal": ""}, theirs | {"seal": own["seal"]}):
         await put(sealed, TOKEN, fields, user="ada", name="Ada")
         assert await sealed.whose(TOKEN) is None
     await put(sealed, TOKEN, {name: own[name] for name in own.keys() - {"seal"}})
