@@ -155,6 +155,7 @@ class KeptAsk:
 
 
 _ASK: Final = msgspec.json.Decoder(Ask)
+_EVENT: Final = msgspec.json.Decoder(Void | Result)
 ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
 
@@ -165,6 +166,15 @@ def kept_asks(fields: Mapping[str, str]) -> Iterator[KeptAsk]:
         digest, _, rest = fields.get(table, "").partition("\n")
         ask_id, _, text = rest.partition("\n")
         yield KeptAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
+
+
+def correction_in(event: bytes) -> Correction | None:
+    """Return what the event of an entry corrects; None where it corrects nothing.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    return Correction.of(_EVENT.decode(event))
 
 
 def confirmed_by(by: str) -> str:

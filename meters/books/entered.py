@@ -10,8 +10,10 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from meters.books.table_evidence import OF_TABLES
 from meters.wire.messages import EnteredCards, MoneyEvent, Result, Void
+
+OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
+"""The kinds of entries that are tables' events; all others are acts."""
 
 
 class _Entered(msgspec.Struct, frozen=True):

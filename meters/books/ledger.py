@@ -182,7 +182,7 @@ class Replay:
         try:
             self._check(number, fields, transfers)
             self.evidence.take(number, fields, self._books)
-            if fault := self.tables.take(fields):
+            for fault in self.tables.take(fields):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")

@@ -377,6 +377,14 @@ class LinkStore:
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
+    async def asks_at(self) -> tuple[int, dict[str, str]]:
+        """The same, and the last ledger entry of that same moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            pipe.hgetall(self.keys.asks)
+            entries, rows = await pipe.execute()
+        return int(entries or 0), _decoded(rows)
+
     async def table_states(self, tables: Sequence[str]) -> list[TableState]:
         """Where some tables stand, read in one round trip."""
         async with self.redis.pipeline(transaction=False) as pipe:

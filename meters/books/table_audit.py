@@ -6,11 +6,13 @@ from typing import Final
 import msgspec
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.asks import KeptAsk, kept_asks
 from meters.books.evidence import shown, table_of
 from meters.books.expected import Added
 from meters.books.ledger import Replay
 from meters.books.standing import Snapshot
 from meters.books.store import CONTRIBUTED, LinkStore
+from meters.books.table_evidence import DecidedAsk
 from meters.schema import FIELD, SCHEMA
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
@@ -69,7 +71,18 @@ class TableAudit:
                 if holds:
                     told += _other_hold(replay, holding.get(table, ()), row.get("held", b""))
                 found += [f"table {table}: {each}" for each in told]
-        return found
+        return [*found, *await self._other_asks(replay)]
+
+    async def _other_asks(self, replay: Replay) -> list[str]:
+        """Where what is asked, or was decided about it, is not what the ledger says."""
+        entries, asks = await self._store.asks_at()
+        moved = await self._moved_since(replay.entries, entries)
+        return [
+            f"table {one.table}: {told}"
+            for one in kept_asks(asks)
+            if one.table not in moved
+            for told in _other_ask(replay, one)
+        ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
         """The tables that entries are about which were written while the audit ran."""
@@ -162,6 +175,28 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
             yield f"claim {claim} holds it as {told}, the ledger says {place[1]} at {place[0]}"
     for claim in holding.keys() - {*due}:
         yield f"claim {claim} holds it, the ledger says that it does not"
+
+
+def _other_ask(replay: Replay, kept: KeptAsk) -> Iterable[str]:
+    """Where somebody changed what a floorperson is asked, or made up what was decided."""
+    if kept.table not in replay.books.rounds:
+        yield "it asks a floorperson for a correction, the ledger says that no round is open"
+        return
+    try:
+        correction = kept.ask.correction
+    except ValueError as error:
+        yield f"what it asks a floorperson for was changed: {error}"
+        return
+    opened = replay.tables.rounds.get(kept.table)
+    if opened is None:
+        return
+    if correction.round != opened.round:
+        yield f"it asks for a correction of round {correction.round}, not of {opened.round}"
+    if kept.decision:
+        state, by = kept.decided
+        decided = DecidedAsk(state, correction.round, correction.digest, by)
+        if replay.tables.decided.get(kept.table) != decided:
+            yield f"its correction is {shown(state)} by {shown(by)}, the ledger does not say so"
 
 
 def _told(value: bytes | None) -> str:

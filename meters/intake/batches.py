@@ -418,6 +418,8 @@ class LinkIntake:
         """Count and log cards entered before a void or a result, and those dealt twice."""
         table, of, seq = one.known.table.id, one.step.round, one.step.seq
         entry, hands, by = answer.entry, places_in(one.entered), answer.confirmed_by
+        if hands and not by:
+            outcome.counts.unconfirmed(table)
         if hands and one.event_type == "void":
             outcome.counts.void_after_cards(table)
             self._log.info(

@@ -15,6 +15,7 @@ class BatchCounts:
         self._dues: list[tuple[DueStep, int]] = []
         self._voids: dict[str, int] = {}
         self._reentered: dict[str, int] = {}
+        self._unconfirmed: dict[str, int] = {}
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
@@ -48,6 +49,10 @@ class BatchCounts:
         """Hands were taken back and entered differently."""
         self._reentered[table] = self._reentered.get(table, 0) + hands
 
+    def unconfirmed(self, table: str) -> None:
+        """A correction was applied that no floorperson confirmed."""
+        self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
+
     def dealt_twice(self) -> None:
         """A result has the round id and the cards of another table's."""
         self._dealt_twice += 1
@@ -70,5 +75,7 @@ class BatchCounts:
             play.count_void_after_cards(link, table, voids)
         for table, hands in self._reentered.items():
             play.count_reentered(link, table, hands)
+        for table, corrections in self._unconfirmed.items():
+            play.count_unconfirmed(link, table, corrections)
         if self._dealt_twice:
             play.count_dealt_twice(link, self._dealt_twice)

@@ -40,6 +40,7 @@ class PlayMetrics:
         for table in labels.tables:
             self.count_void_after_cards(*table, 0)
             self.count_reentered(*table, 0)
+            self.count_unconfirmed(*table, 0)
 
     def _make(self, of: CollectorRegistry) -> None:
         meter, table = ("link", "meter"), ("link", "table")
@@ -79,6 +80,11 @@ class PlayMetrics:
         self._reentered = Counter(
             "pitlink_table_hands_reentered",
             "Hands of a table that were taken back and entered differently.", table, registry=of,
+        )  # fmt: skip
+        self._unconfirmed = Counter(
+            "pitlink_table_corrections_unconfirmed",
+            "Voids after cards and results with hands entered differently that nobody confirmed.",
+            table, registry=of,
         )  # fmt: skip
         self._dealt_twice = Counter(
             "pitlink_cards_dealt_twice",
@@ -147,6 +153,10 @@ class PlayMetrics:
     def count_reentered(self, link: str, table: str, hands: int) -> None:
         """Count hands of a table that were taken back and entered differently."""
         self._reentered.labels(*self._known_table(link, table)).inc(hands)
+
+    def count_unconfirmed(self, link: str, table: str, corrections: int) -> None:
+        """Count corrections of a table that no floorperson confirmed."""
+        self._unconfirmed.labels(*self._known_table(link, table)).inc(corrections)
 
     def count_dealt_twice(self, link: str, results: int) -> None:
         """Count results with the round id and the cards of another table's."""

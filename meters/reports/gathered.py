@@ -23,9 +23,10 @@ from meters.wire.messages import REPLY, Reply
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _DECISION: Final = msgspec.json.Decoder(Decision)
 _DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
-_TOLD: Final = frozenset(
-    {"seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve"}
-)
+_TOLD: Final = frozenset({
+    "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
+    "confirm_correction", "refuse_correction",
+})  # fmt: skip
 
 
 class _FiledTable(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID, table_account
+from meters.books.asks import confirmed_by
 from meters.desk.rows import ActRow
 from meters.reports.days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
 from meters.reports.flows import CLAIMS, ENVY, Flow, Pot
@@ -175,7 +176,7 @@ def entered_section(day: LinkDay, zone: ZoneInfo) -> Section:
             f"{short_moment(row.at, zone)}, entry {row.entry}",
             row.table,
             "void" if row.what == "void" else "entered again",
-            row.told,
+            f"{row.told}; confirmed by {confirmed_by(row.by) or 'nobody'}",
         )
         for row in sorted(day.entered, key=lambda row: (row.table, row.entry))
     ]

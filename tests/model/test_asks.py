@@ -9,6 +9,9 @@ from structlog.testing import capture_logs
 
 from meters.desk.doors import DeskError
 from meters.desk.rows import AskRow
+from meters.intake.batches import Arrival, LinkIntake
+from meters.restore.rebuild import Rebuild
+from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import Reply
 from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.test_entered import BEFORE, HAND, acts_of_tables, count_of
@@ -342,3 +345,40 @@ async def test_the_time_that_it_waits_is_of_the_first_try(pit: Pit) -> None:
     pit.restart()
     await void(pit)
     assert (await the_ask(pit)).at == first != AT
+
+
+async def test_what_was_confirmed_before_a_loss_is_taken_again_without_asking(pit: Pit) -> None:
+    """The outbox says that it was accepted; who confirmed it is lost with the ledger's end."""
+    await opened(pit)
+    intake = LinkIntake(pit.store, pit.metrics, replays=True)
+    payload = event_bytes(2, "void", "R1", reason="misdeal", entered=[HAND], confirm=True)
+    outcome = await intake.take([Arrival(pit.known["T-1"], payload)])
+    ((_, reply),) = outcome.replies
+    assert code(msgspec.json.decode(reply, type=Reply)) == "accepted"
+    assert count_of(pit, "pitlink_table_corrections_unconfirmed_total", "T-1") == 1
+    await assert_sound(pit)
+
+
+async def test_only_what_nobody_confirmed_counts_as_unconfirmed(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    await confirm(pit)
+    await void(pit)
+    assert count_of(pit, "pitlink_table_corrections_unconfirmed_total", "T-1") == 0
+    await opened(pit, round_id="R2")
+    await void(pit, round_id="R2", confirm=False)
+    assert count_of(pit, "pitlink_table_corrections_unconfirmed_total", "T-1") == 1
+
+
+async def test_a_store_made_again_from_the_ledger_has_the_confirmed_void(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    await confirm(pit)
+    await void(pit)
+    rebuild = Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
+    for number, fields in await pit.store.entries(0, 1_000):
+        rebuild.take(number, fields)
+    acts = rebuild.image().at(pit.store.keys.acts)
+    held = cast("list[bytes]", await pit.redis.zrange(pit.store.keys.acts, 0, -1))
+    assert {str(each) for each in acts} == {each.decode() for each in held}
+    assert rebuild.chain == (await pit.entries())[-1]["chain"]

@@ -24,7 +24,10 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
     pit = shop.pit
     await shop.void(table="T-2")
     await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="A1")
-    await pit.event("T-2", "void", "A1", reason="Misdeal", entered=[HAND])
+    await pit.event("T-2", "void", "A1", reason="Misdeal", entered=[HAND], confirm=True)
+    (ask,) = await pit.asks.asks()
+    await pit.asks.decide(ask.ask, "confirm_correction", "Ada")
+    await pit.event("T-2", "void", "A1", reason="Misdeal", entered=[HAND], confirm=True)
     await pit.wagers({1: PROGRESSIVE}, table="T-1", round_id="A2")
     reply = await pit.event(
         "T-1",
@@ -51,10 +54,10 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
             "entered again",
             (
                 "round A2: position 1 As Ks Qs, taken back: Typed wrong; settled as 2h 5d 8c;"
-                " dealer 2c 7d 9s, taken back: Misread; settled as 2c 7d 9h"
+                " dealer 2c 7d 9s, taken back: Misread; settled as 2c 7d 9h; confirmed by nobody"
             ),
         ),
-        ("T-2", "void", "round A1: Misdeal; entered: position 1 As Ks Qs"),
+        ("T-2", "void", "round A1: Misdeal; entered: position 1 As Ks Qs; confirmed by Ada"),
     ]
     rounds = sections["Rounds with a progressive wager"].rows
     assert rounds == [

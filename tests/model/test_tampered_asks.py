@@ -1,0 +1,129 @@
+"""An audit names a confirmation that nobody gave, and an ask that was changed in the store."""
+
+import pytest
+
+from tests.model.pit import Pit
+from tests.model.tampering import Fields, rewrite
+from tests.model.test_asks import code, confirm, opened, refuse, result, void
+
+pytestmark = pytest.mark.duty("D17")
+
+MADE_UP = "it says that Ada confirmed it, and no entry of this round does"
+
+
+async def problems(pit: Pit) -> tuple[str, ...]:
+    """What a new audit finds."""
+    return (await pit.audit()).problems
+
+
+async def test_an_entry_that_claims_a_confirmation_that_there_was_not_is_named(pit: Pit) -> None:
+    """Written by whoever has the service's own credential, with all digests put right."""
+    await opened(pit)
+    assert code(await void(pit, confirm=False)) == "accepted"
+
+    def claim(_: int, fields: Fields) -> Fields:
+        if fields[b"kind"] == b"void":
+            return fields | {b"by": b"table:T-1, confirmed by Ada"}
+        return fields
+
+    await rewrite(pit, claim)
+    assert any(MADE_UP in each for each in await problems(pit))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {b"by": b"Bob"},
+        {b"kind": b"refuse_correction"},
+        {b"table": b"T-2"},
+        {b"event": b'{"ask":"a","act":"confirm_correction","by":"Ada","what":"void","round":"R1"'
+                   b',"digest":"0"}'},
+        {b"event": None},
+    ],
+)  # fmt: skip
+async def test_a_confirmation_of_another_person_kind_table_or_content_does_not_serve(
+    pit: Pit, change: dict[bytes, bytes | None]
+) -> None:
+    await opened(pit)
+    await void(pit)
+    await confirm(pit)
+    assert code(await void(pit)) == "accepted"
+    assert await problems(pit) == ()
+
+    def other(_: int, fields: Fields) -> Fields | None:
+        if fields[b"kind"] != b"confirm_correction":
+            return fields
+        made = {name: value for name, value in change.items() if value is not None}
+        if not made:
+            return fields | {b"kind": b"close", b"event": b'{"act":"close","by":"Ada"}'}
+        return fields | made
+
+    await rewrite(pit, other)
+    assert any(MADE_UP in each for each in await problems(pit))
+
+
+async def test_a_confirmation_serves_for_one_round(pit: Pit) -> None:
+    """The same correction of a later round of the same name was confirmed by nobody."""
+    await opened(pit)
+    await void(pit)
+    await confirm(pit)
+    await void(pit)
+    await opened(pit, round_id="R2")
+    await pit.void(round_id="R2")
+    await opened(pit)
+    await void(pit, confirm=False)
+
+    voids = []
+
+    def claim(number: int, fields: Fields) -> Fields:
+        if fields[b"kind"] == b"void":
+            voids.append(number)
+            return fields | {b"by": b"table:T-1, confirmed by Ada"} if len(voids) == 3 else fields
+        return fields
+
+    await rewrite(pit, claim)
+    assert any(f"entry {voids[2]}: {MADE_UP}" in each for each in await problems(pit))
+
+
+async def test_an_ask_that_claims_a_confirmation_is_named(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    assert await problems(pit) == ()
+    await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
+    told = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
+    assert await problems(pit) == (told,)
+    assert code(await void(pit)) == "accepted", "the script believes the store"
+    assert any(MADE_UP in each for each in await problems(pit))
+
+
+async def test_a_decision_that_was_turned_round_is_named(pit: Pit) -> None:
+    await opened(pit)
+    await result(pit)
+    await refuse(pit)
+    assert await problems(pit) == ()
+    await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
+    (told,) = await problems(pit)
+    assert "the ledger does not say so" in told
+
+
+async def test_cards_that_were_changed_in_what_is_shown_are_named(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    key = pit.store.keys.asks
+    text = (await pit.store.asks())["T-1"]
+    await pit.redis.hset(key, "T-1", text.replace("As", "2s"))
+    (told,) = await problems(pit)
+    assert told.startswith("table T-1: what it asks a floorperson for was changed")
+    await pit.redis.hset(key, "T-1", "junk")
+    (told,) = await problems(pit)
+    assert told.startswith("table T-1: what it asks a floorperson for was changed")
+
+
+async def test_an_ask_of_a_table_without_a_round_is_named(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    text = (await pit.store.asks())["T-1"]
+    await pit.redis.hset(pit.store.keys.asks, "T-2", text)
+    assert await problems(pit) == (
+        "table T-2: it asks a floorperson for a correction, the ledger says that no round is open",
+    )
