@@ -30,6 +30,8 @@ BYTES: Final = 1_000
 GROWS_BY_MAX_KB: Final = 25_000
 """Less than half of what is published; mosquitto's own needs included."""
 SLOW_BYTES: Final = 4_096
+FLOOD: Final = 40_000
+"""More than the broker's limit and what the sockets between it and a client hold."""
 
 
 @pytest.fixture
@@ -153,3 +155,60 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
             while b"the last" not in heard:
                 heard += [message.payload for message in await service.batch(200)]
         assert heard == [*events, b"the last"]
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
+    own_broker: SecuredMosquitto, keys: Path, qos: int
+) -> None:
+    """A service takes nothing while a table floods it, and then all that there is.
+
+    mosquitto drops packets for a client that has `max_queued_messages` of them unsent, also those
+    whose messages it holds to be under way. It would look through those at each acknowledgement
+    from then on, and send them in the session's next connection.
+    """
+    out = f"{ROOT}/main/table/A-1/out"
+    body = text(out) + b"flood".ljust(100)
+    unacknowledged = b"\x30" + remaining_length(len(body)) + body
+    async with speaking(own_broker, keys, A1) as table:
+        async with client(own_broker, keys, SERVICE) as service:
+            await service.subscribe(f"$share/group/{ROOT}/+/table/+/out", qos=1)
+            inner = service._client.socket()
+            assert inner is not None
+            asyncio.get_running_loop().remove_reader(inner.fileno())
+            for number in range(FLOOD):
+                if qos == 1:
+                    table.post(out, b"flood".ljust(100))
+                else:
+                    assert table._socket is not None
+                    assert table._socket.push(unacknowledged)
+                if number % 1_000 == 0:
+                    await quiet(lambda: not table.unsent_bytes, within_s=WITHIN_S)
+            for _ in range(10):
+                await table.publish(out, b"an event", qos=1, timeout=WITHIN_S)
+            asyncio.get_running_loop().add_reader(inner.fileno(), service._client.loop_read)
+
+            async def speak_on() -> None:
+                while True:
+                    await table.publish(out, b"again", qos=1, timeout=WITHIN_S)
+
+            speaking_on = asyncio.create_task(speak_on())
+            await _hear(service, b"again")
+            speaking_on.cancel()
+            await asyncio.wait({speaking_on})
+            await table.publish(out, b"the last", qos=1, timeout=WITHIN_S)
+            await _hear(service, b"the last")
+        async with client(own_broker, keys, SERVICE) as service:
+            await table.publish(out, b"the next", qos=1, timeout=WITHIN_S)
+            assert await _hear(service, b"the next") == [b"the next"]
+
+
+async def _hear(client: aiomqtt.Client, last: bytes) -> list[object]:
+    """All that comes, up to the message that says `last`."""
+    heard: list[object] = []
+    async with asyncio.timeout(WITHIN_S):
+        async for message in client.messages:
+            heard.append(message.payload)
+            if message.payload == last:
+                break
+    return heard
