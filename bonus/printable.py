@@ -46,6 +46,15 @@ def unprintable_problem(text: str) -> str | None:
     return found and f"holds U+{ord(found[0]):04X}, which cannot be printed"
 
 
+def unseen_problem(text: str) -> str | None:
+    r"""Say what of a text that people are to read cannot be printed, or that it is blank.
+
+    >>> unseen_problem(" \u2003")
+    'is blank'
+    """
+    return unprintable_problem(text) or (None if text.strip() else "is blank")
+
+
 def escape_unprintable(text: str) -> str:
     r"""Escape what cannot be printed, as Python does in the text of a string.
 

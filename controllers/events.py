@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bonus.printable import unprintable_problem
+from bonus.printable import unseen_problem
 from bonus.settling.lines import Line
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
@@ -264,7 +264,7 @@ def parse_event(line: bytes) -> DeviceEvent:
         raise Refusal("not_json", f"a device event is one line of JSON: {error}") from None
     for field in ("patron", "reason", "round"):
         text = getattr(event, field, None)
-        if text is not None and (problem := unprintable_problem(text)):
+        if text is not None and (problem := unseen_problem(text)):
             raise Refusal("unprintable_text", f"{field} {problem}")
     return event
 

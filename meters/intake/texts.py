@@ -1,11 +1,11 @@
-"""The texts of an event that the ledger would keep: whether each can be printed.
+"""The texts of an event that the ledger would keep: whether each can be printed and seen.
 
 Events in a ledger may be older than this rule, so the types of the messages do not have it.
 """
 
 from collections.abc import Iterator, Sequence
 
-from bonus.printable import unprintable_problem
+from bonus.printable import unseen_problem
 from meters.intake.refusals import Refusal
 from meters.intake.result_work import OpenRound
 from meters.wire.messages import (
@@ -21,7 +21,7 @@ from meters.wire.messages import (
 
 
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
-    """Refuse an event with a text that is new to the ledger and cannot be printed.
+    """Refuse an event with a text that is new to the ledger and cannot be printed, or is blank.
 
     A result or a void ends a round whatever the round and its patrons are called: its wagers are
     counted already, and may be older than this rule.
@@ -34,7 +34,7 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
         Refusal: ``unprintable_text``.
     """
     for field, text in _new_texts(event, opened):
-        if problem := unprintable_problem(text):
+        if problem := unseen_problem(text):
             raise Refusal("unprintable_text", f"{field} {problem}", field)
 
 

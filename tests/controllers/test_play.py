@@ -358,6 +358,7 @@ BAD_LINES = [
     (b'{"event": "hand", "position": 1, "cards": "AsKsQs"}', "bad_event"),
     (b'{"event": "void", "reason": "mis\\u001b[2Jdeal"}', "unprintable_text"),
     (b'{"event": "void", "reason": "mis\\rdeal"}', "unprintable_text"),
+    (b'{"event": "void", "reason": "  "}', "unprintable_text"),
     (b'{"event": "done", "round": "R\\u202e1"}', "unprintable_text"),
     (
         b'{"event": "wager", "position": 1, "wager": "x", "amount": 100, "patron": "p\xc2\x9b"}',

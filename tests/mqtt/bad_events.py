@@ -186,17 +186,18 @@ def _rounds() -> Iterator[Bad]:
 
 
 def _texts() -> Iterator[Bad]:
-    """Texts that would be kept and make a terminal, or a reader, do something."""
-    for name, text in (("an escape", "\x1b[2J"), ("C1", "\x9b2J"), ("a return", "\r=cmd"),
-                       ("a turn of direction", "\u202e1"), ("no width", "\u200b"),
-                       ("nothing to see", "\u3164")):  # fmt: skip
+    """Texts that would be kept and make a terminal, or a reader, do something; and blank ones."""
+    for name, text in (("an escape", "R\x1b[2J"), ("C1", "R\x9b2J"), ("a return", "R\r=cmd"),
+                       ("a turn of direction", "R\u202e1"), ("no width", "R\u200b"),
+                       ("nothing to see", "R\u3164"), ("a blank", " "),
+                       ("wide blanks", "\u2003\u3000")):  # fmt: skip
         code = "unprintable_text"
-        yield Bad(f"{name} in a round", changed(wagers, round=f"R{text}"), code, "round")
-        yield Bad(f"{name} in a patron", placed({"progressive": 100}, patron=f"p{text}"), code,
+        yield Bad(f"{name} in a round", changed(wagers, round=text), code, "round")
+        yield Bad(f"{name} in a patron", placed({"progressive": 100}, patron=text), code,
                   "positions[0].patron")  # fmt: skip
-        yield Bad(f"{name} in a reason", changed(void, reason=f"why{text}"), code, "reason",
+        yield Bad(f"{name} in a reason", changed(void, reason=text), code, "reason",
                   opened=True)  # fmt: skip
-        box = {"position": 4, "patron": f"p{text}", "cards": ["5h", "6d", "Qs"]}
+        box = {"position": 4, "patron": text, "cards": ["5h", "6d", "Qs"]}
         yield Bad(f"{name} in a patron of a result", dealt(more=[box]), code,
                   "positions[1].patron", opened=True)  # fmt: skip
 
