@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
+from meters.books.asks import AskAct
 from meters.books.standing import Act, EnvyAct
 from meters.desk.doors import DeskError
 from meters.desk.rows import Adjustment
@@ -114,7 +115,8 @@ class Floor(HeldFloor):
         """A round that is void."""
         self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
-        event |= data.draw(st.sampled_from(({}, {"entered": ENTERED})))
+        asks = {"entered": ENTERED, "confirm": True}
+        event |= data.draw(st.sampled_from(({}, {"entered": ENTERED}, asks, asks)))
         self._send(table, self._bytes(table, event), worker)
 
     @rule(data=st.data(), tables=st.permutations(TABLES), worker=st.sampled_from(WORKERS))
@@ -325,6 +327,19 @@ class Floor(HeldFloor):
             for claim in waiting:
                 state = self.books.claims[claim].state
                 self._decide(claim, "pay" if state == "validated" else "validate")
+
+    @rule(data=st.data(), act=st.sampled_from(("confirm_correction", "refuse_correction")))
+    def decide_what_a_table_asks(self, data: DataObject, act: AskAct) -> None:
+        """A void after cards that waits is confirmed or refused, once."""
+        asking = [table for table in TABLES if self.books.tables[table].asks]
+        open_asks = self.runner.run(self.pit.asks.asks())
+        undecided = [table for table in asking if not self.books.tables[table].decided]
+        assert sorted(ask.table for ask in open_asks) == sorted(undecided)
+        if not open_asks:
+            return
+        ask = data.draw(st.sampled_from(open_asks))
+        self.runner.run(self.pit.asks.decide(ask.ask, act, "fp-1", reason="why"))
+        self.books.decide_ask(ask.table, confirmed=act == "confirm_correction")
 
     # What supervisors do.
 

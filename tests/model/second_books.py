@@ -60,6 +60,8 @@ class SecondTable:
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
     draw: dict[str, Any] | None = None
+    asks: bool = False
+    decided: str = ""
 
 
 @dataclass
@@ -178,6 +180,11 @@ class SecondBooks:
             self.tallies[f"{'table_paid' if paid else 'envy_taken_back'}_cents:{meter}"] += cents
         envy.state = "paid" if paid else "rejected"
 
+    def decide_ask(self, table_id: str, *, confirmed: bool) -> None:
+        """Book that a correction was confirmed or refused."""
+        self.tables[table_id].decided = "confirmed" if confirmed else "refused"
+        self.entries += 1
+
     def judge(self, table_id: str, payload: bytes) -> Verdict:
         """What an event must be answered, as the books now are."""
         table, event = self.tables[table_id], json.loads(payload)
@@ -209,6 +216,8 @@ class SecondBooks:
             yield "round_over" if table.over == event["round"] else "unknown_round"
         elif event["type"] == "result":
             yield from _result_faults(table, event)
+        elif event.get("confirm") and event.get("entered") and table.decided != "confirmed":
+            yield "correction_refused" if table.decided else "unconfirmed"
         if table.over == event["round"]:
             yield "round_over"
 
@@ -238,8 +247,13 @@ class SecondBooks:
     def note(self, table_id: str, payload: bytes, reply: bytes) -> None:
         """Note an event that used up its seq, and what it was first answered."""
         table = self.tables[table_id]
-        table.last = json.loads(payload)["seq"]
+        event, code = json.loads(payload), json.loads(reply).get("error", {}).get("code")
+        table.last = event["seq"]
         table.heard[table.last] = (payload, reply)
+        if code == "unconfirmed":
+            table.asks = True
+        elif code == "correction_refused":
+            table.asks, table.decided = False, ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: dict[str, Any] | None) -> None:
         """Book the wagers of a round, with what was drawn for it."""
@@ -290,6 +304,7 @@ class SecondBooks:
         """Close a table's round."""
         table = self.tables[table_id]
         table.over, table.round, table.bets, table.added = table.round, None, {}, []
+        table.asks, table.decided = False, ""
         self.entries += 1
 
     def take_off(self, meter: str, percent: int, payees: list[str]) -> int:
