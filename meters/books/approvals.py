@@ -64,6 +64,7 @@ class ApprovalBook:
         self._store = store
         self._script = store.redis.register_script(load_script("approve_link"))
         self._proven: Approved | None = None
+        self._none_to = 0
 
     async def current(self) -> Approved | None:
         """What was approved last, or None where nothing is; cheap where it is as it was.
@@ -167,15 +168,18 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Whether the ledger knows of an approval: of an older release it knows of none."""
+        """Whether the ledger knows of an approval: of an older release it knows of none.
+
+        A long ledger takes longer than a check may, so the next look goes on where this one was.
+        """
         carried = await self._store.carried()
         if carried.approval is not None:
             return True
-        after = carried.entries
-        while page := await self._store.entries(after, _PAGE):
+        self._none_to = max(self._none_to, carried.entries)
+        while page := await self._store.entries(self._none_to, _PAGE):
             if any(fields.get("kind") == b"approve" for _, fields in page):
                 return True
-            after = page[-1][0]
+            self._none_to = page[-1][0]
         return False
 
 

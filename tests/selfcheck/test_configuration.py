@@ -1,11 +1,13 @@
 """A link operates only under the configuration that was approved last (duties D10, D12)."""
 
+import contextlib
 from pathlib import Path
 from typing import Final
 
 import pytest
 from redis.asyncio import Redis
 
+import meters.books.approvals
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.desk.doors import DeskError
@@ -294,6 +296,36 @@ async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> N
         await moved.adopt("service")
     await pit.desk.decide(claim.claim, "pay", "ben", slip="S-1")
     await moved.adopt("service")
+
+
+async def test_a_long_ledger_of_before_approvals_is_looked_through_in_several_checks(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check that ends before it has come through leaves the next one less to look through."""
+    pit = Pit(keeping_redis)
+    await pit.store.open("service")
+    for number in range(5):
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
+    last, read = await pit.store.last_entry(), pit.store.entries
+    monkeypatch.setattr(meters.books.approvals, "_PAGE", 2)
+    pages_left = 0
+
+    async def some(after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
+        nonlocal pages_left
+        pages_left -= 1
+        if pages_left < 0:
+            raise TimeoutError
+        return await read(after, count)
+
+    monkeypatch.setattr(pit.store, "entries", some)
+    configuration = Configuration(pit.floor, pit.store)
+    for _ in range(last):
+        pages_left = 2
+        with contextlib.suppress(TimeoutError):
+            await configuration.adopt("service")
+            break
+    pages_left = last
+    assert await configuration.is_approved()
 
 
 @pytest.mark.duty("D10")
