@@ -21,7 +21,7 @@ from paho.mqtt.subscribe import simple
 
 from tests.mqtt.events import Event, encode, void, wagers
 from tests.mqtt.stand import REPEAT_AFTER_S, Asker, Service, Stand
-from tests.mqtt.stranger import Heard
+from tests.mqtt.stranger import Heard, publish
 from tests.servers import Mosquitto, eventually
 from tests.waiting import LONG_S
 
@@ -30,6 +30,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.duty("D8")]
 TABLES: Final = 8
 EVENTS: Final = 150
 METER: Final = "pitlink/v1/main/meter/progressive"
+BEATS: Final = "pitlink/v1/main/controller"
+LATE_VALUES: Final = 5
+TOLD_AGAIN_BEATS: Final = 10
+"""After so many beats of its own each service tells all meters again, whatever was heard."""
 
 
 class Play:
@@ -116,11 +120,16 @@ def versions(heard: Sequence[Heard]) -> list[int]:
     return [one.json["version"] for one in heard]
 
 
-def retained(stand: Stand) -> int:
-    """The version that a display which connects now is told first."""
+def kept(stand: Stand) -> bytes:
+    """The value that a display which connects now is told first."""
     first = simple(METER, hostname="127.0.0.1", port=stand.mosquitto.port)  # type: ignore[no-untyped-call]
     assert isinstance(first, paho.MQTTMessage)
-    return int(json.loads(first.payload)["version"])
+    return bytes(first.payload)
+
+
+def retained(stand: Stand) -> int:
+    """Its version."""
+    return int(json.loads(kept(stand))["version"])
 
 
 def save(mosquitto: Mosquitto) -> None:
@@ -156,13 +165,16 @@ def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
     """A broker that was killed keeps what it saved last, and is soon told the newest.
 
     Both services speak when it is back, and one may have read the books later than the other. A
-    lower version is overtaken then; once both have heard each other, none is told any more.
+    lower version is overtaken then; once both have heard each other, none is told any more. A value
+    of before that comes late, as from a service that was frozen, is put right once it is heard, and
+    not only when all meters are told again.
     """
     with Play(stand, [stand.table() for _ in range(TABLES)]) as play:
         for _ in range(3):
             play.go_on(TABLES)
             save(stand.mosquitto)
-            old = retained(stand)
+            late = kept(stand)
+            old = int(json.loads(late)["version"])
             play.go_on(10 * TABLES)
             stand.mosquitto.kill()
             newest = version_of(stand)
@@ -181,3 +193,8 @@ def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
         lambda: max(versions(stand.ear.on(METER))) == version_of(stand) == retained(stand),
         what="the newest value everywhere",
     )
+    begun = len(stand.ear.on(BEATS))
+    for _ in range(LATE_VALUES):
+        publish(stand.mosquitto.port, METER, late, retain=True)
+        eventually(lambda: retained(stand) == version_of(stand), what="the newest value again")
+    assert len(stand.ear.on(BEATS)) - begun < (LATE_VALUES - 1) * TOLD_AGAIN_BEATS
