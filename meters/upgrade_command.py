@@ -13,8 +13,10 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from bonus.terminal import print_text
+from meters.archive.days import archived_links
+from meters.books.mark import marked_links
 from meters.books.redis_health import redis_problem
-from meters.books.slips import SLIPS_TAG
+from meters.books.slips import SLIPS_TAG, SlipRegister, links_with_slips
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
 from meters.failover.shards import AnyRedis, every_redis
@@ -99,6 +101,21 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
         for part in due:
             await part.upgrade()
             print_text(f"{part.name}: is of version {SCHEMA} now")
+        await _reserve_removed(floor, redis)
+
+
+async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
+    """Reserve the slips of links that the floor file no longer names.
+
+    They are known by Redis, by the marks that services keep, or by their archives.
+    """
+    named = {link.id for link in floor.link}
+    found = await links_with_slips(redis, [SLIPS_TAG, *named])
+    found |= marked_links(Path(floor.service.data)) | archived_links(Path(floor.archive.directory))
+    for link in sorted(found - named):
+        if count := await SlipRegister(redis).reserve_all_of(link):
+            told = f"link {link}, which the floor file no longer names"
+            print_text(f"{told}: the numbers of its {count} payout slips are reserved")
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
@@ -115,8 +132,7 @@ async def _link_part(store: LinkStore) -> _Part:
 
     async def upgrade_books() -> None:
         await upgrade_link(store, _BY)
-        for slip, claim in (await store.snapshot(indexes=True)).slips.items():
-            await store.slip_register.reserve(slip, claim)
+        await store.slip_register.reserve_all_of(store.link.id)
 
     return _Part(name, has, await store.schema(), upgrade_books)
 

@@ -7,6 +7,11 @@ from pathlib import Path
 from meters.archive.day_file import ArchiveError, DayFile
 
 
+def archived_links(directory: Path) -> frozenset[str]:
+    """The links of which an archive has days, by its directories."""
+    return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
+
+
 class Archive:
     """The files of a link.
 

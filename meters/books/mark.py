@@ -47,6 +47,12 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seal: str = ""
 
 
+def marked_links(data: Path) -> frozenset[str]:
+    """The links of whose ledgers a data directory has marks."""
+    names = (path.name for path in (data / "marks").glob(f"*.{_FILE}"))
+    return frozenset(name.removesuffix(f".{_FILE}") for name in names)
+
+
 class LedgerMark:
     """The mark of one link, a file under the data directory.
 

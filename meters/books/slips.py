@@ -21,15 +21,18 @@ reserved for nobody, since an earlier release paid it or the hash was lost, is r
 service (`meters/books/claim_audit.py`); until then a payment looks at all links' own numbers too.
 """
 
+import contextlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
+from redis.exceptions import NoPermissionError
+
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
-from meters.failover.shards import AnyRedis, redis_of
+from meters.failover.shards import AnyRedis, every_redis, redis_of
 
 SLIPS_TAG: Final = "@slips"
 """The hash tag of the reservations, which no link's id can be."""
@@ -92,6 +95,26 @@ def fold_slip(slip: str) -> str:
 def fold_in_link(slip: str) -> str:
     """A slip's number as a link's own hash has it; earlier releases took numbers of any text."""
     return " ".join(slip.casefold().split())
+
+
+async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
+    """The links that have numbers of payout slips, as far as Redis lets us look for them.
+
+    Redis's list of users does not let a service list keys; nobody else is asked.
+
+    Args:
+        redis: where the books are.
+        tags: whose Redis are looked at.
+
+    Raises:
+        RedisError: the store failed.
+    """
+    found = set[str]()
+    for each in every_redis(redis, tags):
+        with contextlib.suppress(NoPermissionError):
+            async for key in each.scan_iter(match=LinkKeys("*").slips, count=1_000):
+                found.add(key.decode().partition("{")[2].partition("}")[0])
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +194,17 @@ class SlipRegister:
         """
         rows = cast("dict[bytes, bytes]", await self._redis.hgetall(SLIPS_KEY))
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
+
+    async def reserve_all_of(self, link: str) -> int:
+        """Reserve the numbers that paid claims of a link; how many there are.
+
+        Raises:
+            RedisError: the store failed; some may be reserved.
+        """
+        rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
+        for slip, claim in cast("dict[bytes, bytes]", rows).items():
+            await self.reserve(slip.decode(), claim.decode())
+        return len(rows)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
         """Whether a number paid a claim, by the link's own hash.

@@ -9,6 +9,7 @@ from typing import Final, cast
 import pytest
 from redis.asyncio import Redis
 
+from meters.books.mark import LedgerMark
 from meters.books.slips import SLIPS_KEY
 from meters.desk.claims import ClaimsDesk
 from meters.desk.doors import DeskError
@@ -150,3 +151,35 @@ async def test_slip_that_paid_on_both_links_is_a_variance_after_the_upgrade(
     status, said = pitlink(tmp_path, "audit")
     assert status == 0, said
     assert f"paid claim {CLAIMS[2]}, and claim {CLAIMS[0]} as well" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("found_by", ["redis", "mark", "archive"])
+async def test_numbers_of_a_link_that_is_no_longer_on_the_floor_are_reserved(
+    before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found_by: str
+) -> None:
+    """It was removed before the upgrade; Redis with a list of users does not list its keys."""
+    await before.pay_as_before(monkeypatch, "A-1001", "A-1002", "A-1003")
+    floor = tmp_path / "floor.toml"
+    whole = floor.read_text()
+    first = whole.index('id = "pot"')
+    floor.write_text(whole[: whole.rindex("[[link]]", 0, first)])
+    if found_by != "redis":
+        await before.redis.acl_setuser(
+            "default",
+            enabled=True,
+            nopass=True,
+            keys=["*"],
+            categories=["+@all"],
+            commands=["-scan"],
+        )
+    if found_by == "mark":
+        LedgerMark(tmp_path / "data", "pot").note(1, "x")
+    if found_by == "archive":
+        day = tmp_path / "pitlink-archive" / "pot" / "2026-01-01.sqlite"
+        day.parent.mkdir(parents=True)
+        day.touch()
+    status, said = pitlink(tmp_path, "upgrade", "--yes")
+    assert status == 0, said
+    assert "link pot, which the floor file no longer names" in " ".join(said.split())
+    assert (await before.reserved())["a-1003"] == CLAIMS[2]
+    assert await before.pay(CLAIMS[3], "A-1001") == "slip_used"
