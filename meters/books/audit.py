@@ -7,6 +7,7 @@ from typing import Final, Protocol, Self
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_audit import ClaimAudit
 from meters.books.ledger import Replay
+from meters.books.link_audit import StandingAudit
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
@@ -84,6 +85,7 @@ class LinkAudit:
         self._replay = begun
         self._claims = ClaimAudit(store)
         self._tables = TableAudit(store)
+        self._standing = StandingAudit(store)
         self._again: Replay | None = None
         self._doubtful = False
 
@@ -143,7 +145,9 @@ class LinkAudit:
             problems += await self._claims.problems(
                 replay, snapshot, at_most, reserves=restoring or again > 0
             )
-            problems += await self._tables.problems(replay, snapshot)
+            whole = at_most is None
+            problems += await self._tables.problems(replay, snapshot, whole=whole)
+            problems += await self._standing.problems(replay, snapshot, whole=whole)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),

@@ -31,10 +31,11 @@ from meters.books.expected import (
     void_moved,
     wagers_moved,
 )
+from meters.books.link_evidence import LinkEvidence
 from meters.books.mark import Mark
 from meters.books.readings import READING, Reading
 from meters.books.table_evidence import TableEvidence
-from meters.books.terms import read_terms
+from meters.books.terms import read_terms, terms_as_text
 from meters.books.totals import Totals
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
@@ -90,6 +91,7 @@ class Replay:
         begins_after: the last entry that was not replayed: the books after it were given.
         evidence: what the replayed entries say of each claim.
         tables: what they say of each table.
+        link: what they say of the link itself.
     """
 
     entries: int = 0
@@ -103,6 +105,7 @@ class Replay:
     begins_after: int = 0
     evidence: Evidence = field(default_factory=Evidence)
     tables: TableEvidence = field(default_factory=TableEvidence)
+    link: LinkEvidence = field(default_factory=LinkEvidence)
     _books: Books = field(default_factory=Books)
     _contributed_micros: int = 0
     _closed: bool = False
@@ -112,12 +115,14 @@ class Replay:
     @classmethod
     def after(cls, carried: Carried) -> Self:
         """A replay that goes on from the books at the close of a gaming day."""
-        evidence = Evidence()
-        if carried.approval:
-            evidence.take_approval(carried.approval.event)
+        evidence, link = Evidence(), LinkEvidence()
+        if approval := carried.approval:
+            evidence.take_approval(approval.event)
+            link.take_approval(approval.entry, approval.by, approval.event)
         return cls(
             begins_after=carried.entries,
             evidence=evidence,
+            link=link,
             entries=carried.entries,
             chain=carried.chain,
             seal=carried.seal,
@@ -182,6 +187,7 @@ class Replay:
         try:
             self._check(number, fields, transfers)
             self.evidence.take(number, fields, self._books)
+            self.link.take(number, fields, transfers)
             for fault in self.tables.take(fields):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
@@ -214,8 +220,7 @@ class Replay:
         return [
             f"meter {meter} has other terms in the store than in the ledger: {stored}"
             for meter, terms in self._books.terms.items()
-            if (stored := meters.get(f"terms:{meter}")) is not None
-            and stored != msgspec.json.encode(terms).decode()
+            if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
         ]
 
     def other_standing(self, meters: Mapping[str, str]) -> list[str]:

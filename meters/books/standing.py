@@ -89,6 +89,8 @@ class Snapshot:
 
     Where the indexes were asked for, `waiting`, `wins` and `slips` are those of its claims, and
     `acts` is that of what people did; `misplaced` counts the wins that are out of their order.
+    `proposals` are those that wait to be decided, by the entry that made them, and `approved` is
+    what of the floor file was approved last.
     """
 
     accounts: dict[str, int]
@@ -99,6 +101,8 @@ class Snapshot:
     slips: dict[str, str] = field(default_factory=dict)
     acts: dict[str, int] = field(default_factory=dict)
     misplaced: int = 0
+    proposals: dict[str, int] = field(default_factory=dict)
+    approved: dict[str, str] = field(default_factory=dict)
 
     @property
     def last_entry(self) -> int:

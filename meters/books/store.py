@@ -460,11 +460,15 @@ class LinkStore:
                 pipe.zrange(self.keys.wins, 0, -1)
                 pipe.hgetall(self.keys.slips)
                 pipe.zrange(self.keys.acts, 0, -1, withscores=True)
+                pipe.zrange(self.keys.proposals, 0, -1, withscores=True)
+                pipe.hgetall(self.keys.approved)
                 # Not ZCOUNT, which Redis's list of users of an earlier release does not allow.
                 pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
                 pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
             accounts, tallies, meters, *rest = await pipe.execute()
-        waiting, wins, slips, acts, *misplaced = rest or ([], [], {}, [])
+        waiting, wins, slips, acts, proposals, approved, *misplaced = rest or (
+            [], [], {}, [], [], {},
+        )  # fmt: skip
         return Snapshot(
             accounts={name.decode(): int(value) for name, value in accounts.items()},
             tallies={name.decode(): int(value) for name, value in tallies.items()},
@@ -474,6 +478,8 @@ class LinkStore:
             slips=_decoded(slips),
             acts={act.decode(): int(order) for act, order in acts},
             misplaced=sum(map(len, misplaced)),
+            proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
+            approved=_decoded(approved),
         )
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
@@ -482,6 +488,15 @@ class LinkStore:
             pipe.hget(self.keys.meters, "entries")
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
+            entries, *rows = await pipe.execute()
+        return int(entries or 0), [_decoded(row) for row in rows]
+
+    async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        """The fields of some proposals, and the last ledger entry of that same moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            for proposal in ids:
+                pipe.hgetall(self.keys.proposal(proposal))
             entries, *rows = await pipe.execute()
         return int(entries or 0), [_decoded(row) for row in rows]
 
@@ -495,6 +510,22 @@ class LinkStore:
                 pipe.hmget(self.keys.table(table), list(fields))
             entries, *rows = await pipe.execute()
         return int(entries or 0), rows
+
+    async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
+        """All fields of some tables, and the last ledger entry of that same moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            for table in tables:
+                pipe.hgetall(self.keys.table(table))
+            entries, *rows = await pipe.execute()
+        return int(entries or 0), [
+            {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
+        ]
+
+    @property
+    def replies_kept(self) -> int:
+        """So many replies are kept of each table."""
+        return REPLIES_KEPT
 
     async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
         """Up to `count` ledger entries that follow entry `after`, with their numbers."""

@@ -12,14 +12,20 @@ from meters.books.expected import Added
 from meters.books.ledger import Replay
 from meters.books.standing import Snapshot
 from meters.books.store import CONTRIBUTED, LinkStore
-from meters.books.table_evidence import DecidedAsk
+from meters.books.table_evidence import DecidedAsk, digest_of_kept
 from meters.schema import FIELD, SCHEMA
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100
 """So many tables are read at once: Redis is held up for less than a millisecond."""
-_FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held")
+_WHOLE_AT_ONCE: Final = 10
+"""The same where all is read that a table has, some dozens of kilobytes."""
+_FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held", "over")
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
+
+_KEPT: Final = "reply:"
+_DIGEST: Final = 32
+"""So long is the digest of the event before a reply that is kept."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
@@ -39,12 +45,15 @@ class TableAudit:
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
-    async def problems(self, replay: Replay, snapshot: Snapshot) -> list[str]:
+    async def problems(
+        self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
+    ) -> list[str]:
         """What of the tables is not as the ledger says, in words.
 
         Args:
             replay: the replay of the ledger up to the last entry of the snapshot.
             snapshot: the books.
+            whole: whether the replies that are kept, and what else a table has, are looked at.
 
         Raises:
             RedisError: the store failed.
@@ -55,19 +64,19 @@ class TableAudit:
         # Before the third schema no table said which wins hold it.
         holds = snapshot.meters.get(FIELD) == str(SCHEMA)
         found: list[str] = []
-        for begin in range(0, len(tables), _AT_ONCE):
-            some = tables[begin : begin + _AT_ONCE]
-            entries, rows = await self._store.tables_at(some, _FIELDS)
+        at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
+        for begin in range(0, len(tables), at_once):
+            some = tables[begin : begin + at_once]
+            entries, rows = await self._read(some, whole=whole)
             moved = await self._moved_since(replay.entries, entries)
-            for table, values in zip(some, rows, strict=True):
+            for table, row in zip(some, rows, strict=True):
                 if table in moved:
                     continue
-                row = {
-                    name: value
-                    for name, value in zip(_FIELDS, values, strict=True)
-                    if value is not None
-                }
                 told = [*_other_seq(replay, table, row), *_other_round(replay, table, row)]
+                if whole and not told:
+                    told += _other_replies(replay, table, row, self._store.replies_kept)
+                if whole:
+                    told += _other_rest(replay, table, row)
                 if holds:
                     told += _other_hold(replay, holding.get(table, ()), row.get("held", b""))
                 found += [f"table {table}: {each}" for each in told]
@@ -82,6 +91,17 @@ class TableAudit:
             for one in kept_asks(asks)
             if one.table not in moved
             for told in _other_ask(replay, one)
+        ]
+
+    async def _read(
+        self, tables: Sequence[str], *, whole: bool
+    ) -> tuple[int, Sequence[_Row]]:  # fmt: skip
+        if whole:
+            return await self._store.whole_tables_at(tables)
+        entries, rows = await self._store.tables_at(tables, _FIELDS)
+        return entries, [
+            {name: one for name, one in zip(_FIELDS, row, strict=True) if one is not None}
+            for row in rows
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
@@ -108,6 +128,66 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     text, due = row.get("last", b"0"), replay.tables.last.get(table, 0)
     if not text.isdigit() or int(text) < due:
         yield f"its last event is {_told(text)}, the ledger has event {due}"
+
+
+def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable[str]:
+    """Replies that a repeat would get and that are not those which the table got first.
+
+    Of an event that was refused, or a withdrawal, the ledger does not have the reply.
+    """
+    text, due = row.get("last", b"0"), replay.tables.replies.get(table, {})
+    last = int(text) if text.isdigit() else 0
+    held = {name.removeprefix(_KEPT): one for name, one in row.items() if name.startswith(_KEPT)}
+    for seq, digest in due.items():
+        one = held.get(str(seq))
+        if seq > last - kept and (one is None or digest_of_kept(one) != digest):
+            yield f"the reply that it keeps to event {seq} is not the one in the ledger"
+    for name, one in held.items():
+        if not name.isdecimal() or not last - kept < int(name) <= last:
+            yield f"it keeps a reply to an event {name[:20]!r}, its last event is {last}"
+        elif int(name) not in due and int(name) > _first_known(replay, table):
+            said = one[_DIGEST:]
+            if said.startswith(b"{") and not _has_no_entry(said, int(name)):
+                yield f"it keeps a reply to event {name} that is no refusal, and in no ledger entry"
+    # A store that was made again has the replies that the ledger and the outboxes had.
+    first = last if replay.link.restored or replay.begins_after else max(1, last - kept + 1)
+    lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]
+    if lacking and not set(lacking) <= due.keys():
+        yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"
+
+
+def _first_known(replay: Replay, table: str) -> int:
+    """The number after which every event of a table that was accepted has been replayed."""
+    if replay.begins_after == 0:
+        return 0
+    return min(replay.tables.replies.get(table, {2**63: b""}))
+
+
+def _has_no_entry(reply: bytes, seq: int) -> bool:
+    """Whether it is the reply to an event of no entry: to one refused, or to a withdrawal."""
+    try:
+        read = _REPLY.decode(reply)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    withdrawn = Reply(seq=seq, status="accepted")
+    return (read.status, read.seq) == ("refused", seq) or read == withdrawn
+
+
+def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
+    """Which round was over last, of which claims it is told again, and what no table has."""
+    over = replay.tables.over.get(table)
+    if over is not None or replay.begins_after == 0:
+        due = None if over is None else over.encode()
+        if row.get("over") != due:
+            yield f"the round that was over last is {_told(row.get('over'))}, not {_told(due)}"
+    # Earlier releases retold other claims.
+    if replay.begins_after == 0 and not replay.link.upgraded:
+        claims = " ".join(replay.tables.retold.get(table, ())).encode()
+        if row.get("claims", b"") != claims:
+            yield f"it is told again of claims {_told(row.get('claims'))}, not {_told(claims)}"
+    for name in row:
+        if name not in _FIELDS and name != "claims" and not name.startswith(_KEPT):
+            yield f"it has a field {name[:20]!r} that no table has"
 
 
 def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:

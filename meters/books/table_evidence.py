@@ -1,8 +1,14 @@
 """What a ledger says of each table: the last event that it counted, and the round that is open."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+import msgspec
+
+from bonus.settling.lines import Item
+from bonus.wagers import METER_OF
 from meters.books.asks import (
     ASK_ACTS,
     ASK_DECISION,
@@ -11,6 +17,25 @@ from meters.books.asks import (
     correction_in,
 )
 from meters.books.entered import OF_TABLES
+from meters.wire.messages import Reply, Wagers
+
+_WAGERED: Final = frozenset(wager.value for wager in METER_OF)
+_RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
+_REPLIES_KEPT: Final = 32
+"""So many replies of a table are kept at most, as the scripts do."""
+_CLAIMS_RETOLD: Final = 64
+"""So many claims of a table are kept to be told of again, as the scripts do."""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    """Which claim a decision is about."""
+
+    claim: str
+
+
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +66,18 @@ class TableEvidence:
         last: the number of the last event that was counted, by table.
         rounds: the open rounds, by table; only of those whose wagers were replayed.
         decided: what was decided last about a correction of the open round, by table.
+        over: the round of each table that was over last.
+        retold: the claims of which each table is told again what became of them, oldest first.
+        replies: digests of what each table's hash must have as the replies to its last events, by
+            their numbers.
     """
 
     last: dict[str, int] = field(default_factory=dict)
     rounds: dict[str, OpenedRound] = field(default_factory=dict)
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
+    over: dict[str, str] = field(default_factory=dict)
+    retold: dict[str, list[str]] = field(default_factory=dict)
+    replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
     def take(self, fields: Mapping[str, bytes]) -> Sequence[str]:
         """Take an entry that was replayed; what is wrong with it as an event, in words.
@@ -54,24 +86,50 @@ class TableEvidence:
             ValueError: it has no number.
             msgspec.DecodeError: it cannot be read.
         """
-        kind = fields["kind"]
+        kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
             self._take_decision(fields)
+            if kind in _RETOLD:
+                self._retell(table, [_DECIDED.decode(fields["event"]).claim])
             return ()
-        table, seq = fields["table"].decode(), int(fields["seq"])
+        seq = int(fields["seq"])
         faults = self._unconfirmed(table, fields)
         self.decided.pop(table, None)
         if kind == b"wagers":
             opened = OpenedRound(seq, fields["round"].decode(), fields["event"], fields["reply"])
             self.rounds[table] = opened
         else:
-            self.rounds.pop(table, None)
+            faults += self._end_round(table, fields)
+        self._keep_reply(table, seq, fields)
         before = self.last.get(table, 0)
         self.last[table] = max(seq, before)
         if seq <= before:
             told = f"event {seq} of table {table} follows its event {before}"
             faults.append(f"{told}: it was counted again")
         return faults
+
+    def _end_round(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
+        """Take a result or a void; where the result was not settled on its round, in words."""
+        opened, reply = self.rounds.pop(table, None), fields["reply"]
+        self.over[table] = fields["round"].decode()
+        if b'"claims":[{' in reply:
+            self._retell(table, [one.claim for one in _REPLY.decode(reply).claims or ()])
+        if fields["kind"] != b"result" or opened is None:
+            return []
+        return _other_lines(opened, reply)
+
+    def _retell(self, table: str, claims: Sequence[str]) -> None:
+        """Note claims of which a table is told again what became of them, each once."""
+        known = self.retold.setdefault(table, [])
+        known += [claim for claim in claims if claim not in known]
+        del known[:-_CLAIMS_RETOLD]
+
+    def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
+        event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
+        kept = self.replies.setdefault(table, {})
+        kept[seq] = digest_of_kept(event + fields["reply"])
+        for old in [one for one in kept if one <= seq - _REPLIES_KEPT]:
+            del kept[old]
 
     def _take_decision(self, fields: Mapping[str, bytes]) -> None:
         if fields["kind"] not in ASK_ACTS:
@@ -94,3 +152,30 @@ class TableEvidence:
         if self.decided.get(table) == due:
             return []
         return [f"it says that {who} confirmed it, and no entry of this round does"]
+
+
+def _other_lines(opened: OpenedRound, told: bytes) -> list[str]:
+    """Where a result was settled on other wagers, or another draw, than the ledger has, in words.
+
+    Every wager has one line.
+    """
+    lines, draw = _REPLY.decode(told).lines or (), _REPLY.decode(opened.reply).draw
+    due = sorted(
+        (position.position, wager, cents)
+        for position in _WAGERS.decode(opened.event).positions
+        for wager, cents in position.wagers.items()
+    )
+    had = sorted((one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED)
+    if had != due:
+        return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
+    drawn = {
+        Item.MAGIC_CARD: draw and draw.magic_card,
+        Item.LUCKY_BONUS: draw and draw.lucky_position,
+    }
+    odd = [one.item for one in lines if one.item in drawn and drawn[Item(one.item)] is None]
+    return [f"it pays {one}, which was not drawn" for one in odd]
+
+
+def digest_of_kept(kept: bytes) -> bytes:
+    """A digest of what a table's hash has as the reply to an event."""
+    return hashlib.blake2b(kept, digest_size=16).digest()

@@ -54,6 +54,11 @@ def terms_text(meter: Meter) -> str:
     ).decode()
 
 
+def terms_as_text(terms: TermsText) -> str:
+    """Terms as the store and the ledger have them."""
+    return msgspec.json.encode(terms).decode()
+
+
 def read_terms(text: str | bytes) -> TermsText:
     """The terms that a text holds.
 

@@ -77,7 +77,7 @@ class _Walk:
         self.seal = seal_entry(self.seal, id_, content)
         if seen:
             self.compare_with(seen)
-        if problem := self.due.take(_text(fields)):
+        if problem := self.due.take(number, _text(fields)):
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
@@ -103,6 +103,7 @@ class _Users:
     administrators: list[str] | None
     pins_set: dict[str, float]
     kept: dict[str, dict[str, str]]
+    accounts: dict[str, list[tuple[int, float]]]
 
 
 class LogAudit:
@@ -147,6 +148,7 @@ class LogAudit:
                 f" {users.entries or 0}: the end differs"
             )
         problems += walk.due.differences(users.listed, users.kept, users.administrators)
+        problems += walk.due.other_accounts(users.accounts)
         problems += walk.due.unkept_setters(users.pins_set, time.time() * 1_000)
         return LogFinding(
             walk.entries,
@@ -182,10 +184,13 @@ class LogAudit:
             pipe.zrange(keys.pins_set, 0, -1, withscores=True)
             for name in names:
                 pipe.hgetall(keys.user(name))
+            for name in names:
+                pipe.zrange(keys.account(name), 0, -1, withscores=True)
             if administrators:
                 pipe.smembers(keys.administrators)
             (entries, chain), listed, pins_set, *rows = await pipe.execute()
         named = rows.pop() if administrators else None
+        rows, accounts = rows[: len(names)], rows[len(names) :]
         return _Users(
             None if entries is None else int(entries),
             (chain or b"").decode(),
@@ -193,6 +198,10 @@ class LogAudit:
             None if named is None else [name.decode() for name in named],
             {member.decode(): at_ms for member, at_ms in pins_set},
             {name: _text(row) for name, row in zip(names, rows, strict=True)},
+            {
+                name: [(_number(member), order) for member, order in row]
+                for name, row in zip(names, accounts, strict=True)
+            },
         )
 
     async def _read_again(self, count: int) -> None:
@@ -232,6 +241,11 @@ async def check_log(everywhere: AnyRedis, seen: Mark | None = None) -> LogFindin
         ValueError: an entry's id or its chain is no text of ours.
     """
     return await LogAudit(everywhere).run(seen)
+
+
+def _number(member: bytes) -> int:
+    """The number of an entry as an account has it; what is none is beyond every entry."""
+    return int(member) if member.isdigit() else 2**63
 
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The users as the operators' log makes them, to be compared with those that the store keeps."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -11,6 +11,10 @@ from meters.people.names import fold_name
 Fields = Mapping[str, str]
 
 ADMINISTRATOR: Final = "administrator"
+
+_ON_ACCOUNTS: Final = frozenset({
+    "user_added", "user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_unlocked",
+})  # fmt: skip
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
@@ -30,6 +34,9 @@ class UserDue:
         pin: the digest of what is kept of their PIN; None where it was not written down.
         choose_by: until when that PIN serves to choose another, empty where it is their own; None
             where it was not written down.
+        generation: how often what ends their sessions was done, and once more; None where they were
+            added by an earlier release.
+        signed_in_at: when they signed in last, empty where they never did.
     """
 
     name: str
@@ -40,6 +47,8 @@ class UserDue:
     role: str | None = None
     pin: str | None = None
     choose_by: str | None = None
+    generation: int | None = None
+    signed_in_at: str = ""
 
 
 @dataclass
@@ -49,21 +58,26 @@ class UsersDue:
     Attributes:
         users: by their folded names.
         setters: whose PIN was set, and by whom, with the last moment in ms.
+        accounts: the entries on each account, by folded name; from the first on that was written
+            by a release that keeps them.
     """
 
     users: dict[str, UserDue] = field(default_factory=dict)
     setters: dict[tuple[str, str], float] = field(default_factory=dict)
+    accounts: dict[str, list[int]] = field(default_factory=dict)
+    _accounts_since: int = 0
 
-    def take(self, entry: Fields) -> str | None:
+    def take(self, number: int, entry: Fields) -> str | None:
         """Take an entry of the log; what of it cannot be, in words."""
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
-        if _sets_anothers_pin(entry):
-            at_ms = datetime.fromisoformat(entry["at"]).timestamp() * 1_000
-            self.setters[about, by] = at_ms
+        self._note_accounts(number, entry)
+        self._note_moments(entry)
         if what == "user_added":
             if fold_name(about) in self.users:
                 return f"adds {about!r}, who was added before"
-            added = UserDue(about, entry.get("at", ""), by, by, role=entry.get("role"))
+            begun = 1 if "role" in entry else None
+            role = entry.get("role")
+            added = UserDue(about, entry.get("at", ""), by, by, role=role, generation=begun)
             self.users[fold_name(about)] = added
             _set_pin(added, by, entry)
             return None
@@ -72,6 +86,8 @@ class UsersDue:
         user = self.users.get(fold_name(about))
         if user is None:
             return f"is about {about!r}, who was never added"
+        if what != "user_noted" and user.generation is not None:
+            user.generation += 1
         if what in {"user_enabled", "user_disabled"}:
             user.enabled = what == "user_enabled"
         elif what == "user_noted":
@@ -89,6 +105,47 @@ class UsersDue:
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
         )
+
+    def _note_moments(self, entry: Fields) -> None:
+        """Note when somebody signed in, and when somebody set another's PIN."""
+        about, at = entry.get("about", ""), entry.get("at", "")
+        if _sets_anothers_pin(entry):
+            at_ms = datetime.fromisoformat(at).timestamp() * 1_000
+            self.setters[about, entry.get("by", "")] = at_ms
+        if entry.get("what") == "sign_in" and (user := self.users.get(fold_name(about))):
+            user.signed_in_at = at
+
+    def _note_accounts(self, number: int, entry: Fields) -> None:
+        """Note whose accounts an entry is about; earlier releases kept no index of them."""
+        self._accounts_since = self._accounts_since or (number if "pin" in entry else 0)
+        if entry.get("what") not in _ON_ACCOUNTS or not self._accounts_since:
+            return
+        for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
+            self.accounts.setdefault(folded, []).append(number)
+
+    def other_accounts(self, kept: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
+        """Where the index of entries on an account is not what the log makes, in words.
+
+        Args:
+            kept: the numbers of entries on each account with their order, by folded name.
+        """
+        found: list[str] = []
+        if not self._accounts_since:
+            return found
+        for folded, entries in sorted(kept.items()):
+            due = {(number, float(number)) for number in self.accounts.get(folded, ())}
+            held = {one for one in entries if one[0] >= self._accounts_since}
+            found += [
+                f"the account of {folded!r} lacks entry {number} of the log"
+                for number in sorted({one for one, _ in due} - {one for one, _ in held})
+            ]
+            found += [
+                f"the account of {folded!r} has entry {number} of the log, which is not on it"
+                for number in sorted({one for one, _ in held} - {one for one, _ in due})
+            ]
+            if not found and held != due:
+                found.append(f"the account of {folded!r} has entries out of their order")
+        return found
 
     def differences(
         self,
@@ -174,6 +231,8 @@ def _differences(user: UserDue, fields: Fields) -> list[str]:
         due["role"] = user.role
     if user.choose_by is not None:
         due["choose_by"] = user.choose_by
+    if user.generation is not None:
+        due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
     # A user kept by an early release has no more than who added them.
     kept = {"pin_by": fields.get("added_by", "")} | dict(fields)
     found = [

@@ -124,6 +124,36 @@ async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played:
     assert all(problem.startswith("table T-2: ") for problem in found)
 
 
+async def test_event_number_that_was_raised_is_named(played: Pit) -> None:
+    """The table's next events would be passed over as long used up."""
+    (problem,) = await altered(played, "T-1", last="3")
+    assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"
+
+
+async def test_kept_reply_that_was_altered_or_is_gone_is_named(played: Pit) -> None:
+    """A repeat would be answered otherwise than the event was."""
+    await pit_refuses(played)
+    told = "the reply that it keeps to event 2 is not the one in the ledger"
+    kept = await played.redis.hget(played.store.keys.table("T-1"), "reply:2")
+    assert await altered(played, "T-1", **{"reply:2": b"x" * 32 + b"{}"}) == (f"table T-1: {told}",)
+    assert await lacking(played, "T-1", "reply:2") == (f"table T-1: {told}",)
+    await played.redis.hset(played.store.keys.table("T-1"), "reply:2", cast("Any", kept))
+    (problem,) = await lacking(played, "T-1", "reply:3")
+    assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"
+    forged = (
+        b"x" * 32
+        + b'{"seq":3,"status":"accepted","draw":{"magic_card":"As","lucky_position":null}}'
+    )
+    (problem,) = await altered(played, "T-1", **{"reply:3": forged})
+    assert problem.endswith("a reply to event 3 that is no refusal, and in no ledger entry")
+
+
+async def pit_refuses(pit: Pit) -> None:
+    """Have the books refuse an event of the first table."""
+    assert (await pit.wagers({3: PROGRESSIVE})).status == "refused"
+    assert await problems(pit) == ()
+
+
 @pytest.mark.parametrize("last", ["1", "0", "-1", "junk", ""])
 async def test_event_number_that_was_set_back_is_named(played: Pit, last: str) -> None:
     """A repeat of what was counted would be counted once more."""
@@ -146,7 +176,7 @@ async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
     await pit.redis.hset(table, "last", "0")
     await pit.redis.hdel(table, "reply:1", "over")
     assert b'"accepted"' in (await pit.send("T-1", repeated) or b"")
-    await pit.redis.hset(table, "last", "2")
+    await pit.redis.hset(table, mapping={"last": "2", "over": "R1"})
     (problem,) = await problems(pit)
     assert problem.endswith("event 1 of table T-1 follows its event 2: it was counted again")
 

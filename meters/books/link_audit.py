@@ -1,0 +1,99 @@
+"""Holding what a store has of a link itself against its ledger."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from meters.books.evidence import shown
+from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.standing import Snapshot
+from meters.books.store import LinkStore
+from meters.books.terms import terms_as_text, terms_digest
+
+_AT_ONCE: Final = 100
+"""So many proposals are read at once: Redis is held up for less than a millisecond."""
+
+
+class StandingAudit:
+    """Compares what stands of a link beside its accounts, tables and claims."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+
+    async def problems(self, replay: Replay, snapshot: Snapshot, *, whole: bool) -> list[str]:
+        """What is not as the ledger says, in words.
+
+        Args:
+            replay: the replay of the ledger up to the last entry of the snapshot.
+            snapshot: the books with the indexes.
+            whole: whether proposals that are decided are looked at as well.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        found = [
+            *_other_standing(replay, snapshot.meters),
+            *_other_versions(replay, snapshot.meters),
+            *_other_approval(replay, snapshot.approved),
+            *_other_open(replay, snapshot.proposals),
+        ]
+        link = replay.link
+        due = sorted(link.proposals if whole else link.open)
+        for begin in range(0, len(due), _AT_ONCE):
+            some = due[begin : begin + _AT_ONCE]
+            entries, rows = await self._store.proposals_at(some)
+            if entries != replay.entries:
+                # One of them may have been decided since: the next audit looks at them.
+                break
+            for proposal, held in zip(some, rows, strict=True):
+                told = _differences(link.proposals[proposal], held)
+                found += [f"proposal {proposal}: {each}" for each in told]
+        return found[:PROBLEMS_MAX]
+
+
+def _other_standing(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
+    due = dict(replay.link.standing)
+    if replay.begins_after == 0:
+        due = dict.fromkeys(("closed", "closed_by", "closed_at", "outage")) | due
+    if replay.archived:
+        due["archived"] = str(max(one.last for one in replay.archived))
+    elif replay.begins_after == 0:
+        due["archived"] = None
+    if replay.books.terms:
+        texts = {meter: terms_as_text(terms) for meter, terms in replay.books.terms.items()}
+        due["terms"] = terms_digest(texts)
+    for name, value in due.items():
+        if meters.get(name) != value:
+            yield f"the link's {name} is {shown(meters.get(name))}, the ledger says {shown(value)}"
+
+
+def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
+    """Versions that were set back: displays would ignore the meters' values until they catch up."""
+    for meter, least in replay.link.versions.items():
+        text = meters.get(f"version:{meter}", "")
+        if not text.isdigit() or int(text) < least:
+            told = f"the ledger raised it {least} times"
+            yield f"meter {meter} has version {shown(text)}, {told}"
+
+
+def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
+    due = replay.link.approved
+    told = _differences(due, held) if due or replay.begins_after == 0 else ()
+    yield from (f"what is approved of the floor file: {each}" for each in told)
+
+
+def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
+    """Proposals that wait in the store or in the ledger alone, or at another place."""
+    due = replay.link.open
+    for proposal in sorted(due.keys() - held.keys()):
+        yield f"proposal {proposal} waits, and is not in the store's list"
+    for proposal, order in held.items():
+        if order > replay.begins_after and due.get(proposal) != order:
+            yield f"proposal {proposal[:100]!r} waits in the store, and not so in the ledger"
+
+
+def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
+    """Fields that are not what they must be; what is not known is not compared."""
+    whole = "at" in due
+    for name in sorted(held.keys() | due.keys() if whole else due.keys()):
+        if held.get(name) != due.get(name):
+            yield f"{name} is {shown(held.get(name))}, the ledger says {shown(due.get(name))}"

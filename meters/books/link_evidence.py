@@ -1,0 +1,167 @@
+"""What a ledger says of the link itself: whether it is closed, what was approved and proposed.
+
+It also says how high the meters' versions have risen at least: each step of the service raises the
+version of the meters that it touches by one, and the entries of a step have one time.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import msgspec
+
+_CLOSED: Final = ("closed", "closed_by", "closed_at")
+_TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
+_KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
+
+
+class Moved(Protocol):
+    """A movement from one account to another."""
+
+    @property
+    def source(self) -> str:
+        """The account that it comes from."""
+
+    @property
+    def target(self) -> str:
+        """The account that it goes to."""
+
+
+class _Switched(msgspec.Struct, frozen=True):
+    """That a link was closed, as far as it is needed here."""
+
+    reason: str = ""
+
+
+class _Approved(msgspec.Struct, frozen=True):
+    """What was approved."""
+
+    digest: str
+    text: str
+
+
+class _Proposed(msgspec.Struct, frozen=True):
+    """Which proposal an entry is about, of what kind it is, and of which meter."""
+
+    proposal: str
+    kind: str = ""
+    meter: str = ""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    """Which claim a decision is about."""
+
+    claim: str
+
+
+class _Outage(msgspec.Struct, frozen=True):
+    """Which outage an entry tells of."""
+
+    id: str
+
+
+_SWITCHED: Final = msgspec.json.Decoder(_Switched)
+_APPROVED: Final = msgspec.json.Decoder(_Approved)
+_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_OUTAGE: Final = msgspec.json.Decoder(_Outage)
+
+
+@dataclass
+class LinkEvidence:
+    """What the entries so far say of the link.
+
+    Attributes:
+        standing: fields of the hash of the meters, None where there must be none; only those that
+            the entries tell.
+        approved: fields of what of the floor file was approved last.
+        proposals: fields of each proposal that the entries made or decided.
+        open: the entries of the proposals that are not decided.
+        versions: how high each meter's version has risen at least.
+        upgraded: whether an earlier release wrote some of the store.
+        restored: whether the store was made again at some time.
+    """
+
+    standing: dict[str, str | None] = field(default_factory=dict)
+    approved: dict[str, str] = field(default_factory=dict)
+    proposals: dict[str, dict[str, str]] = field(default_factory=dict)
+    open: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    upgraded: bool = False
+    restored: bool = False
+    _touched_at: dict[str, bytes] = field(default_factory=dict)
+    _seeded: set[str] = field(default_factory=set)
+    _percents: dict[str, str] = field(default_factory=dict)
+
+    def take_approval(self, entry: int, by: str, event: bytes | str) -> None:
+        """Take that a floor file was approved by an entry.
+
+        Raises:
+            msgspec.DecodeError: it is none.
+        """
+        approved = _APPROVED.decode(event)
+        self.approved = {
+            "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
+        }  # fmt: skip
+
+    def take(self, number: int, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
+        """Take an entry that was replayed.
+
+        Raises:
+            ValueError, msgspec.DecodeError: it cannot be read.
+        """
+        kind, event, at, by = fields["kind"], fields["event"], fields["at"].decode(), _by(fields)
+        self._raise_versions(fields, moved)
+        match kind:
+            case b"close":
+                told = (_SWITCHED.decode(event).reason, by, at)
+                self.standing |= dict(zip(_CLOSED, told, strict=True))
+            case b"open":
+                self.standing |= dict.fromkeys(_CLOSED)
+            case b"approve":
+                self.take_approval(number, by, event)
+                self.approved["at"] = at
+            case b"inoperable":
+                self.standing["outage"] = _OUTAGE.decode(event).id
+            case b"propose":
+                made = _PROPOSED.decode(event)
+                self.open[made.proposal] = number
+                self.proposals[made.proposal] = {
+                    "record": event.decode(), "kind": made.kind, "by": by, "at": at,
+                    "state": "open",
+                }  # fmt: skip
+            case b"withdraw" | b"adjust" | b"parameter":
+                proposal = _PROPOSED.decode(event).proposal
+                self.open.pop(proposal, None)
+                state = "withdrawn" if kind == b"withdraw" else "confirmed"
+                decided = {"state": state, "decided_by": by, "decided_at": at}
+                self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
+            case b"upgrade":
+                self.upgraded = True
+            case b"restore":
+                self.restored = True
+
+    def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
+        """Count a step for each meter that it touched; some are touched though nothing moved."""
+        kind = fields["kind"]
+        parts = [(one.source.split(":"), one.target.split(":")) for one in moved]
+        touched = {name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER}
+        if kind == b"seed":
+            self._seeded |= touched
+        elif kind in _TOUCHING_ALL:
+            touched |= self._seeded
+        elif kind == b"parameter":
+            touched.add(_PROPOSED.decode(fields["event"]).meter)
+        elif kind in {b"validate", b"reject"}:
+            touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
+        for source, target in parts:
+            if (source[0], target[0]) == ("meter", "claim"):
+                self._percents[target[-1]] = source[-1]
+        for meter in touched:
+            if self._touched_at.get(meter) != fields["at"]:
+                self._touched_at[meter] = fields["at"]
+                self.versions[meter] = self.versions.get(meter, 0) + 1
+
+
+def _by(fields: Mapping[str, bytes]) -> str:
+    return fields["by"].decode()
