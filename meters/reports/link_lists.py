@@ -5,7 +5,8 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.settling.holdings import MICROS_PER_CENT
-from meters.books.accounts import HOUSE, PAID, table_account
+from meters.books.accounts import ENVY as ENVY_ACCOUNTS
+from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.asks import confirmed_by
 from meters.desk.rows import ActRow
 from meters.reports.days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
@@ -322,4 +323,6 @@ def _in_unit(name: str, number: int) -> str:
     return exact_money(number) if tally.endswith("_micros") else f"{number:,}"
 
 
-_ACCOUNTS: Final = frozenset({"meter:", "reserve:", "overflow:", "claim:", table_account("")})
+_ACCOUNTS: Final = frozenset(
+    {"meter:", "reserve:", "overflow:", claim_account(""), ENVY_ACCOUNTS, table_account("")}
+)

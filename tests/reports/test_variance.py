@@ -63,6 +63,20 @@ async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: Mak
     assert "explained" not in clean
 
 
+async def test_a_variance_of_what_is_owed_for_envy_is_told_in_dollars(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.pit.round({1: PROGRESSIVE}, {1: "2h 4d 9s", 3: ROYAL})
+    (row,) = await shop.pit.desk.waiting()
+    redis, keys, account = shop.pit.redis, shop.pit.store.keys, f"envy:{row.claim}"
+    await redis.hincrby(keys.accounts, account, 3 * CENT)
+    await shop.at("2026-11-21 06:00")
+    _, day, paper = await _survey(shop)
+    owed = row.envy_amount * CENT
+    assert day.variances == (Variance(account, owed + 3 * CENT, owed),)
+    assert "$100.030000" in paper
+
+
 async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> None:
     """The audit's problem stands on top; the PDF has no line to sign on."""
     shop = make_shop("2026-11-20 12:00")
