@@ -19,6 +19,7 @@ from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
 from controllers.vitals import Vitals
 from meters.wire.broker_client import BrokerClient
+from meters.wire.envy_told import envy_owed_under
 from meters.wire.floor import Link, Table
 from meters.wire.holds import HELD, HELD_TOLD
 from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
@@ -280,7 +281,7 @@ class Agent:
         state = self._clerk.state
         if state.phase is Phase.HELD:
             self._finals.put_nowait(jackpot)
-        elif state.claims_wait:
+        elif state.claims_wait or envy_owed_under(jackpot.claim) is not None:
             self._inbox.put_nowait(jackpot)
 
     async def _work(self) -> None:

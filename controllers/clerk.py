@@ -22,10 +22,12 @@ from controllers.events import (
 )
 from controllers.outbox import Outbox, OutboxError, Place, Sent
 from controllers.play import Stamp, Step, failed, play, try_again
+from controllers.put_away import hear_envy
 from controllers.reckoning import absorb, decide, reconcile
 from controllers.table import Layout, Phase, TableState
 from controllers.vitals import Accepted
 from meters.wire.clock import now
+from meters.wire.envy_told import envy_owed_under
 from meters.wire.messages import (
     TABLE_EVENT,
     UNREADABLE,
@@ -290,7 +292,11 @@ class Clerk:
         """
         if jackpot.event == "hit":
             return
-        state = decide(self.state, jackpot.claim, jackpot.event)
+        envy_claim = envy_owed_under(jackpot.claim)
+        if envy_claim is None:
+            state = decide(self.state, jackpot.claim, jackpot.event)
+        else:
+            state = hear_envy(self.state, jackpot, envy_claim)
         if state != self.state:
             self._log.info(
                 "decision heard",

@@ -128,14 +128,16 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
         return self.what in {"hand", "dealer", "community"}
 
 
-class NextRound(_DeviceEvent, frozen=True, tag="next"):
+class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
     """The dealer has paid: the settlement leaves the panel; an extension of the contract.
 
     `done` are the lines that they saw to, by their places in the settlement from 0. Left out, it is
-    all that can be paid by then.
+    all that can be paid by then. `round` is the round whose settlement they saw, which a panel
+    says: a touch that comes late must not put away another.
     """
 
     done: tuple[int, ...] | None = None
+    round: str | None = None
 
 
 class RoundDone(_DeviceEvent, frozen=True, tag="done"):

@@ -7,6 +7,7 @@ from bonus.settling.envy import cause_of
 from bonus.settling.lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.table import Settled
+from meters.wire.envy_told import envy_claim_name
 from meters.wire.messages import ClaimOpened
 
 LineState = Literal[
@@ -19,6 +20,12 @@ _ENVY_STATES: Final[Mapping[str | None, LineState]] = {
     "paid": "pay",
     "rejected": "ask",
 }
+_TOLD_ENVY: Final[Mapping[str, LineState]] = {
+    "validated": "pay",
+    "paid": "done",
+    "rejected": "rejected",
+}
+"""What the floor has said of an Envy Bonus itself counts more than what became of its win."""
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 """What the dealer does, or takes note of, and is then done with."""
 
@@ -28,7 +35,8 @@ _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 def line_state(settled: Settled, number: int) -> LineState:
     """What the dealer does about a line, by its place in the settlement, from 0."""
     line = settled.lines[number]
-    state = _due_state(settled, line)
+    told = settled.envy_decision_on(number)
+    state = _TOLD_ENVY[told] if told else _due_state(settled, line)
     return "done" if number in settled.done and state in {"pay", "credit", "ask"} else state
 
 
@@ -59,6 +67,26 @@ def seen_to(settled: Settled, lines: Collection[int]) -> Settled:
     """The settlement once the dealer has seen to some of the lines that are due."""
     done = {*settled.done, *(number for number in due_lines(settled) if number in lines)}
     return settled.with_done(tuple(sorted(done)))
+
+
+def envy_line(settled: Settled, claim: str, position: int, item: str) -> int | None:
+    """The line of an Envy Bonus, by its place from 0, or None where it is of another round.
+
+    Args:
+        settled: a settlement.
+        claim: the claim under which it is owed.
+        position: whose it is.
+        item: which Envy Bonus it is.
+    """
+    for number, line in enumerate(settled.lines):
+        if line.envy_of is None or (line.position, line.item) != (position, item):
+            continue
+        under = claim_under(settled, line)
+        # The link and the table before it are those of the message.
+        alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
+        if alone if under is None else under.claim == claim:
+            return number
+    return None
 
 
 def claim_under(settled: Settled, line: Line) -> ClaimOpened | None:

@@ -163,7 +163,7 @@ def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | No
         case Retracted():
             entered = retract(state, event)
         case NextRound():
-            entered = go_on(state, event.done)
+            entered = go_on(state, event.done, event.round)
         case RoundDone():
             entered = acknowledge(state, event.round, event.line)
         case SamePlayer():

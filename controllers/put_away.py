@@ -7,25 +7,33 @@ from msgspec.structs import replace
 
 from controllers.betting import check_open
 from controllers.events import Refusal
-from controllers.line_states import due_lines, open_lines, seen_to
-from controllers.table import Returned, Settled, TableState
+from controllers.line_states import due_lines, envy_line, open_lines, seen_to
+from controllers.table import EnvyDecision, Returned, Settled, TableState
+from meters.wire.messages import Jackpot
 
 WAITING_MAX: Final = 8
 """So many rounds with a win that waits are kept in sight; then the table waits too."""
 
 
-def go_on(state: TableState, done: Collection[int] | None = None) -> TableState:
+def go_on(
+    state: TableState, done: Collection[int] | None = None, round_name: str | None = None
+) -> TableState:
     """The dealer has paid and goes on; a line that is not done stays in sight until it is.
 
     Args:
         state: the table.
         done: the lines that the dealer saw to; None for all that they could see to by now. What
             was decided just before they went on, and is not among them, is still to be paid.
+        round_name: the round whose settlement they saw; None for whichever is in sight.
 
     Raises:
-        Refusal: ``claims_wait``: as many as can be kept wait already; or a round is under way.
+        Refusal: ``claims_wait``: as many as can be kept wait already; ``nothing_there``: another
+            settlement is in sight; or a round is under way.
     """
     check_open(state)
+    if state.settled is not None and round_name not in {None, state.settled.round}:
+        told = f"the settlement of round {state.settled.round} is in sight now: look at it first"
+        raise Refusal("nothing_there", told)
     state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         raise _full()
@@ -112,6 +120,31 @@ def _replace_round(state: TableState, settled: Settled) -> TableState:
         waiting=tuple(each for each in waiting if _waits(each)),
         last_settled=settled if last and last.round == settled.round else last,
     )
+
+
+def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
+    """The floor says what became of an Envy Bonus that is owed under a claim.
+
+    One that is recorded as paid, or is not due, is not to be paid here; a round without any line
+    that is open leaves the panel.
+    """
+
+    def hear(settled: Settled) -> Settled:
+        line = envy_line(settled, claim, told.position, told.item)
+        if line is None or told.event == "hit" or told.event == settled.envy_decision_on(line):
+            return settled
+        return settled.with_envy(EnvyDecision(line, told.event))
+
+    waiting = tuple(map(hear, state.waiting))
+    return replace(
+        state,
+        settled=state.settled and hear(state.settled),
+        last_settled=state.last_settled and hear(state.last_settled),
+        waiting=tuple(
+            after for after, before in zip(waiting, state.waiting, strict=True)
+            if after is before or _waits(after)
+        ),
+    )  # fmt: skip
 
 
 def _seen_to(state: TableState, done: Collection[int] | None = None) -> TableState:

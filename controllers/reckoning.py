@@ -121,6 +121,7 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Step:
         dealer=state.dealer,
         community=state.community,
         draw=state.draw,
+        seq=reply.seq or 0,
     )
     over = end(state, settled)
     if not held:

@@ -147,6 +147,13 @@ class Decision(_Record, frozen=True):
     event: Literal["validated", "rejected", "paid"]
 
 
+class EnvyDecision(_Record, frozen=True):
+    """What became of an Envy Bonus, by the place of its line in the settlement, from 0."""
+
+    line: int
+    event: Literal["validated", "rejected", "paid"]
+
+
 class Settled(_Record, frozen=True):
     """The settlement of a round, kept for the dealer until the next one begins.
 
@@ -160,6 +167,8 @@ class Settled(_Record, frozen=True):
         community: the community cards.
         draw: what was drawn at lock-out.
         done: the lines that the dealer has paid, or seen to otherwise, by their places from 0.
+        seq: the number of the round's result.
+        envy: what the floor has said of its Envy Bonuses.
     """
 
     round: str
@@ -171,6 +180,8 @@ class Settled(_Record, frozen=True):
     community: tuple[str, ...] | None = None
     draw: DrawMade | None = None
     done: tuple[int, ...] = ()
+    seq: int = 0
+    envy: tuple[EnvyDecision, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
         """The settlement with these lines done."""
@@ -185,6 +196,14 @@ class Settled(_Record, frozen=True):
             return self
         others = tuple(each for each in self.decided if each.claim != claim)
         return replace(self, decided=(*others, Decision(claim, event)))
+
+    def with_envy(self, told: EnvyDecision) -> Self:
+        """The settlement once the floor has said what became of an Envy Bonus; the last counts."""
+        return replace(self, envy=(*(one for one in self.envy if one.line != told.line), told))
+
+    def envy_decision_on(self, line: int) -> str | None:
+        """What the floor has said of the Envy Bonus of a line, or None."""
+        return next((told.event for told in self.envy if told.line == line), None)
 
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:

@@ -444,6 +444,7 @@ class MeterService:
 
     def _tell_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
         link = self._links[record.link]
-        link.announcer.tell_jackpot(jackpot, of_meter=record.percent is not None)
+        of_meter = record.percent is not None and jackpot.claim == record.claim
+        link.announcer.tell_jackpot(jackpot, of_meter=of_meter)
         link.meters_changed()
         self._bell.ring()

@@ -16,8 +16,9 @@ from meters.desk.failures import told_as_inoperable
 from meters.desk.history import History
 from meters.desk.rows import ClaimRow, WinPage, WinSearch
 from meters.desk.slips import SlipDesk, slip_of
-from meters.intake.result_work import ClaimRecord, OpenedClaim
+from meters.intake.result_work import ClaimRecord, OpenedClaim, OwedEnvy
 from meters.wire.clock import now_text
+from meters.wire.envy_told import envy_message_claim
 from meters.wire.floor import Floor
 from meters.wire.messages import Jackpot
 
@@ -162,6 +163,7 @@ class ClaimsDesk:
             entry=decided.entry,
         )
         self._tell(record, self._told(record, decided))
+        self._tell_envy(record, after)
         return self._rows.row(after)
 
     async def decide_envy(
@@ -212,6 +214,7 @@ class ClaimsDesk:
             amount_cents=sum(owed.amount for owed in record.envy),
             entry=entry,
         )
+        self._tell_envy(record, after)
         return self._rows.row(after)
 
     async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
@@ -260,8 +263,10 @@ class ClaimsDesk:
             RedisError: the store cannot be read.
         """
         for fields in await self._stores[link].claims(claims):
-            if fields and fields["state"] in _FINAL:
-                record = record_of(fields)
+            if not fields:
+                continue
+            record = record_of(fields)
+            if fields["state"] in _FINAL and not record.only_envy:
                 self._tell(
                     record,
                     _jackpot(
@@ -271,6 +276,14 @@ class ClaimsDesk:
                         int(fields["after"]),
                     ),
                 )
+            self._tell_envy(record, fields)
+
+    def _tell_envy(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
+        """Tell the table what became of the Envy Bonuses, where their win does not say it."""
+        state, win = fields.get("envy"), fields["state"]
+        if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
+            for owed in record.envy:
+                self._tell(record, _envy_told(record, owed, _EVENT_OF[state], int(fields["after"])))
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
         """A claim and the books that hold it; its table may have left the floor since."""
@@ -285,6 +298,22 @@ class ClaimsDesk:
         return _jackpot(
             _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
         )
+
+
+def _envy_told(
+    record: ClaimRecord,
+    owed: OwedEnvy,
+    event: Literal["validated", "rejected", "paid"],
+    after_cents: int,
+) -> Jackpot:
+    """What became of one Envy Bonus; `position` is whose it is, `hand` the hand that brings it."""
+    return msgspec.structs.replace(
+        _jackpot(event, record, owed.amount, after_cents),
+        claim=envy_message_claim(record.claim),
+        meter=owed.meter or record.meter,
+        position=owed.position,
+        item=owed.item,
+    )
 
 
 def _limit_cents(store: LinkStore, meter_id: str) -> int:

@@ -10,6 +10,7 @@ from bonus.settling.envy import cause_of
 from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.steps import DueStep, EnvyStep
 from meters.known import KnownTable
+from meters.wire.envy_told import envy_claim_name
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 
@@ -170,7 +171,7 @@ class Records:
 
     def envy_claim_of(self, holder: int) -> str:
         """The name of the claim of Envy Bonuses for a hand of which no win waits."""
-        return f"{self._link}.{self._table}-{self._event.seq}-e{holder}"
+        return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
         """The claim that decides on an Envy Bonus, or None where no win of its hand waits."""

@@ -208,10 +208,11 @@ class Rebuild:
         reply, result = _REPLY.decode(fields["reply"]), _RESULT.decode(fields["event"])
         lines, claims = reply.lines or (), reply.claims or ()
         self._note_dealt(dealt_digest(result), table, number)
-        self._tables.end_round(table, fields, [one.claim for one in claims])
+        owed = envy_of_result(self._replay.books, table, reply.seq or 0)
+        alone = (claim for claim, envy in owed.items() if envy.state == "validated")
+        self._tables.end_round(table, fields, [*(one.claim for one in claims), *alone])
         meters = {self._replay.books.terms[meter].kind: meter for meter in before.fed}
         self._touch(*{meters[METER_OF_ITEM[line.item].value] for line in lines if line.percent})
-        owed = envy_of_result(self._replay.books, table, reply.seq or 0)
         if not (claims or owed) or before.wagers is None:
             return
         opened = {one.claim: one for one in claims}

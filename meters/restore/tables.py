@@ -68,7 +68,7 @@ class TableImage:
         """Keep claims of which a table is told again what became of them, each once."""
         key = self._keys.table(table)
         known = self._image.text(key, "claims").split()
-        every = [*known, *(claim for claim in claims if claim not in known)]
+        every = [*(claim for claim in known if claim not in claims), *claims]
         self._image.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:

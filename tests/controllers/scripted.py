@@ -122,9 +122,9 @@ class ScriptedService:
             with contextlib.suppress(aiomqtt.MqttError):
                 await self._client.publish(topic, payload, qos=1, retain=retain)
 
-    async def jackpot(self, claim: str, event: str, table: str = TABLE) -> None:
-        """Tell what became of a claim."""
-        await self.say(topics.jackpot(LINK), self.final(claim, event, table))
+    async def jackpot(self, claim: str, event: str, table: str = TABLE, **fields: object) -> None:
+        """Tell what became of a claim; with other fields than `final` gives where they are said."""
+        await self.say(topics.jackpot(LINK), self.final(claim, event, table) | fields)
 
     def final(self, claim: str, event: str, table: str = TABLE) -> dict[str, object]:
         """The jackpot event of a claim."""

@@ -220,3 +220,64 @@ async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
     with pytest.raises(DeskError) as refused:
         await pit.pay_envy("pit.T-1-9-1")
     assert refused.value.code == "unknown_claim"
+
+
+def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
+    """What tables were told of Envy Bonuses: about which claim, what, and whose of how much."""
+    return [
+        (one.claim, one.event, one.item, one.position, one.amount)
+        for one in pit.told[since:]
+        if one.item.endswith("_envy")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("acts", "event"),
+    [
+        (["validate"], None),
+        (["validate", "pay_envy"], "paid"),
+        (["validate", "reject_envy"], "rejected"),
+        (["validate", "pay"], "paid"),
+        (["reject"], "validated"),
+        (["not_due"], "rejected"),
+        (["reject", "pay_envy"], "paid"),
+    ],
+)
+async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
+    pit: Pit, acts: list[str], event: str | None
+) -> None:
+    """At once, and again to an agent that says hello: what was recorded is not paid again."""
+    row = await _won(pit)
+    since = len(pit.told)
+    for act in acts:
+        since = len(pit.told)
+        match act:
+            case "pay_envy" | "reject_envy":
+                await pit.desk.decide_envy(row.claim, act, "fp-1", reason="why")
+            case "reject" | "not_due":
+                await pit.desk.decide(
+                    row.claim, "reject", "fp-1", reason="why", envy_not_due=act == "not_due"
+                )
+            case "pay":
+                await pit.decide(row.claim, "pay")
+            case _:
+                await pit.decide(row.claim, "validate")
+    expected = [
+        (f"{row.claim}-envy", event, "progressive_envy", position, ENVY) for position in (5, 1)
+    ]
+    assert _told(pit, since) == (expected if event else [])
+    since = len(pit.told)
+    await pit.desk.retell(pit.store.link.id, [row.claim])
+    assert _told(pit, since) == (expected if event else [])
+
+
+@pytest.mark.reading("T10")
+async def test_table_that_was_away_is_told_of_envy_for_a_hand_without_a_win(pit: Pit) -> None:
+    await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
+    (row,) = await pit.desk.waiting()
+    await pit.desk.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
+    (state,) = await pit.store.table_states(["T-1"])
+    since = len(pit.told)
+    await pit.desk.retell(pit.store.link.id, state.claims)
+    assert _told(pit, since) == [(f"{row.claim}-envy", "rejected", "progressive_envy", 1, ENVY)]
+    assert len(pit.told) == since + 1, "no win is told of, since there was none"

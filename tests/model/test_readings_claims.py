@@ -200,3 +200,14 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
     with pytest.raises(DeskError, match="do not hold"):
         await pit.decide("pit.T-1-2-1", "validate")
     assert await pit.accounts() == before
+
+
+async def test_claim_that_was_decided_last_is_told_of_again_longest(pit: Pit) -> None:
+    """A table that was away hears of it, though 63 of its claims are decided after that one."""
+    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
+    (row,) = await pit.desk.waiting()
+    others = [f"pit.T-1-{number}-1" for number in range(1_000, 1_063)]
+    await pit.redis.hset(pit.store.keys.table("T-1"), "claims", " ".join([row.claim, *others]))
+    await pit.decide(row.claim, "validate")
+    (state,) = await pit.store.table_states(["T-1"])
+    assert [*state.claims] == [*others, row.claim]

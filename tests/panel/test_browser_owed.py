@@ -150,6 +150,49 @@ async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
     await page.close()
 
 
+@pytest.mark.section("649a.11(c)(5)(v)")
+@pytest.mark.parametrize("event", ["paid", "rejected"])
+async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
+    hand: Hand, service: ScriptedService, page: Page, event: str
+) -> None:
+    """It was recorded as paid, or found not to be due, when its win was validated already."""
+    envy = {"item": "progressive_envy", "position": 5}
+    service.settlement = WAITS
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.touch("Next round")
+    strip = owed(hand, "R1")
+    await service.jackpot("C1", "validated")
+    await expect(strip).to_contain_text("Position 5: PAY $10.00")
+    await service.jackpot("C1-envy", event, **envy)
+    await expect(strip).not_to_contain_text("PAY $10.00")
+    await expect(strip).to_contain_text("Position 3: PAY $70.00")
+    await hand.touch("Round R1, position 3, Progressive: paid")
+    if event == "rejected":
+        await expect(strip).to_contain_text("Position 5: DO NOT PAY: rejected")
+        await hand.touch("Round R1, position 5, Envy Bonus for position 3: seen")
+    await expect(strip).to_have_count(0)
+    await hand.touch("Last settlement")
+    await expect(page.locator('.line[data-state="pay"]')).to_have_count(0)
+
+
+async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
+    hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
+) -> None:
+    """The second tablet's touch was on its way while the first went on to the round after."""
+    service.settlement = WAITS
+    late: list[str] = []
+    await settle(hand, 3, "9s 8s 7s")
+    page.on("request", lambda sent: late.append(sent.post_data or "") if sent.post_data else None)
+    await hand.touch("Next round")
+    await service.jackpot("C1", "validated")
+    await hand.touch("Round R1 done")
+    touched = next(body for body in late if '"next"' in body)
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.says("Settlement of round R3")
+    assert not (await panel.agent.handle(touched.encode())).ok
+    await hand.says("Settlement of round R3")
+
+
 async def test_a_win_that_is_rejected_in_a_later_round_is_told_and_not_paid(
     hand: Hand, service: ScriptedService
 ) -> None:

@@ -60,7 +60,9 @@
       make("p.tally", {}, view.settled.told,
         view.positions.some((place) => place.lit.length)
           ? ` For the next round: ${accepted(view)}.` : null),
-      button("next-round", ".go.big", "Next round", () => press({ event: "next", done: view.settled.seen }),
+      button("next-round", ".go.big", "Next round", () => press({
+        event: "next", round: view.settled.round, done: view.settled.seen,
+      }),
         { disabled: !view.can.includes("next"), "data-next": true })),
     panel.settledView(view.settled),
   ];

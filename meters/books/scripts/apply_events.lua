@@ -408,7 +408,10 @@ local function apply_result(event)
     end
     paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
   end
-  for _, envy in ipairs(work[4]) do owe_envy(envy, entry) end
+  for _, envy in ipairs(work[4]) do
+    owe_envy(envy, entry)
+    if envy[4] ~= '' then claims[#claims + 1] = envy[2] end
+  end
   end_round(key, table_id, claims)
   return nil, reply, entry, paid, dealt_elsewhere(table_id, work[5], entry), confirmed_by
 end

@@ -4,13 +4,12 @@
 local CLAIMS_RETOLD = 64
 
 local function retold_with(text, added)
-  local claims, known = {}, {}
+  local claims, new = {}, {}
+  for _, claim in ipairs(added) do new[claim] = true end
   for claim in string.gmatch(text, '%S+') do
-    claims[#claims + 1], known[claim] = claim, true
+    if not new[claim] then claims[#claims + 1] = claim end
   end
-  for _, claim in ipairs(added) do
-    if not known[claim] then claims[#claims + 1] = claim end
-  end
+  for _, claim in ipairs(added) do claims[#claims + 1] = claim end
   while #claims > CLAIMS_RETOLD do table.remove(claims, 1) end
   return table.concat(claims, ' ')
 end
