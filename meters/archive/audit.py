@@ -93,7 +93,7 @@ def _replayed(
         if replay.carried != file.day.closing and not replay.problems:
             raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
         altered += _altered_claims(file, replay)
-        replay.evidence.forget_ended(kept)
+        replay.evidence.forget_ended(kept, replay.entries)
         advance(replay.entries)
     return replay, altered[:PROBLEMS_MAX]
 

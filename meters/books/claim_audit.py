@@ -212,9 +212,10 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
     """Where the index of acts, which the acts page reads, is not what the ledger makes.
 
-    What is in the archive may be gone from it, and is not looked at.
+    What is in the archive may be gone from it, and is not looked at; neither is what was read from
+    a file that the ledger has no note of yet.
     """
-    acts = replay.evidence.acts
+    acts, archived_to = replay.evidence.acts, max(archived_to, replay.evidence.acts_after)
     acts[:] = [act for act in acts if act > archived_to]
     due, held = {str(act) for act in acts}, snapshot.acts
     found = [f"entry {act} is not in the index of acts" for act in due - held.keys()]

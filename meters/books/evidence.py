@@ -84,7 +84,8 @@ class Evidence:
         slips: the claim that each payout slip paid, by the slip's folded number.
         opened: every claim that the entries opened.
         assets: the assets of each table in the approved floor files, the latest last.
-        acts: the entries that are in the index of acts.
+        acts: the entries that are in the index of acts, after `acts_after`.
+        acts_after: the entry up to which they were forgotten.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -93,6 +94,7 @@ class Evidence:
     opened: set[str] = field(default_factory=set)
     assets: dict[str, list[str]] = field(default_factory=dict)
     acts: list[int] = field(default_factory=list)
+    acts_after: int = 0
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
     def take(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
@@ -147,9 +149,10 @@ class Evidence:
         record = _RECORD.decode(self.claims[claim]["record"])
         return record.position, record.item
 
-    def forget_ended(self, but: frozenset[str]) -> None:
-        """Forget the claims that were decided for good, apart from some, and all acts so far."""
+    def forget_ended(self, but: frozenset[str], to: int) -> None:
+        """Forget the claims that were decided for good, apart from some, and all acts up to one."""
         self.acts.clear()
+        self.acts_after = to
         for claim in self.ended.keys() - but:
             self.claims.pop(claim, None)
             del self.ended[claim]

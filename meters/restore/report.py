@@ -1,6 +1,6 @@
 """What `pitlink restore` says: what it found, what it will do, and what it came to."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 import msgspec
@@ -92,11 +92,7 @@ def tell_restored(say: Say, link: str, restored: Restored) -> None:
             " accountant settle each, by an adjustment where a meter is to be put right."
         )
     for fields in restored.waiting:
-        record = record_of(fields)
-        say(
-            f"  {fields['state'].upper()} {record.claim}: {item_words(record.item)} at table"
-            f" {record.table}, position {record.position}, {money(int(fields['amount']))}"
-        )
+        say(f"  {waiting_line(fields)}")
     if restored.waiting:
         say(
             "  These wins wait for somebody. One that was validated, rejected or paid after the"
@@ -104,6 +100,21 @@ def tell_restored(say: Say, link: str, restored: Restored) -> None:
         )
     for problem in finding.problems:
         say(f"  {problem}")
+
+
+def waiting_line(fields: Mapping[str, str]) -> str:
+    """A claim that waits, with what is owed for Envy under it."""
+    record = record_of(fields)
+    envy_cents = sum(owed.amount for owed in record.envy)
+    told = (
+        f"{fields['state'].upper()} {record.claim}: {item_words(record.item)} at table"
+        f" {record.table}, position {record.position}"
+    )
+    if not record.only_envy:
+        told += f", {money(int(fields['amount']))}"
+    if fields.get("envy") in {"pending", "validated"}:
+        told += f", Envy Bonuses of {money(envy_cents)} owed for the hand"
+    return told
 
 
 def _verdict(restored: Restored) -> str:

@@ -14,7 +14,8 @@ from hypothesis.strategies import DataObject
 from meters.books.asks import AskAct
 from meters.books.standing import Act, EnvyAct
 from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment
+from meters.desk.rows import Adjustment, ClaimRow
+from meters.wire.messages import Jackpot
 from tests.model.deals import (
     result_event,
     stacked_event,
@@ -307,7 +308,20 @@ class Floor(HeldFloor):
         else:
             outcome = row.envy_state
         assert outcome == expected
-        assert len(self.pit.told) == told
+        done = outcome in {"paid", "rejected"}
+        self._hold_envy_told(row if done else None, self.pit.told[told:])
+
+    @staticmethod
+    def _hold_envy_told(row: ClaimRow | None, told: Sequence[Jackpot]) -> None:
+        """The table is told of each Envy Bonus what its win does not say; None for nothing."""
+        envy: list[tuple[str, str | None, int, int]] = []
+        if row is not None and (
+            row.envy_state in {"paid", "rejected"}
+            or (row.envy_state == "validated" and row.state == "rejected")
+        ):
+            named, event = f"{row.claim}-envy", row.envy_state
+            envy = [(named, event, owed.position, owed.amount) for owed in row.envy]
+        assert [(one.claim, one.event, one.position, one.amount) for one in told] == envy
 
     def _pay_what_holds(self, table: str) -> None:
         """Two floorpersons see to the hand pays that hold a table."""
@@ -401,10 +415,12 @@ class Floor(HeldFloor):
         except DeskError as refused:
             outcome = refused.code
         else:
-            outcome, told = row.state, told + 1
+            outcome, win = row.state, self.pit.told[told]
             assert row.amount == one.cents
-            assert self.pit.told[-1].event == expected
-            assert self.pit.told[-1].meter_after == self.books.held(one.meter) // 1
+            assert win.event == expected
+            assert win.meter_after == self.books.held(one.meter) // 1
+            self._hold_envy_told(row, self.pit.told[told + 1 :])
+            told = len(self.pit.told)
         assert outcome == expected
         assert len(self.pit.told) == told
 

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 
 from meters.desk.doors import DeskError
 from meters.desk.rows import ClaimRow
+from meters.restore.report import waiting_line
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 pytestmark = [pytest.mark.section("649a.11(c)(5)(v)"), pytest.mark.section("649a.12(e)(5)")]
@@ -281,3 +282,14 @@ async def test_table_that_was_away_is_told_of_envy_for_a_hand_without_a_win(pit:
     await pit.desk.retell(pit.store.link.id, state.claims)
     assert _told(pit, since) == [(f"{row.claim}-envy", "rejected", "progressive_envy", 1, ENVY)]
     assert len(pit.told) == since + 1, "no win is told of, since there was none"
+
+
+async def test_restoring_lists_what_is_owed_for_envy(pit: Pit) -> None:
+    row = await _won(pit)
+    await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2", table="T-2")
+    owed, hand = "Envy Bonuses of ", "owed for the hand"
+    told = [waiting_line(fields) for fields in await pit.store.claims(await pit.store.waiting(9))]
+    assert [line.partition(": ")[2] for line in told] == [
+        f"Progressive at table T-1, position 3, ${row.amount / 100:,.2f}, {owed}$200.00 {hand}",
+        f"Envy Bonus at table T-2, position 3, {owed}$100.00 {hand}",
+    ]

@@ -156,14 +156,13 @@ async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
     hand: Hand, service: ScriptedService, page: Page, event: str
 ) -> None:
     """It was recorded as paid, or found not to be due, when its win was validated already."""
-    envy = {"item": "progressive_envy", "position": 5}
     service.settlement = WAITS
     await settle(hand, 3, "9s 8s 7s")
     await hand.touch("Next round")
     strip = owed(hand, "R1")
     await service.jackpot("C1", "validated")
     await expect(strip).to_contain_text("Position 5: PAY $10.00")
-    await service.jackpot("C1-envy", event, **envy)
+    await service.jackpot("C1-envy", event, item="progressive_envy", position=5)
     await expect(strip).not_to_contain_text("PAY $10.00")
     await expect(strip).to_contain_text("Position 3: PAY $70.00")
     await hand.touch("Round R1, position 3, Progressive: paid")

@@ -144,13 +144,14 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     assert int(made[keys.carried]["entries"]) < first
     assert all(int(act) > int(made[keys.carried]["entries"]) for act in made[keys.acts])
     assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.carried]["entries"]) + 1
+    mark = LedgerMark(pit.home, pit.link.id).seen
+    problems = ["the archive begins with 2026-11-22"] if deleted else []
+    found = await audit_link(pit.store, archive, mark, lambda *_: None)
+    assert [one.partition(",")[0] for one in found.problems] == problems
     assert (await archiver.run(lambda *_: None)).written == [], "the file is there: it is noted"
     assert (await pit.store.entries(0, 1))[0][0] == first
-    mark = LedgerMark(pit.home, pit.link.id).seen
     found = await audit_link(pit.store, archive, mark, lambda *_: None)
-    assert [one.partition(",")[0] for one in found.problems] == (
-        ["the archive begins with 2026-11-22"] if deleted else []
-    )
+    assert [one.partition(",")[0] for one in found.problems] == problems
 
 
 @pytest.mark.duty("D11")
