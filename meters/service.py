@@ -116,14 +116,14 @@ class MeterService:
         self._bell = DeskBell()
         secret = session_secret(floor.service)
         self.people = People.of(redis, floor.service.idle_minutes, secret=secret)
-        log_mark = LogMark(Path(floor.service.data))
+        self._log_mark = LogMark(Path(floor.service.data))
         self._board = Board()
         self._metrics = Metrics(floor)
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
         self._dropped, self._strangers = Seldom(), Seldom()
         self._log_auditing = LogAuditing(
-            redis, log_mark, self._post, self._metrics.books.show_operators_log
+            redis, self._log_mark, self._post, self._metrics.books.show_operators_log
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)
@@ -216,6 +216,7 @@ class MeterService:
             links_desk=self._links_desk,
             changes=self._bell,
             people=self.people,
+            log_seal=lambda: self._log_mark.log_seal,
             health=self,
             metrics=self._metrics,
         )

@@ -47,6 +47,18 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     client: str
 
 
+class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The seal over the log, kept outside the store; empty before the first audit.
+
+    Attributes:
+        sealed_entry: the last entry that an audit found in order.
+        seal: SHA-256 over all entries up to it.
+    """
+
+    sealed_entry: int
+    seal: str
+
+
 class OperatorsLog:
     """The log as people read it."""
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.books.mark import LedgerMark
+from meters.people.log import LogSeal
 
 _NAME: Final = "@people"
 """What stands in the file for a link's id, and which no link's id can be."""
@@ -21,6 +22,11 @@ class LogMark(LedgerMark):
 
     def __init__(self, data: Path) -> None:
         super().__init__(data, _NAME, "operators.log-mark.json")
+
+    @property
+    def log_seal(self) -> LogSeal:
+        """The seal over the log as an audit found it last."""
+        return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
         """Why a log with so many entries is not the one that the mark was set on, or None."""

@@ -1,5 +1,6 @@
 """The web application, put together from its routes."""
 
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Final
 
@@ -13,6 +14,7 @@ from meters.board import Board, BoardFullError
 from meters.desk.doors import AskDesk, Changes, ClaimDesk, DeskError, Health, LinkDesk
 from meters.metrics import Metrics
 from meters.people.errors import PeopleError
+from meters.people.log import LogSeal
 from meters.people.people import People
 from meters.web.api.asks import ask_routes
 from meters.web.api.changes import change_routes
@@ -53,6 +55,7 @@ def create_app(
     links_desk: LinkDesk,
     changes: Changes,
     people: People,
+    log_seal: Callable[[], LogSeal],
     health: Health,
     metrics: Metrics,
 ) -> Litestar:
@@ -66,6 +69,7 @@ def create_app(
         links_desk: where links are opened, closed and changed.
         changes: tells that a desk has news.
         people: who may sign in, and who has.
+        log_seal: gives the seal over the operators' log.
         health: whether the links can be played.
         metrics: what Prometheus reads.
 
@@ -86,7 +90,7 @@ def create_app(
             *claim_routes(floor, claims_desk, people),
             *ask_routes(asks_desk),
             *link_routes(links_desk),
-            *user_routes(people),
+            *user_routes(people, log_seal),
             *signing_routes(floor, people),
             *change_routes(changes, people, board),
             *health_routes(health, metrics),

@@ -78,6 +78,8 @@ async def test_seal_is_kept_and_published_outside_redis(
         return bool(service.posted) and service.posted[-1][1].entries == found.entries
 
     await eventually_async(is_published, what="the seal on the broker")
+    shown = LogMark(service.data).log_seal
+    assert (shown.sealed_entry, shown.seal) == (found.entries, found.seal)
     topic, seal, retained = service.posted[-1]
     assert (topic, retained) == (topics.OPERATORS_LOG, True)
     assert (seal.entries, seal.seal) == (found.entries, found.seal)

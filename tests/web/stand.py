@@ -16,6 +16,7 @@ from meters.board import Board, MeterRow, MeterState
 from meters.desk.changes import DeskBell
 from meters.metrics import Metrics
 from meters.people.keys import PeopleKeys
+from meters.people.log import LogSeal
 from meters.people.people import People
 from meters.people.pins import PinHashing
 from meters.people.roles import Role
@@ -159,7 +160,8 @@ class Stand:
         """The application, for the board that there is now."""
         return create_app(
             self.floor, self.board, claims_desk=self.claims, asks_desk=self.asks,
-            links_desk=self.links, changes=self.bell, people=self.people, health=self.health,
+            links_desk=self.links, changes=self.bell, people=self.people,
+            log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
             metrics=self.metrics,
         )  # fmt: skip
 

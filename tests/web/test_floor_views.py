@@ -256,6 +256,15 @@ async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
     await expect(shown).to_contain_text("reason 10")
 
 
+@pytest.mark.duty("D17")
+async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: FloorRoom) -> None:
+    """To be kept elsewhere."""
+    page = await room.signed_in("Audrey", "links")
+    sealed = page.locator(".seal")
+    await expect(sealed.first).to_contain_text("Ledger sealed at entry 12: 5ea1")
+    await expect(sealed.last).to_contain_text("Operators' log sealed at entry 34: 0b570b57")
+
+
 async def test_voids_after_cards_and_hands_entered_again_are_told(room: FloorRoom) -> None:
     desk = room.stand.links
     desk.note_of_table("tcp-main", "result", "TCP-01", "round R1: position 3 As Ks Qs, taken back")

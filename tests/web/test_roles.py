@@ -136,6 +136,7 @@ CASES: Final = {
     ),
     "GET /api/v1/users": Case(Right.USERS, "/api/v1/users"),
     "GET /api/v1/log": Case(Right.USERS, "/api/v1/log"),
+    "GET /api/v1/log/seal": Case(Right.WINS, "/api/v1/log/seal"),
     "POST /api/v1/users": Case(
         Right.PEOPLE, "/api/v1/users",
         {"name": "Newcomer", "role": "dealer", "pin": "271828"}, status=201,

@@ -16,6 +16,7 @@ from litestar import Litestar
 
 from meters.books.two_people import COMMAND
 from meters.desk.changes import DeskBell
+from meters.people.log import LogSeal
 from meters.people.roles import Role
 from meters.people.users import Doer
 from meters.selfcheck.configuration import Configuration
@@ -51,6 +52,7 @@ class RealStand(Stand):
         return create_app(
             self.floor, self.board, claims_desk=self.pit.desk, asks_desk=self.pit.asks,
             links_desk=self.pit.links_desk, changes=DeskBell(), people=self.people,
+            log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
         )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The users and the operators' log."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
 from meters.desk.rows import PAGE_MAX
-from meters.people.log import LogRow
+from meters.people.log import LogRow, LogSeal
 from meters.people.people import People
 from meters.people.pins import generate_pin
 from meters.people.roles import Right, Role
@@ -45,12 +45,14 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
     pin: str | None = None
 
 
-def user_routes(people: People) -> list[HTTPRouteHandler]:
-    """Everything about users."""
-    return [*_reading_routes(people), *_changing_routes(people)]
+def user_routes(people: People, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
+    """Everything about users; `log_seal` gives the seal over the operators' log."""
+    return [*_reading_routes(people, log_seal), *_changing_routes(people)]
 
 
-def _reading_routes(people: People) -> list[HTTPRouteHandler]:
+def _reading_routes(
+    people: People, log_seal: Callable[[], LogSeal]
+) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
         """Every user, by name."""
@@ -64,7 +66,12 @@ def _reading_routes(people: People) -> list[HTTPRouteHandler]:
         """The operators' log, latest first (duty D17)."""
         return await people.log.page(before, limit)
 
-    return [list_users, list_log]
+    @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    async def show_log_seal() -> LogSeal:
+        """The seal over the operators' log, to be kept elsewhere (duty D17)."""
+        return log_seal()
+
+    return [list_users, list_log, show_log_seal]
 
 
 def _changing_routes(people: People) -> list[HTTPRouteHandler]:

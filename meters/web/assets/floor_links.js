@@ -30,7 +30,8 @@ const links = (() => {
       this.acts = new Map();
       this.told = make("p.nothing", { role: "status" }, "Reading…");
       this.list = make("div.links", {});
-      root.append(make("h1", { tabindex: "-1" }, "Links"), this.told, this.list);
+      this.seal = make("p.of.seal", { hidden: true });
+      root.append(make("h1", { tabindex: "-1" }, "Links"), this.told, this.list, this.seal);
       this.drawn = "";
       this.asked = this.answered = 0;
       this.read();
@@ -50,6 +51,20 @@ const links = (() => {
       if (asked < this.answered) return;
       this.answered = asked;
       fingers.lifted(tell);
+      try {
+        await this.readSeal();
+      } catch (error) {
+        /* Who reads the links is told of it there. */
+        if (!(error instanceof service.Refused)) throw error;
+      }
+    }
+
+    /* The operators' log is one for all links. */
+    async readSeal() {
+      const { sealed_entry: entry, seal } = await service.get("/api/v1/log/seal");
+      this.seal.hidden = !seal;
+      this.seal.replaceChildren(
+        `Operators' log sealed at entry ${entry.toLocaleString("en-US")}: `, make("code", {}, seal));
     }
 
     refused(error) {
