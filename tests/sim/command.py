@@ -73,8 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests sim",
         description="A whole floor under faults that follow from a seed: the same seed, the same"
-        " run. Everything that must hold is held after every script; the first that does not ends"
-        " the run, and is shown with what led to it.",
+        " run. What must hold is held after every script that wrote anything, and the store is"
+        " audited after every tenth and at the end; the first thing that does not hold ends the"
+        " run, and is shown with what led to it.",
     )
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default 1)")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds (default 1)")
