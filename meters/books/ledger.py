@@ -188,7 +188,7 @@ class Replay:
             self._check(number, fields, transfers)
             self.evidence.take(number, fields, self._books)
             self.link.take(number, fields, transfers)
-            for fault in self.tables.take(fields):
+            for fault in self.tables.take(fields, self._books):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")

@@ -17,6 +17,7 @@ from meters.books.asks import (
     correction_in,
 )
 from meters.books.entered import OF_TABLES
+from meters.books.expected import Books, envy_of_result
 from meters.wire.messages import Reply, Wagers
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
@@ -67,7 +68,8 @@ class TableEvidence:
         rounds: the open rounds, by table; only of those whose wagers were replayed.
         decided: what was decided last about a correction of the open round, by table.
         over: the round of each table that was over last.
-        retold: the claims of which each table is told again what became of them, oldest first.
+        retold: the claims of which each table is told again what became of them, the latest
+            last, as the scripts keep them.
         replies: digests of what each table's hash must have as the replies to its last events, by
             their numbers.
     """
@@ -79,8 +81,12 @@ class TableEvidence:
     retold: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
-    def take(self, fields: Mapping[str, bytes]) -> Sequence[str]:
+    def take(self, fields: Mapping[str, bytes], books: Books) -> Sequence[str]:
         """Take an entry that was replayed; what is wrong with it as an event, in words.
+
+        Args:
+            fields: the entry.
+            books: the books after it.
 
         Raises:
             ValueError: it has no number.
@@ -99,7 +105,7 @@ class TableEvidence:
             opened = OpenedRound(seq, fields["round"].decode(), fields["event"], fields["reply"])
             self.rounds[table] = opened
         else:
-            faults += self._end_round(table, fields)
+            faults += self._end_round(table, fields, books)
         self._keep_reply(table, seq, fields)
         before = self.last.get(table, 0)
         self.last[table] = max(seq, before)
@@ -108,21 +114,24 @@ class TableEvidence:
             faults.append(f"{told}: it was counted again")
         return faults
 
-    def _end_round(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
+    def _end_round(self, table: str, fields: Mapping[str, bytes], books: Books) -> list[str]:
         """Take a result or a void; where the result was not settled on its round, in words."""
         opened, reply = self.rounds.pop(table, None), fields["reply"]
         self.over[table] = fields["round"].decode()
-        if b'"claims":[{' in reply:
-            self._retell(table, [one.claim for one in _REPLY.decode(reply).claims or ()])
-        if fields["kind"] != b"result" or opened is None:
+        if fields["kind"] != b"result":
+            return []
+        has_claims = b'"claims":[{' in reply
+        won = [one.claim for one in _REPLY.decode(reply).claims or ()] if has_claims else []
+        owed = envy_of_result(books, table, int(fields["seq"]))
+        self._retell(table, [*won, *(claim for claim in owed if owed[claim].state == "validated")])
+        if opened is None:
             return []
         return _other_lines(opened, reply)
 
     def _retell(self, table: str, claims: Sequence[str]) -> None:
         """Note claims of which a table is told again what became of them, each once."""
-        known = self.retold.setdefault(table, [])
-        known += [claim for claim in claims if claim not in known]
-        del known[:-_CLAIMS_RETOLD]
+        known = [claim for claim in self.retold.get(table, ()) if claim not in claims]
+        self.retold[table] = [*known, *claims][-_CLAIMS_RETOLD:]
 
     def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()

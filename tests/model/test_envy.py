@@ -293,3 +293,12 @@ async def test_restoring_lists_what_is_owed_for_envy(pit: Pit) -> None:
         f"Progressive at table T-1, position 3, ${row.amount / 100:,.2f}, {owed}$200.00 {hand}",
         f"Envy Bonus at table T-2, position 3, {owed}$100.00 {hand}",
     ]
+
+
+async def test_the_audit_holds_whichever_win_is_decided_first(pit: Pit) -> None:
+    """A table is told again of the wins that were decided last, in that order."""
+    await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: "Ah Kh Qh", 3: ROYAL})
+    first, second = await pit.desk.waiting()
+    for row in (second, first):
+        await pit.decide(row.claim, "validate")
+        assert (await pit.audit()).problems == ()
