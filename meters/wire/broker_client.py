@@ -200,7 +200,9 @@ class BrokerClient(aiomqtt.Client):
             # Nothing public of paho closes a connection that waits for the broker's first answer.
             self._client._sock_close()  # noqa: SLF001
 
-    def _on_socket_register_write(self, client: _Writing, userdata: object, sock: _Watched) -> None:
+    def _on_socket_register_write(
+        self, client: _Writing, userdata: object, sock: _Watched | None
+    ) -> None:
         disconnected: asyncio.Future[None] = self._disconnected
 
         def broken(error: Exception) -> None:
@@ -214,7 +216,8 @@ class BrokerClient(aiomqtt.Client):
                 broken(error)
 
         def watch() -> None:
-            if sock.fileno() < 0:
+            # paho gives none where another thread of its own has closed it at that moment.
+            if sock is None or sock.fileno() < 0:
                 return
             try:
                 self._loop.add_writer(sock.fileno(), write)

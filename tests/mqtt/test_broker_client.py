@@ -39,6 +39,14 @@ async def test_a_socket_that_was_closed_meanwhile_is_not_watched(
     assert not client._disconnected.done()
 
 
+async def test_no_socket_is_watched_where_it_was_closed_by_another_thread() -> None:
+    found, client = trouble(), BrokerClient("127.0.0.1")
+    client._on_socket_register_write(client._client, None, None)
+    await asyncio.sleep(0.01)
+    assert found == []
+    assert not client._disconnected.done()
+
+
 async def test_a_socket_that_the_loop_has_let_go_of_is_a_broken_connection(
     ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
