@@ -246,13 +246,15 @@ async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: R
     pit = link.pit
     key, field = pit.store.keys.meters, "terms:progressive"
     terms = cast("bytes | None", await pit.redis.hget(key, field))
+    every = cast("bytes | None", await pit.redis.hget(key, "terms"))
     assert terms is not None
+    assert every is not None
     await pit.redis.hset(key, field, terms.replace(b'"seed_cents":', b'"seed_cents":1'))
     await pit.redis.hset(key, "terms", "altered")
     await link.goes_down("progressive", "other terms in the store than in the ledger")
     await pit.redis.hdel(key, field)
-    await link.goes_down("lost the terms of meter progressive")
-    await pit.redis.hset(key, field, terms)
+    await link.goes_down("progressive", "other terms in the store than in the ledger: none")
+    await pit.redis.hset(key, mapping={field: terms, "terms": every})
     await link.comes_up()
 
 
