@@ -39,7 +39,7 @@ from meters.people.keys import PeopleKeys
 from meters.people.people import People
 from meters.people.roles import Role
 from meters.people.users import Doer
-from tests.mqtt.events import result, wagers
+from tests.mqtt.events import result, void, wagers
 from tests.mqtt.stand import LINKS, Stand
 from tests.staff import PIN
 
@@ -53,6 +53,7 @@ BY_TURNS: Final = ("floorperson", "dealer", "auditor", NOBODY)
 SPARE: Final = "Spare"
 """The user whom administrators change; those who ask keep their PINs, whatever is tried."""
 
+_ASKS: Final = 3
 _JACKPOTS: Final = 6
 _SPADES: Final = ("As", "Ks", "Qs")
 _WITHIN_S: Final = 20
@@ -88,6 +89,7 @@ class DescribedApi:
         self.known: dict[str, list[str]] = {
             "link": [*LINKS],
             "claim": [_jackpot(stand) for _ in range(_JACKPOTS)],
+            "ask": self._asks(stand),
             "name": [SPARE],
             "proposal": ["1", "P-1"],
         }
@@ -97,6 +99,21 @@ class DescribedApi:
             people = People.of(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
                 await people.users.add(name, role, PIN, Doer("the test"), own=True)
+
+    def _asks(self, stand: Stand) -> list[str]:
+        """Have tables ask a floorperson to confirm voids, and give the asks."""
+        for _ in range(_ASKS):
+            table = stand.table()
+            table.accept(wagers(1))
+            entered = [{"what": "hand", "position": 3, "cards": list(_SPADES)}]
+            reply = table.ask(void(2, confirm=True, entered=entered))
+            assert reply["error"]["code"] == "unconfirmed", reply
+        rows = httpx.get(
+            f"{self._url}/api/v1/asks",
+            headers=self.session_of(Role.FLOORPERSON.value) | {"X-Forwarded-Proto": "https"},
+            timeout=_WITHIN_S,
+        ).json()
+        return [row["ask"] for row in rows]
 
     async def _forget_tries(self) -> None:
         """Let nobody be locked out by what was tried in his name."""
