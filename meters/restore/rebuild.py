@@ -4,7 +4,8 @@ What the scripts keep follows from the entries, save for these, which are derive
 side: a meter's version and the desk's count rise with each entry here, in the store with each step,
 which may have written several, so they are as high or higher. A refused event uses up its number
 and makes no entry: a table's last number is that of its last accepted event, until its outbox tells
-more. What stands at zero in the store may not stand here at all.
+more. What a table asks a floorperson for is in no entry either: the table asks again, and the
+desk's count does not have it. What stands at zero in the store may not stand here at all.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
