@@ -29,7 +29,8 @@ async def test_cards_are_not_taken_back_at_the_panel_without_a_reason(
             body: dict[str, object] = {"event": "retract", "what": what, "position": 3}
             body |= {} if reason is None else {"reason": reason}
             status, code = await touch(body)
-            assert (status, code in {"reason_missing", "bad_event"}) == (400, True), what
+            assert status == 400, what
+            assert code in {"reason_missing", "bad_event", "unprintable_text"}, what
         assert panel.agent.table_state.cards_at(3) == ("As", "Ks", "Qs")
         body = {"event": "retract", "what": "hand", "position": 3, "reason": "Typed wrong"}
         assert await touch(body) == (200, "")
