@@ -1,8 +1,11 @@
 """Fixtures that more than one room of the tests uses."""
 
 import logging
+import shutil
 import signal
+import tempfile
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -19,6 +22,14 @@ signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signa
 
 # What runs inside a test logs as a service does unless told otherwise, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A directory with a short path, since a Unix socket cannot have a long one."""
+    path = Path(tempfile.mkdtemp(prefix="plt-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture

@@ -2,11 +2,8 @@
 
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,27 +56,19 @@ SINGLE: Final = {
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A short path for the benchmark's files: a Unix socket cannot have a long one."""
-    path = Path(tempfile.mkdtemp(prefix="plt-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture
-def surroundings(place: Path) -> dict[str, str]:
-    """An environment in which real servers are on PATH and temporary files are in `place`."""
+def surroundings(short_path: Path) -> dict[str, str]:
+    """An environment in which real servers are on PATH and temporary files are in `short_path`."""
     daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
-    return {**os.environ, "PATH": path, "TMPDIR": str(place)}
+    return {**os.environ, "PATH": path, "TMPDIR": str(short_path)}
 
 
-def processes_in(place: Path) -> set[str]:
-    """The command lines of the processes that work somewhere in `place`."""
+def processes_in(short_path: Path) -> set[str]:
+    """The command lines of the processes that work somewhere in `short_path`."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if (entry / "cwd").readlink().is_relative_to(place):
+            if (entry / "cwd").readlink().is_relative_to(short_path):
                 found.add((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:
             continue
@@ -87,7 +76,7 @@ def processes_in(place: Path) -> set[str]:
 
 
 def test_quick_prints_every_figure_and_the_books_agree(
-    place: Path, surroundings: dict[str, str]
+    short_path: Path, surroundings: dict[str, str]
 ) -> None:
     """One JSON object on standard output, whatever the machine is busy with."""
     done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=300)
@@ -117,8 +106,8 @@ def test_quick_prints_every_figure_and_the_books_agree(
         assert figures["samples"] > 0
         assert 0 < figures["p50_ms"] <= figures["p99_ms"]
 
-    assert processes_in(place) == set()
-    assert list(place.iterdir()) == []
+    assert processes_in(short_path) == set()
+    assert list(short_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
@@ -127,28 +116,32 @@ def test_quick_prints_every_figure_and_the_books_agree(
     [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
 )
 def test_interrupted_ends_all_that_it_started(
-    place: Path, surroundings: dict[str, str], how: signal.Signals, status: int
+    short_path: Path, surroundings: dict[str, str], how: signal.Signals, status: int
 ) -> None:
     """Ctrl-C in the middle: parts and files are gone; of a killed benchmark, the parts."""
     with Pitlink(
         "--tables", "50", "--seconds", "60", program=bench_command, env=surroundings
     ) as bench:
         bench.until(
-            lambda: any("tests.bench.driver" in line for line in processes_in(place)),
+            lambda: any("tests.bench.driver" in line for line in processes_in(short_path)),
             within_s=60,
             what="the load running",
         )
         bench.process.send_signal(how)
         assert bench.wait(within_s=90) == status
         assert "Traceback" not in bench.errors
-    eventually(lambda: not processes_in(place), within_s=30, what="no process left")
+    eventually(lambda: not processes_in(short_path), within_s=30, what="no process left")
     if how is not signal.SIGKILL:
-        assert list(place.iterdir()) == []
+        assert list(short_path.iterdir()) == []
 
 
-def test_without_mosquitto_says_what_is_missing(place: Path, surroundings: dict[str, str]) -> None:
+def test_without_mosquitto_says_what_is_missing(
+    short_path: Path, surroundings: dict[str, str]
+) -> None:
     """A part that is not there is a user's matter: one line, no traceback, status 1."""
-    done = run_pitlink("--quick", program=bench_command, env={**surroundings, "PATH": str(place)})
+    done = run_pitlink(
+        "--quick", program=bench_command, env={**surroundings, "PATH": str(short_path)}
+    )
     assert done.returncode == 1
     assert done.stdout == ""
     assert "\npython -m tests bench: no mosquitto on PATH" in done.stderr

@@ -2,9 +2,6 @@
 
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -145,14 +142,6 @@ def test_two_measurements_at_once_are_refused() -> None:
     assert "give one" in done.stderr
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A short path for the benchmark's files: a Unix socket cannot have a long one."""
-    path = Path(tempfile.mkdtemp(prefix="plt-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
 def told(figures: dict[str, Any], *names: str) -> bool:
     """Whether figures are there; of so little, what Redis takes is lost in what it takes anyhow."""
     return all(isinstance(figures[name], int | float) for name in names)
@@ -163,11 +152,11 @@ def positive(figures: dict[str, Any], *names: str) -> bool:
 
 
 @pytest.mark.slow
-def test_quick_measures_everything_and_leaves_nothing(place: Path) -> None:
+def test_quick_measures_everything_and_leaves_nothing(short_path: Path) -> None:
     """One JSON object; figures of so few wagers mean little, but what must be there is."""
     daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
-    env = {**os.environ, "PATH": path, "TMPDIR": str(place)}
+    env = {**os.environ, "PATH": path, "TMPDIR": str(short_path)}
     done = run_pitlink("--sizing", "--quick", program=bench_command, env=env, timeout_s=400)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
@@ -190,4 +179,4 @@ def test_quick_measures_everything_and_leaves_nothing(place: Path) -> None:
     wagers = [wagers for wagers, _ in report["service"]["rss_bytes_by_wagers"]]
     assert wagers == sorted(wagers)
     assert positive(report["outbox"], "bytes_per_event", "agent_rss_bytes")
-    eventually(lambda: not list(place.iterdir()), what="no file left")
+    eventually(lambda: not list(short_path.iterdir()), what="no file left")
