@@ -10,6 +10,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.accounts import overflow_account, reserve_account
+from meters.books.asks import KeptAsk, kept_asks
 from meters.books.store import LinkStore
 
 _CLAIMS_READ: Final = 1_000
@@ -36,6 +37,7 @@ class Figures:
         claims: wins that wait for a floorperson, or for their payment by hand.
         hand_pays: those of them that are paid by hand.
         envy: hands whose Envy Bonuses may be paid, which nobody has confirmed yet.
+        corrections: corrections that tables ask a floorperson to confirm.
         proposals: what was proposed and is not decided.
         entries_live: how many ledger entries the store holds.
         entries_archived: how many are in the archive.
@@ -53,6 +55,7 @@ class Figures:
     archived_s: float | None = None
     read_s: float | None = None
     envy: Waiting = Waiting()
+    corrections: Waiting = Waiting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 
 
 class FigureBook:
-    """Reads a link's figures; the claims only when something has changed at the desks."""
+    """Reads a link's figures; claims and asks only when something has changed at the desks."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -81,6 +84,8 @@ class FigureBook:
         self._claims = Waiting()
         self._hand_pays = Waiting()
         self._envy = Waiting()
+        self._corrections = Waiting()
+        self._asks_desk = -1
         self._listed = 0
         self._not_before_s = 0.0
 
@@ -110,6 +115,10 @@ class FigureBook:
         if changed and (waiting <= _FEW or now_s >= self._not_before_s):
             await self._read_claims(waiting)
             self._desk, self._not_before_s = desk, now_s + _MANY_EVERY_S
+        if desk != self._asks_desk:
+            asks = [one for one in kept_asks(await store.asks()) if not one.decision]
+            self._corrections = _waiting([at for one in asks if (at := _asked_s(one)) is not None])
+            self._asks_desk = desk
         self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
         self._listed = waiting
         archived_s, read_s = (_since_s(each.decode()) if each else None for each in days[1:])
@@ -124,6 +133,7 @@ class FigureBook:
             archived_s,
             read_s,
             self._envy,
+            self._corrections,
         )
 
     async def _read_claims(self, count: int) -> None:
@@ -159,6 +169,14 @@ class FigureBook:
 def _waiting(since_s: Sequence[float], more: int = 0) -> Waiting:
     """So many that wait, and so many more of which no more is known."""
     return Waiting(len(since_s) + more, min(since_s, default=None))
+
+
+def _asked_s(kept: KeptAsk) -> float | None:
+    """When a table first asked; None where the ask was altered, which the audit names."""
+    try:
+        return _since_s(kept.ask.at)
+    except ValueError:
+        return None
 
 
 def _since_s(at: str) -> float:

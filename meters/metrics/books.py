@@ -80,6 +80,15 @@ class BookMetrics:
             "pitlink_envy_oldest_age_seconds",
             "How long ago the oldest of them was won; 0 where there is none.", link, registry=of,
         )  # fmt: skip
+        self._corrections = Gauge(
+            "pitlink_corrections_pending",
+            "Corrections that tables ask a floorperson to confirm.", link, registry=of,
+        )  # fmt: skip
+        self._corrections_age = Gauge(
+            "pitlink_corrections_oldest_age_seconds",
+            "How long ago the oldest of them was first asked for; 0 where there is none.", link,
+            registry=of,
+        )  # fmt: skip
         self._proposals = Gauge(
             "pitlink_proposals_pending", "Proposals that wait for a second person.", link,
             registry=of,
@@ -137,9 +146,9 @@ class BookMetrics:
 
     def _make_link(self, link: str) -> None:
         for gauge in (
-            self._claims, self._hand_pays, self._envy, self._proposals, self._approvals,
-            self._rounds, self._entries, self._live, self._archived, self._sealed, self._read,
-            self._archive,
+            self._claims, self._hand_pays, self._envy, self._corrections, self._proposals,
+            self._approvals, self._rounds, self._entries, self._live, self._archived, self._sealed,
+            self._read, self._archive,
         ):  # fmt: skip
             gauge.labels(link)
         for result in Audited:
@@ -147,6 +156,7 @@ class BookMetrics:
         self._claims_age.labels(link).set_function(lambda: self._age_s("claims", link))
         self._hand_pays_age.labels(link).set_function(lambda: self._age_s("hand_pays", link))
         self._envy_age.labels(link).set_function(lambda: self._age_s("envy", link))
+        self._corrections_age.labels(link).set_function(lambda: self._age_s("corrections", link))
 
     def show_amount(self, link: str, meter: str, amount_cents: int) -> None:
         """Show a meter's value in cents."""
@@ -159,7 +169,9 @@ class BookMetrics:
             self._reserves.labels(link, meter).set(micros // MICROS_PER_CENT)
         for meter, micros in figures.overflow_micros.items():
             self._overflows.labels(link, meter).set(micros // MICROS_PER_CENT)
-        self.show_waiting(link, figures.claims, figures.hand_pays, figures.envy)
+        self.show_waiting(
+            link, figures.claims, figures.hand_pays, figures.envy, figures.corrections
+        )
         self._proposals.labels(link).set(figures.proposals)
         self._rounds.labels(link).set(state.rounds_open)
         self._entries.labels(link).set(state.head.entry)
@@ -171,14 +183,23 @@ class BookMetrics:
                 gauge.labels(link).set(at_s)
 
     def show_waiting(
-        self, link: str, claims: Waiting, hand_pays: Waiting, envy: Waiting = _NONE_WAIT
+        self,
+        link: str,
+        claims: Waiting,
+        hand_pays: Waiting,
+        envy: Waiting = _NONE_WAIT,
+        corrections: Waiting = _NONE_WAIT,
     ) -> None:
-        """Show how many wins wait, how many of them are paid by hand, and whose Envy is unpaid."""
+        """Show what waits: wins, those paid by hand, unpaid Envy, corrections to confirm."""
         link = self._labels.link(link)
         self._claims.labels(link).set(claims.count)
         self._hand_pays.labels(link).set(hand_pays.count)
         self._envy.labels(link).set(envy.count)
-        for what, waiting in (("claims", claims), ("hand_pays", hand_pays), ("envy", envy)):
+        self._corrections.labels(link).set(corrections.count)
+        for what, waiting in (
+            ("claims", claims), ("hand_pays", hand_pays), ("envy", envy),
+            ("corrections", corrections),
+        ):  # fmt: skip
             if waiting.since_s is None:
                 self._since.pop((what, link), None)
             else:

@@ -15,6 +15,7 @@ from meters.metrics import Metrics
 from meters.mqtt.arrivals import Arrivals
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
+from tests.model.test_asks import opened, result, void
 from tests.monitoring.test_service_metrics import read
 from tests.mqtt.test_arrivals import message
 from tests.servers import RedisServer, eventually_async
@@ -94,6 +95,46 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
     (alone,) = [row.claim for row in await pit.desk.waiting() if row.only_envy]
     await pit.desk.decide_envy(alone, "reject_envy", "amy", reason="entered wrongly")
     assert await unpaid() == 0
+
+
+async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldest(pit: Pit) -> None:
+    """Until confirmed or refused, or no longer asked for; a repeat is no younger."""
+    book = FigureBook(pit.store)
+    now = datetime.now(UTC).timestamp()
+    metrics = Metrics(pit.floor, now=lambda: now + 7_200)
+
+    async def waiting() -> float | None:
+        state = await pit.store.state()
+        metrics.books.show_standing(pit.link.id, state, await book.read(state.desk), 0)
+        aged = read(metrics, "pitlink_corrections_oldest_age_seconds", pit.link.id) or 0.0
+        count = read(metrics, "pitlink_corrections_pending", pit.link.id)
+        assert (aged > 7_100) == bool(count), "the age of none is 0"
+        return count
+
+    await opened(pit)
+    assert await waiting() == 0
+    await void(pit)
+    assert await waiting() == 1
+    await opened(pit, "T-2", "R2")
+    await result(pit, "T-2", "R2")
+    assert await waiting() == 2
+    oldest = book._corrections.since_s
+    await void(pit)
+    assert await waiting() == 2
+    assert book._corrections.since_s == oldest
+    first, second = await pit.asks.asks()
+    await pit.asks.decide(first.ask, "confirm_correction", "Ada")
+    assert await waiting() == 1
+    assert book._corrections.since_s == datetime.fromisoformat(second.at).timestamp()
+    await void(pit)
+    assert await waiting() == 1
+    await pit.asks.decide(second.ask, "refuse_correction", "Ada", reason="Deal on")
+    assert await waiting() == 0
+    await result(pit, "T-2", "R2")
+    await result(pit, "T-2", "R2")
+    assert await waiting() == 1
+    await pit.event("T-2", "withdrawal", "R2")
+    assert await waiting() == 0
 
 
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(

@@ -137,18 +137,25 @@ def test_the_books_are_shown_in_whole_cents() -> None:
 def test_what_waits_ages_by_itself() -> None:
     metrics = made(now=1_090.0)
     envy = Waiting(3, 1_030.0)
-    metrics.books.show_waiting("tcp-main", Waiting(2, 1_000.0), Waiting(1, 1_080.0), envy)
+    corrections = Waiting(4, 1_050.0)
+    metrics.books.show_waiting(
+        "tcp-main", Waiting(2, 1_000.0), Waiting(1, 1_080.0), envy, corrections
+    )
     assert read(metrics, "pitlink_claims_pending", "tcp-main") == 2
     assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 90
     assert read(metrics, "pitlink_hand_pays_pending", "tcp-main") == 1
     assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 10
     assert read(metrics, "pitlink_envy_unpaid", "tcp-main") == 3
     assert read(metrics, "pitlink_envy_oldest_age_seconds", "tcp-main") == 60
+    assert read(metrics, "pitlink_corrections_pending", "tcp-main") == 4
+    assert read(metrics, "pitlink_corrections_oldest_age_seconds", "tcp-main") == 40
     metrics.books.show_waiting("tcp-main", Waiting(), Waiting())
     assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 0
     assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 0
     assert read(metrics, "pitlink_envy_unpaid", "tcp-main") == 0
     assert read(metrics, "pitlink_envy_oldest_age_seconds", "tcp-main") == 0
+    assert read(metrics, "pitlink_corrections_pending", "tcp-main") == 0
+    assert read(metrics, "pitlink_corrections_oldest_age_seconds", "tcp-main") == 0
 
 
 def test_an_audit_that_could_not_be_made_leaves_the_last_result() -> None:
