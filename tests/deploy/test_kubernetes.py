@@ -76,6 +76,56 @@ def test_the_proxy_may_listen_where_it_does() -> None:
             assert spec["securityContext"]["sysctls"] == [{"name": name, "value": "0"}]
 
 
+def test_who_speaks_to_redis_is_let_through_to_it_and_by_it() -> None:
+    """Every pod of our image: each other one is kept out."""
+    speaking = {
+        _labels(each)["app"]
+        for each in RUNNING
+        if any(one["image"].startswith("pitlink:") for one in containers(each))
+    }
+    assert speaking == {"pitlink", "pitlink-archive", "pitlink-audit"}
+    policies = [each["spec"] for each in manifests() if each["kind"] == "NetworkPolicy"]
+    into, out = set[str](), set[str]()
+    for policy in policies:
+        for rule in policy.get("ingress", ()):
+            if _apps(policy["podSelector"]) == {"redis"}:
+                for peer in rule["from"]:
+                    into |= _apps(peer["podSelector"])
+        for rule in policy.get("egress", ()):
+            if any(_apps(peer.get("podSelector", {})) == {"redis"} for peer in rule["to"]):
+                out |= _apps(policy["podSelector"])
+    assert into == out == speaking
+
+
+def _labels(manifest: dict[str, Any]) -> dict[str, str]:
+    spec = manifest["spec"]
+    spec = spec.get("jobTemplate", {}).get("spec", spec)
+    found: dict[str, str] = spec["template"]["metadata"]["labels"]
+    return found
+
+
+def _apps(selector: dict[str, Any]) -> set[str]:
+    """The values of the label `app` that a selector takes."""
+    found = {selector["matchLabels"]["app"]} if "matchLabels" in selector else set[str]()
+    for one in selector.get("matchExpressions", ()):
+        assert (one["key"], one["operator"]) == ("app", "In")
+        found |= set(one["values"])
+    return found
+
+
+def test_what_has_the_archive_runs_on_one_node() -> None:
+    """Its volume is attached to one; the whole audit would keep the archive waiting for days."""
+    having = [each for each in RUNNING if "persistentVolumeClaim" in json.dumps(pod(each))]
+    assert len(having) == 3
+    for each in having:
+        spec = pod(each)
+        assert spec is not None
+        (near,) = spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert near["topologyKey"] == "kubernetes.io/hostname"
+        assert near["labelSelector"]["matchLabels"].items() <= _labels(each).items()
+        assert near["labelSelector"]["matchLabels"] == {"volume": "pitlink-archive"}
+
+
 def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
     """By the floor file and the keys, or by hand as the example says; each file asked for."""
     config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker:8883")

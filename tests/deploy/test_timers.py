@@ -14,7 +14,7 @@ import pytest
 from meters.daily import DAILY_AUDIT_NOTE, done_since_close
 from meters.wire.facility import Facility
 from meters.wire.gaming_day import GamingDays
-from tests.deploy.tree import DEPLOY
+from tests.deploy.tree import DEPLOY, containers, manifests, typed_in_text
 from tests.mqtt.stand import Stand
 from tests.servers import require, run_pitlink
 
@@ -53,10 +53,27 @@ def test_a_timer_runs_soon_after_the_facility_s_close(
     assert timedelta() <= waited <= SOON
 
 
-def test_the_cluster_s_archive_follows_it_too() -> None:
-    text = (DEPLOY / "kubernetes" / "50-archive.yaml").read_text()
-    assert re.search(r'^  schedule: "(\d+),(\d+) \* \* \* \*"$', text, re.MULTILINE)
-    assert "timeZone" not in text
+def test_the_cluster_s_jobs_do_what_the_units_do_when_their_timers_do() -> None:
+    """Without a time zone: it would be another than the facility's in some clusters."""
+    jobs = {each["metadata"]["name"]: each for each in manifests() if each["kind"] == "CronJob"}
+    timers = {path.stem for path in (DEPLOY / "systemd").glob("*.timer")}
+    assert jobs.keys() == timers >= {*TIMERS}
+    for name, job in jobs.items():
+        (typed,) = typed_in_text(DEPLOY / "systemd" / f"{name}.service")
+        assert [container["args"] for container in containers(job)] == [typed]
+        timer = (DEPLOY / "systemd" / f"{name}.timer").read_text()
+        found = re.search(r"^OnCalendar=\*-\*-(\S+) (\S+):(\S+):00$", timer, re.MULTILINE)
+        assert found is not None
+        day, hour, minute = (str(int(one)) if one.isdigit() else one for one in found.groups())
+        assert job["spec"]["schedule"] == f"{minute} {hour} {day} * *"
+        assert "timeZone" not in job["spec"]
+
+
+@pytest.mark.parametrize("name", ["pitlink-audit", "pitlink-audit-whole"])
+def test_an_audit_that_fails_in_the_cluster_is_a_job_that_failed(name: str) -> None:
+    """A second try of a daily one would find itself done, and the job would be a success."""
+    (job,) = (each for each in manifests() if each["metadata"]["name"] == name)
+    assert job["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 0
 
 
 @pytest.mark.parametrize(
