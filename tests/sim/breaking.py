@@ -89,6 +89,13 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
             "False",
         ),
     ),
+    "a confirmation serves for another correction": (
+        Defect(
+            "apply_events",
+            "if string.sub(ask.text, 1, #named) ~= named then",
+            "if ask.text == '' then",
+        ),
+    ),
     "a claim is decided twice": (
         Defect("decide_claim", "claim['state'] ~= needed", "claim['state'] == 'rejected'"),
     ),

@@ -15,11 +15,13 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
+from meters.desk.rows import AskRow
 from meters.wire.floor import Link
 from tests.model.law import PROGRESSIVE
 from tests.model.model_floor import second_books
 from tests.model.second_books import SecondMeter
 from tests.model.second_settling import Settling
+from tests.sim.asks import Asks
 from tests.sim.world import World
 
 Record = dict[str, Any]
@@ -32,6 +34,7 @@ _ENDED: Final = ("paid", "rejected")
 _OF_TABLES: Final = ("wagers", "result", "void")
 _DECISIONS: Final = ("validate", "reject", "pay")
 _OF_ENVY: Final = ("pay_envy", "reject_envy")
+_OF_ASKS: Final = ("confirm_correction", "refuse_correction")
 
 
 class Checker:
@@ -43,6 +46,7 @@ class Checker:
     Attributes:
         entries: the ledger so far, each entry by its fields.
         checks: how often everything that could have changed was held against everything.
+        asking: whether a table asks for what nobody has decided.
     """
 
     def __init__(self, world: World, link: Link, server: Path) -> None:
@@ -65,8 +69,10 @@ class Checker:
         self._by_round: dict[tuple[str, str, str], int] = {}
         self._amounts: dict[str, dict[int, int]] = defaultdict(dict)
         self._versions: dict[str, int] = {}
+        self._asks = Asks()
         self.entries: list[Record] = []
         self.checks = 0
+        self.asking = False
 
     def _connect(self) -> Redis:
         client = Redis(unix_socket_path=str(self._server))
@@ -111,6 +117,22 @@ class Checker:
     def waiting_envy(self) -> list[str]:
         """The claims whose Envy Bonuses the table may pay, and has not yet."""
         return self._books.waiting_envy()
+
+    def show_ask(self, row: AskRow) -> None:
+        """Note what a floorperson is shown of a correction that they may confirm."""
+        try:
+            self._asks.show(row)
+        except AssertionError as error:
+            self._world.fail(f"the asks: {error}")
+
+    @property
+    def corrections(self) -> int:
+        """How many corrections were confirmed and applied."""
+        return self._asks.applied
+
+    def refused(self, table: str, round_id: str) -> set[str]:
+        """Who has refused a correction of a table's round."""
+        return {by for *about, by in self._asks.refused if about == [table, round_id]}
 
     def open_round(self, table: str) -> str | None:
         """The round that the service holds open for a table, where the store can be asked."""
@@ -176,7 +198,8 @@ class Checker:
                 pipe.hgetall(keys.tallies)
                 pipe.hgetall(keys.meters)
                 pipe.zrange(keys.waiting, 0, -1)
-                page, accounts, tallies, meters, waiting = pipe.execute()
+                pipe.hgetall(keys.asks)
+                page, accounts, tallies, meters, waiting, asks = pipe.execute()
             self._read_on(page)
         if self._seeded < len(self._books.meters):
             return
@@ -184,6 +207,7 @@ class Checker:
         self._hold_counts(tallies)
         self._hold_meters(meters, accounts)
         self._hold_claims([claim.decode() for claim in waiting], every=every_claim)
+        self._hold_asks({name.decode(): text.decode() for name, text in asks.items()})
 
     def _read_on(self, page: Iterable[tuple[bytes, _Row]]) -> None:
         for key, fields in page:
@@ -203,11 +227,12 @@ class Checker:
             assert key not in self._by_event, f"{key} is counted twice"
             self._by_event[key] = place
             self._by_round.setdefault((table, kind, entry["round"]), place)
+            self._asks.apply(entry, json.loads(entry["event"]))
             self._book_event(kind, table, json.loads(entry["event"]), json.loads(entry["reply"]))
         elif kind == "seed":
             self._seeded += 1
         else:
-            self._book_act(kind, entry["by"], json.loads(entry["event"]))
+            self._book_act(kind, entry, json.loads(entry["event"]))
 
     def _book_event(self, kind: str, table: str, event: Record, reply: Record) -> None:
         books = self._books
@@ -228,8 +253,8 @@ class Checker:
         assert told == mine, f"{table} was told {told}, due is {mine}"
         assert reply["claims"] == settling.claims, f"{reply['claims']}, due {settling.claims}"
 
-    def _book_act(self, kind: str, by: str, event: Record) -> None:
-        books = self._books
+    def _book_act(self, kind: str, entry: Record, event: Record) -> None:
+        books, by = self._books, entry["by"]
         if kind in _DECISIONS:
             claim = event["claim"]
             envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
@@ -245,6 +270,8 @@ class Checker:
             books.adjust(event["meter"], event["amount"])
         elif kind == "parameter":
             self._change(event)
+        elif kind in _OF_ASKS:
+            self._asks.decide(entry, event, books.tables[entry["table"]].round)
 
     def _change(self, event: Record) -> None:
         """A meter's paytable is another from here on."""
@@ -281,6 +308,10 @@ class Checker:
             self._versions[meter] = version
             known = self._amounts[meter].setdefault(version, cents)
             assert known == cents, f"{meter} held {known} and {cents} in version {version}"
+
+    def _hold_asks(self, held: Mapping[str, str]) -> None:
+        self._asks.hold(held, {name: one.round for name, one in self._books.tables.items()})
+        self.asking = any(f"{table}!" not in held for table in held if not table.endswith("!"))
 
     def _hold_claims(self, waiting: Sequence[str], *, every: bool) -> None:
         """Each claim is as due; one that was decided for good, and found so, only with `every`."""

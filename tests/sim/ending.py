@@ -42,6 +42,9 @@ def _hold_event(world: World, checker: Checker, table: str, sent: Sent) -> None:
     elif json.loads(sent.reply)["status"] != "accepted":
         if entry is not None and entry["event"].encode() == sent.payload:
             world.fail(f"{table}: event {sent.seq} was refused, and is in the ledger")
+    elif json.loads(sent.payload)["type"] == "withdrawal":
+        if entry is not None:
+            world.fail(f"{table}: event {sent.seq} is a withdrawal, and is in the ledger")
     elif entry is None:
         world.fail(f"{table}: event {sent.seq} was accepted, and is not in the ledger")
     elif (entry["event"].encode(), entry["reply"].encode()) != (sent.payload, sent.reply):

@@ -26,6 +26,17 @@ _KINDS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_OF_SIX_PROGRESSIVE)
 
 _FLAWED: Final = 0.08
 _NOISE: Final = 0.15
+_CORRECTS: Final = 0.4
+_ASKS: Final = 0.8
+_ASKED: Final = frozenset({"unconfirmed", "correction_refused"})
+_ASKS_AGAIN: Final = 0.8
+_WITHDRAWS: Final = 0.1
+
+
+def asks(event: Record) -> bool:
+    """Whether an event asks a floorperson to confirm it."""
+    entered = event.get("entered") or event.get("entered_before")
+    return bool(event.get("confirm") and entered)
 
 
 class ForeignTable:
@@ -57,6 +68,7 @@ class ForeignTable:
         self._round: str | None = None
         self._over: str | None = None
         self._bets: dict[int, list[str]] = {}
+        self._asking: Record | None = None
 
     def history(self) -> Iterable[Sent]:
         """Every event with its reply."""
@@ -101,6 +113,8 @@ class ForeignTable:
             reply = await self._deliver(event)
             if reply["status"] == "accepted":
                 self._go_on(event)
+            elif asks(event) and reply["error"]["code"] in _ASKED:
+                self._asking = event if reply["error"]["code"] == "unconfirmed" else None
             elif not flawed and reply["error"]["code"] not in {"link_closed", "held"}:
                 self._world.fail(f"{self.name}: {event} is refused: {reply}")
 
@@ -108,7 +122,9 @@ class ForeignTable:
         if event["type"] == "wagers":
             self._round = event["round"]
             self._bets = {bet["position"]: list(bet["wagers"]) for bet in event["positions"]}
-        else:
+            return
+        self._asking = None
+        if event["type"] != "withdrawal":
             self._over, self._round = self._round, None
             self.rounds += 1
 
@@ -117,10 +133,24 @@ class ForeignTable:
         if self._round is None:
             one, other = _NAMES
             return self._wagers(other if self._over == one else one, flawed=flawed)
+        if self._asking is not None and not flawed and self._chance.random() < _ASKS_AGAIN:
+            return self._asking
+        if self._chance.random() < _WITHDRAWS:
+            return {"type": "withdrawal", "round": self._round}
         name = "R9" if flawed else self._round
         if self._chance.random() < 0.2:
-            return {"type": "void", "round": name, "reason": "misdeal"}
-        return self._result(name)
+            void = {"type": "void", "round": name, "reason": "misdeal"}
+            return self._corrected(void, "entered")
+        return self._corrected(self._result(name), "entered_before")
+
+    def _corrected(self, event: Record, field: str) -> Record:
+        """The event, at times with cards that were entered before; mostly it asks then."""
+        if self._chance.random() < _CORRECTS:
+            cards = [card_name(card) for card in shuffle(self._chance)[:3]]
+            event[field] = [{"what": "hand", "position": min(self._bets), "cards": cards}]
+            if self._chance.random() < _ASKS:
+                event["confirm"] = True
+        return event
 
     def _wagers(self, name: str, *, flawed: bool) -> Record:
         places = self._chance.sample(range(1, self._positions + 1), self._chance.randint(1, 4))

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 _COUNTS: Final = (
-    "events", "answers", "rounds", "wagers", "entries", "claims", "checks", "replies", "acts",
+    "events", "answers", "rounds", "wagers", "entries", "claims", "corrections", "checks",
+    "replies", "acts",
 )  # fmt: skip
 
 
@@ -25,6 +26,7 @@ class Report(msgspec.Struct, frozen=True):
         wagers: positions that had wagers accepted, over all rounds.
         entries: ledger entries.
         claims: wins that waited for a floorperson.
+        corrections: corrections that a floorperson confirmed, and that were then applied.
         checks: how often the books were held against the second books.
         replies: replies that the services published.
         acts: what people did at the desks.
@@ -40,6 +42,7 @@ class Report(msgspec.Struct, frozen=True):
     wagers: int
     entries: int
     claims: int
+    corrections: int
     checks: int
     replies: int
     acts: int

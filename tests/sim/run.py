@@ -97,9 +97,11 @@ class Simulation:
                 self._faults.trouble(),
                 self._staff.decide(),
                 self._staff.settle_envy(),
+                self._staff.decide_asks(),
                 self._staff.keep_links(),
                 self._look(),
                 *(table.deal() for table in self._everyone),
+                *(table.withdraw() for table in self._tables),
                 *(table.listen() for table in self._foreign),
             )
         ]
@@ -198,6 +200,7 @@ class Simulation:
             wagers=sum(len(json.loads(entry["event"])["positions"]) for entry in wagers),
             entries=len(self._checker.entries),
             claims=len(self._checker.claims),
+            corrections=self._checker.corrections,
             checks=self._checker.checks,
             replies=self._watch.replies,
             acts=self._staff.acts,

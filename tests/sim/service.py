@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from meters.board import Board
+from meters.desk.asks import AsksDesk
 from meters.desk.claims import ClaimsDesk
 from meters.desk.links import LinksDesk
 from meters.link import LinkService
@@ -36,6 +37,11 @@ class Running:
     def claims(self) -> ClaimsDesk:
         """Its claims desk."""
         return self._service._desk
+
+    @property
+    def asks(self) -> AsksDesk:
+        """Its desk for corrections."""
+        return self._service._asks_desk
 
     @property
     def links(self) -> LinksDesk:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any, Final
 
+from meters.books.asks import AskAct
 from meters.books.standing import Act, EnvyAct
 from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment, ParameterChange
+from meters.desk.rows import Adjustment, AskRow, ParameterChange
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
 from tests.sim.world import World
@@ -15,8 +16,12 @@ from tests.sim.world import World
 PEOPLE: Final = ("ann", "bob", "cy")
 _ACTS: Final[Sequence[Act]] = ("validate", "reject", "pay")
 _ENVY_ACTS: Final[Sequence[EnvyAct]] = ("pay_envy", "pay_envy", "pay_envy", "reject_envy")
+_ASK_ACTS: Final[Sequence[AskAct]] = (
+    "confirm_correction", "confirm_correction", "refuse_correction",
+)  # fmt: skip
 _FIRST_ACTS: Final[Sequence[Act]] = ("validate", "validate", "validate", "reject")
 _AS_IS_DUE: Final = 0.8
+_BOTH: Final = 0.2
 _EVERY_S: Final = 0.7
 _LINK_EVERY_S: Final = 15.0
 _PATIENCE_S: Final = 60.0
@@ -40,6 +45,7 @@ class Staff:
         self._checker = checker
         self._chance: Random = world.chance("staff")
         self._envy_chance: Random = world.chance("envy")
+        self._ask_chance: Random = world.chance("asks")
         self._proposal: tuple[str, str] | None = None
         self.acts = 0
 
@@ -73,6 +79,33 @@ class Staff:
             if await self._ask(f"{by} {act} {claim}", self._of_envy(claim, act, by)):
                 self._told(claim, act, by)
 
+    async def decide_asks(self) -> None:
+        """Confirm or refuse what tables ask, for ever; at times two persons the same one."""
+        chance = self._ask_chance
+        while True:
+            await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
+            if not self._checker.asking:
+                continue
+            rows: Sequence[AskRow] = await self._ask("looks", lambda at: at.asks.asks()) or ()
+            for row in rows:
+                self._checker.show_ask(row)
+            if not rows:
+                continue
+            # Until they press, the table may have withdrawn it, or asked for something else.
+            await asyncio.sleep(chance.uniform(0.0, 2 * _EVERY_S))
+            row = chance.choice(rows)
+            people = chance.sample(PEOPLE, 2 if chance.random() < _BOTH else 1)
+            await asyncio.gather(*(self._decide_ask(row, by) for by in people))
+
+    async def _decide_ask(self, row: AskRow, by: str) -> None:
+        act = self._ask_chance.choice(_ASK_ACTS)
+        if await self._ask(f"{by} {act} {row.ask}", self._of_ask(row.ask, act, by)):
+            self._told(row.ask, act, by)
+
+    @staticmethod
+    def _of_ask(ask: str, act: AskAct, by: str) -> Ask:
+        return lambda at: at.asks.decide(ask, act, by, reason="deal on")
+
     @staticmethod
     def _of_envy(claim: str, act: EnvyAct, by: str) -> Ask:
         return lambda at: at.claims.decide_envy(claim, act, by, reason="not due")
@@ -85,13 +118,13 @@ class Staff:
             envy_not_due=envy_too, envy_paid=envy_too,
         )  # fmt: skip
 
-    def _told(self, claim: str, act: str, by: str) -> None:
+    def _told(self, what: str, act: str, by: str) -> None:
         """Who is told that an act of his is done finds it in the ledger."""
         if not any(
-            entry["kind"] == act and entry["by"] == by and f'"{claim}"' in entry["event"]
+            entry["kind"] == act and entry["by"] == by and f'"{what}"' in entry["event"]
             for entry in self._checker.entries
         ):
-            self._world.fail(f"{by} was told: {act} {claim} is done, the ledger has no such entry")
+            self._world.fail(f"{by} was told: {act} {what} is done, the ledger has no such entry")
 
     async def keep_links(self) -> None:
         """Close and open the link, propose and confirm, for ever."""

@@ -5,13 +5,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import structlog
+from msgspec.structs import replace
 
+from bonus.cards import card_name
 from controllers.agent import Agent
 from controllers.bots import DealerBot
 from controllers.courier import Connect
+from controllers.dealer import shuffle
 from controllers.events import (
     Answer,
+    CorrectionWithdrawn,
     DeviceEvent,
+    HandRead,
+    Retracted,
+    SettlePressed,
     VoidPressed,
     WagerWithdrawn,
     encode_event,
@@ -28,6 +35,10 @@ _log: Final = structlog.get_logger()
 _BACK_S: Final = (0.1, 8.0)
 _TOUCH_S: Final = 0.25
 _VOIDS: Final = 0.03
+_MISREAD: Final = 0.06
+_ASKS: Final = 0.8
+_WITHDRAWS: Final = 0.3
+_WITHDRAW_EVERY_S: Final = 2.0
 _JACKPOT_EVERY: Final = 3
 _NO_URL: Final = "mqtt://simulated:1883"
 
@@ -59,6 +70,7 @@ class SimulatedTable:
         self._link, self._table, self._connect = link, table, connect
         self._told = told
         self._chance = world.chance(f"table/{table.id}")
+        self._correcting = world.chance(f"corrections/{table.id}")
         self._process = Process(world.loop, table.id, self.disk)
         self._main: asyncio.Task[None] | None = None
         self._working = asyncio.Event()
@@ -136,15 +148,19 @@ class SimulatedTable:
         if not self._over:
             self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
 
-    async def say(self, event: DeviceEvent) -> Answer:
-        """Have a device say something until it is answered, whatever becomes of the agent."""
+    async def say(self, event: DeviceEvent, *, at_once: bool = False) -> Answer:
+        """Have a device say something until it is answered, whatever becomes of the agent.
+
+        With `at_once`, as the panel does: nothing waits for a floorperson.
+        """
         line = encode_event(event)
         while True:
             await self._working.wait()
             agent, process = self.agent, self._process
             if agent is None:
                 continue
-            asked = self._world.loop.create_task(agent.handle(line))
+            handle = agent.handle_at_once if at_once else agent.handle
+            asked = self._world.loop.create_task(handle(line))
             both: list[asyncio.Future[Any]] = [asked, process.died]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
@@ -182,11 +198,36 @@ class SimulatedTable:
             await asyncio.sleep(self._chance.expovariate(1 / _TOUCH_S))
             if self._chance.random() < _VOIDS:
                 return False
-            answer = await self.say(event)
+            if isinstance(event, HandRead) and self._correcting.random() < _MISREAD:
+                await self._misread(event)
+            answer = await self.say(self._asking(event))
             try:
                 event = play.send(answer)
             except StopIteration:
                 return answer.ok
+
+    async def _misread(self, event: HandRead) -> None:
+        """Enter other cards than were dealt, and take them back."""
+        cards = [card_name(card) for card in shuffle(self._correcting)[: len(event.cards)]]
+        if (await self.say(HandRead(position=event.position, cards=cards))).ok:
+            await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
+
+    def _asking(self, event: DeviceEvent) -> DeviceEvent:
+        """The event, which mostly asks a floorperson where it corrects something."""
+        if isinstance(event, SettlePressed | VoidPressed) and self._correcting.random() < _ASKS:
+            return replace(event, confirm=True)
+        return event
+
+    async def withdraw(self) -> None:
+        """At times no longer ask a floorperson, for ever."""
+        chance = self._correcting
+        while True:
+            await asyncio.sleep(chance.expovariate(1 / _WITHDRAW_EVERY_S))
+            agent = self.agent
+            if agent is None or agent.table_state.asking is None:
+                continue
+            if chance.random() < _WITHDRAWS:
+                await self.say(CorrectionWithdrawn(), at_once=True)
 
     async def _clear(self) -> None:
         """Void the round, and put out the lights, that were left behind."""
@@ -195,7 +236,7 @@ class SimulatedTable:
             Phase.OPEN,
             Phase.HELD,
         }:
-            answer = await self.say(VoidPressed(reason="misdeal"))
+            answer = await self.say(self._asking(VoidPressed(reason="misdeal")))
             if not answer.ok:
                 await asyncio.sleep(1.0)
         for placed in agent.table_state.wagers:

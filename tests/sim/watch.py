@@ -52,12 +52,19 @@ class Watch:
         self._world.note(f"to {table}: {seq} {status} {reply.get('error', {}).get('code', '')}")
         if status == "accepted":
             entry = self._checker.of_event(table, seq)
-            if entry is None or entry["reply"].encode() != payload:
+            if entry is None and self._is_withdrawal(table, seq, reply):
+                pass
+            elif entry is None or entry["reply"].encode() != payload:
                 self._world.fail(f"{table} is told {payload!r}, the ledger has {entry}")
         elif status == "refused":
             self._refusal(table, seq, reply["error"]["code"], payload)
         if status != "out_of_order" and seq is not None:
             self._last[table] = max(self._last[table], seq)
+
+    def _is_withdrawal(self, table: str, seq: int, reply: Mapping[str, object]) -> bool:
+        """Whether a reply says no more than that what was asked is no longer asked."""
+        sent = [json.loads(payload)["type"] for payload in self._sent[table, seq]]
+        return reply == {"seq": seq, "status": "accepted"} and "withdrawal" in sent
 
     def _refusal(self, table: str, seq: int, code: str, payload: bytes) -> None:
         """Hold a refusal: the same each time, and of the seq itself only where it is due."""
@@ -68,9 +75,19 @@ class Watch:
             if len(self._sent[table, seq]) < 2:
                 self._world.fail(f"{table} sent {seq} in no other bytes: {payload!r}")
         else:
+            if code == "correction_refused":
+                self._refused_by_somebody(table, seq, payload)
             first = self._refusals.setdefault((table, seq), payload)
             if first != payload:
                 self._world.fail(f"{table} was told {first!r} of {seq}, and now {payload!r}")
+
+    def _refused_by_somebody(self, table: str, seq: int, payload: bytes) -> None:
+        """Hold that the person who is named has refused a correction of the round."""
+        told = json.loads(payload)["error"]["message"]
+        rounds = {json.loads(sent)["round"] for sent in self._sent[table, seq]}
+        people = {by for each in rounds for by in self._checker.refused(table, each)}
+        if not any(told.startswith(f"{by} refused") for by in people):
+            self._world.fail(f"{table} is told {payload!r}, refused it have {people}")
 
     def _value(self, who: str, meter: str, payload: bytes) -> None:
         value = json.loads(payload)

@@ -1,0 +1,113 @@
+"""Corrections that tables ask floorpersons to confirm: what was shown, decided and applied."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from meters.desk.rows import AskRow
+
+Record = dict[str, Any]
+_STATES: Final = {"confirm_correction": "confirmed", "refuse_correction": "refused"}
+_BEFORE: Final = {"void": "entered", "result": "entered_before"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What somebody decided about an ask of a table's open round."""
+
+    state: str
+    by: str
+    ask: str
+
+
+class Asks:
+    """Holds a correction that was applied against what the person was shown who confirmed it.
+
+    Whatever does not hold is an `AssertionError`.
+
+    Attributes:
+        applied: how many corrections were confirmed and applied.
+        refused: the table, the round and the person of each refusal.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, AskRow] = {}
+        self._decided: dict[str, _Decision] = {}
+        self.applied = 0
+        self.refused: set[tuple[str, str, str]] = set()
+
+    def show(self, row: AskRow) -> None:
+        """Note what a person is shown of an ask, which is the same each time."""
+        known = self._shown.setdefault(row.ask, row)
+        assert known == row, f"{row.ask} was shown as {known}, and now as {row}"
+
+    def decide(self, entry: Record, event: Record, open_round: str | None) -> None:
+        """Take the entry of a decision."""
+        table, by = entry["table"], entry["by"]
+        made = _Decision(_STATES[entry["kind"]], by, event["ask"])
+        assert entry["round"] == event["round"] == open_round, f"{table} has {open_round} open"
+        before = self._decided.get(table)
+        assert before is None or before.ask != made.ask, f"{made} after {before}"
+        row = self._shown[made.ask]
+        assert (row.table, row.round) == (table, open_round), f"{made} is about {row}"
+        self._decided[table] = made
+        if made.state == "refused":
+            self.refused.add((table, entry["round"], by))
+
+    def apply(self, entry: Record, event: Record) -> None:
+        """Take the entry of a table's event, which uses up what was decided for its round."""
+        kind, table = entry["kind"], entry["table"]
+        decided, due = self._decided.pop(table, None), f"table:{table}"
+        if kind in _BEFORE and event.get("confirm") and event.get(_BEFORE[kind]):
+            assert decided is not None, f"{event} was confirmed by nobody"
+            assert decided.state == "confirmed", f"{event} was refused: {decided}"
+            due += f", confirmed by {decided.by}"
+            self._hold_shown(self._shown[decided.ask], kind, event)
+            self.applied += 1
+        assert entry["by"] == due, f"{event} is by {entry['by']!r}, due {due!r}"
+
+    def hold(self, held: Mapping[str, str], rounds: Mapping[str, str | None]) -> None:
+        """Hold what the store has of asks, by its fields, against the decisions so far."""
+        for name, text in held.items():
+            table = name.removesuffix("!")
+            assert rounds[table] is not None, f"{table} asks, and has no round open"
+            if name == table:
+                continue
+            state, by = text.split("\n")[:2]
+            made = self._decided.get(table)
+            assert made is not None, f"{table} is {state} by {by}, and nobody decided"
+            assert (made.state, made.by) == (state, by), f"{table} is {state} by {by}, not {made}"
+            assert held[table].split("\n")[1] == made.ask, f"{made} stands under another ask"
+
+    @staticmethod
+    def _hold_shown(row: AskRow, kind: str, event: Record) -> None:
+        """All that was applied was shown to the person who confirmed it."""
+        shown = [
+            (one.what, one.position, list(one.before), list(one.after), one.taken_back, one.reason)
+            for one in row.cards
+        ]
+        due = [
+            (
+                one["what"],
+                one.get("position"),
+                one["cards"],
+                _settled(event, one) if kind == "result" else [],
+                one.get("taken_back", False),
+                one.get("reason"),
+            )
+            for one in event[_BEFORE[kind]]
+        ]
+        assert (row.what, row.round, row.reason) == (kind, event["round"], event.get("reason"))
+        assert shown == due, f"applied is {due}, shown was {shown}"
+
+
+def _settled(event: Record, entered: Record) -> Sequence[str]:
+    """What a result settles in the place of cards that were entered before."""
+    if entered["what"] != "hand":
+        return list(event.get(entered["what"]) or ())
+    return [
+        card
+        for one in event["positions"]
+        if one["position"] == entered["position"]
+        for card in one.get("cards") or ()
+    ]
