@@ -10,7 +10,8 @@ from controllers.agent import Agent
 from controllers.events import Answer
 from controllers.panel.touch import Touch
 from controllers.table import Phase
-from tests.controllers.floors import line_of
+from meters.wire.messages import ErrorDetail, Reply
+from tests.controllers.floors import HandTable, line_of
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
 from tests.servers import Mosquitto, eventually_async
 
@@ -72,6 +73,23 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
     told = [one["event"] for one in lines if one["log_level"] != "debug"]
     assert told.count("confirmation awaited") == 1
     assert "event refused" not in told
+
+
+@pytest.mark.parametrize(
+    "line", ["settle", "void", "hand 5 2c 3c 4d", "dealer 2c 7d 9s", "retract hand 3", "lockout"]
+)
+def test_a_table_that_asks_takes_nothing_but_the_withdrawal(line: str) -> None:
+    """By the rules alone, whoever would send it."""
+    table = HandTable()
+    table.say_all(DEALT)
+    refused = ErrorDetail(code="unconfirmed", message="a floorperson is asked")
+    table.replies = [Reply(seq=table.seq + 1, status="refused", error=refused)]
+    assert code_of(table.say_line(VOID)) == "unconfirmed"
+    before = table.state
+    assert code_of(table.say_short(line)) == "unconfirmed"
+    assert table.state == before
+    assert table.say_line(WITHDRAW).ok
+    assert table.state.asking is None
 
 
 async def test_a_refusal_is_answered_and_shown_and_the_round_goes_on(

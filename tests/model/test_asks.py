@@ -7,12 +7,13 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from meters.books.asks import Correction
 from meters.desk.doors import DeskError
 from meters.desk.rows import AskRow
 from meters.intake.batches import Arrival, LinkIntake
 from meters.restore.rebuild import Rebuild
 from meters.wire.gaming_day import GamingDays
-from meters.wire.messages import Reply
+from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.test_entered import BEFORE, HAND, acts_of_tables, count_of
 
@@ -171,6 +172,25 @@ async def test_a_result_is_confirmed_with_all_that_it_settles(
     await result(pit)
     await confirm(pit)
     assert code(await result(pit, "T-1", "R1", **changed)) == "unconfirmed"
+
+
+def test_the_digest_of_a_correction_names_all_of_it() -> None:
+    cards = EnteredCards(what="hand", position=1, cards=["As", "Ks", "Qs"])
+    one = Correction("void", "R1", "misdeal", (cards,))
+    others = {
+        "what": "result",
+        "round": "R2",
+        "reason": "fouled deck",
+        "entered": (msgspec.structs.replace(cards, taken_back=True),),
+        "positions": (DealtPosition(position=1),),
+        "dealer": ("2c",),
+        "community": ("2c",),
+    }
+    assert others.keys() == set(one.__struct_fields__)
+    digests = {
+        msgspec.structs.replace(one, **{name: other}).digest for name, other in others.items()
+    }
+    assert len(digests | {one.digest}) == len(others) + 1
 
 
 async def test_a_confirmation_is_of_one_table_and_one_round(pit: Pit) -> None:

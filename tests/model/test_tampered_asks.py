@@ -96,6 +96,16 @@ async def test_an_ask_that_claims_a_confirmation_is_named(pit: Pit) -> None:
     assert any(MADE_UP in each for each in await problems(pit))
 
 
+async def test_another_name_under_a_decision_is_named(pit: Pit) -> None:
+    await opened(pit)
+    await void(pit)
+    await confirm(pit, by="Bob")
+    assert await problems(pit) == ()
+    await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
+    told = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
+    assert await problems(pit) == (told,)
+
+
 async def test_a_decision_that_was_turned_round_is_named(pit: Pit) -> None:
     await opened(pit)
     await result(pit)
