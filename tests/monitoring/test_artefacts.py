@@ -123,3 +123,15 @@ def test_what_a_dashboard_links_to_is_there() -> None:
         assert {link["url"] for link in found["links"]} == {
             f"/d/{uid}" for uid in uids - {found["uid"]}
         }
+
+
+def test_every_figure_that_an_alert_goes_by_is_drawn() -> None:
+    """But for those that there is nothing to see of while all is well."""
+    drawn = {name for query in queries() for name in metrics_in(query.expr)}
+    asked = {name for expr in rules().values() for name in metrics_in(expr)}
+    assert asked - drawn == {
+        "pitlink_beat_timestamp_seconds",
+        "pitlink_events_not_taken_total",
+        "pitlink_redis_memory_limit_bytes",
+        "process_start_time_seconds",
+    }
