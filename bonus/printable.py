@@ -10,24 +10,30 @@ from typing import Final
 
 UNPRINTABLE: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
-    r"\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
-    r"\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
-    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    r"\U000e0000-\U000e0fff"
+    r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U00013441\U00013442\U00016fe4"
+    r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x01, 0x11))
 )
-"""Control and format characters, surrogates, separators of lines and paragraphs, and blank letters.
+"""Control and format characters, surrogates, separators of lines and paragraphs, blank letters and
+marks, and what Unicode has promised never to make a character.
 
 For a character class. It has the ranges of Unicode that are kept for such characters whole.
 Selectors of a variant stay out, since emoji need them. All is escaped, so that the class itself can
 be printed.
 """
 
+_SELECTORS: Final = r"\ufe00-\ufe0f"
+"""They choose how the character before them looks, and are nothing by themselves."""
+
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
 """A regular expression of text that can be printed."""
 
-PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
+PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{_SELECTORS}{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
 """The same, of text that is not blank."""
 
+_SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
 _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
@@ -52,7 +58,7 @@ def unseen_problem(text: str) -> str | None:
     >>> unseen_problem(" \u2003")
     'is blank'
     """
-    return unprintable_problem(text) or (None if text.strip() else "is blank")
+    return unprintable_problem(text) or (None if _SEEN.search(text) else "is blank")
 
 
 def escape_unprintable(text: str) -> str:

@@ -19,6 +19,7 @@ from bonus.printable import (
     escape_in_json,
     escape_unprintable,
     unprintable_problem,
+    unseen_problem,
 )
 from bonus.terminal import print_error, print_json, print_text
 from tests.test_tree import ROOT
@@ -28,8 +29,11 @@ _PRINTERS: Final = {"bonus/terminal.py", "bonus/console.py", "controllers/statio
                     "tests/bench/driver.py", "tests/bench/bare_load.py"}  # fmt: skip
 """Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
 
-INVISIBLE: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-"""Letters, marks and a sign that are blank, and no spaces."""
+INVISIBLE: Final = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    "\U00013441\U00013442\U00016fe4\U0001d159"
+)
+"""Letters, marks and signs that are blank, and no spaces."""
 
 
 def test_the_class_has_every_control_and_format_character_of_unicode() -> None:
@@ -57,13 +61,22 @@ def test_what_people_write_is_printable(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164"]
-)
+    "text",
+    ["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164", "a\ufffe", "a\ufdd0",
+     "a\U0010ffff", "\u180b", "a\U0001d159"],
+)  # fmt: skip
 def test_what_a_terminal_obeys_or_nobody_sees_is_not(text: str) -> None:
     assert unprintable_problem(text)
     assert escape_unprintable(text).isprintable()
     assert escape_unprintable(text).isascii()
     assert not re.search(PRINTABLE, text)
+    assert not re.search(PRINTABLE_WORDS, text)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u2003\u3000", "\ufe0f", " \ufe00\ufe0e "])
+def test_text_that_shows_nothing_is_blank(text: str) -> None:
+    assert unprintable_problem(text) is None
+    assert unseen_problem(text) == "is blank"
     assert not re.search(PRINTABLE_WORDS, text)
 
 

@@ -85,16 +85,25 @@ def _plain(cell: Cell) -> Cell:
     r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
 
     A number is ours, and stays one below zero. A text has its control characters escaped, and an
-    apostrophe first where a formula would begin, also after blanks.
+    apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
+    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone.
 
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd")
-    (-250, "' =cmd", 'x\\r=cmd')
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """
     if isinstance(cell, int):
         return cell
-    text = escape_unprintable(cell)
-    first = unicodedata.normalize("NFKC", text).lstrip()[:1]
-    return f"'{text}" if first in _FORMULAS else text
+    parts = escape_unprintable(cell).split(";")
+    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
+
+
+def _begins_formula(text: str) -> bool:
+    """Whether a formula would begin here.
+
+    The first character is normalized alone: together with a mark that follows, it may become one
+    of another name, and is still what the spreadsheet sees first.
+    """
+    return unicodedata.normalize("NFKC", text.lstrip()[:1])[:1] in _FORMULAS
 
 
 def _state(day: LinkDay) -> str:

@@ -130,6 +130,8 @@ async def hostile_floor_file(
     for slip, reason in (
         ("S-1", f"{_FORMULA}\n{_ESCAPES}"),
         ("S-2", " \N{FULLWIDTH EQUALS SIGN}1"),
+        ("S-4", "=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"),
+        ("S-5", "no; =cmd;\N{FULLWIDTH PLUS SIGN}1;"),
     ):
         (claim,) = await shop.round(ROYAL)
         await shop.pit.desk.decide(claim, "reject", f"@Flo {slip}", reason=reason)
@@ -155,11 +157,14 @@ async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
         assert line == ",".join('"' + cell.replace('"', '""') + '"' for cell in row)
         for cell in row:
             assert cell.isprintable()
-            plain = unicodedata.normalize("NFKC", cell).strip()
-            number = re.fullmatch(r"-?\d+", cell)
-            assert number or plain[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
+            # Excel in many countries separates cells by semicolons, whatever is in quotes.
+            for part in [] if re.fullmatch(r"-?\d+", cell) else cell.split(";"):
+                first = unicodedata.normalize("NFKC", part.strip()[:1])
+                assert first[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
     if asked == ("jackpots",):
-        first, second, paid = _rows(done.stdout)
+        first, second, overlaid, parted, paid = _rows(done.stdout)
+        assert overlaid["reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
+        assert parted["reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
         assert first["reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
         assert second["reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
         assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
