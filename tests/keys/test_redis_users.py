@@ -21,6 +21,7 @@ from meters.people.keys import PEOPLE_TAG, PeopleKeys
 from meters.people.people import People
 from meters.people.pins import generate_pin
 from meters.people.roles import Role
+from meters.people.tries import Caller
 from meters.people.users import Doer
 from meters.redis_connection import open_redis
 from meters.selfcheck.checks import Check
@@ -98,6 +99,39 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
         found = await looked(floor)
         assert (found[WHAT].holds, found["operators' log"].holds) == (True, True)
         assert found["operators' log"].seen.startswith("1 entries")
+
+
+async def test_people_can_be_asked_all_that_the_pages_ask(
+    store: SecuredRedis, keys: Path, tmp_path: Path
+) -> None:
+    """The user for people may use each command that this needs."""
+    floor, here, pin = floor_at(store, tmp_path, keys), Caller("::1", "pad"), generate_pin()
+    async with empty_after(floor) as redis:
+        people = People.of(redis, 30, secret=b"secret")
+        by = Doer("command line (amy)")
+        for name in ("Ada", "Eve"):
+            await people.users.add(name, Role.ADMINISTRATOR, pin, by)
+        with pytest.raises(PeopleError, match="wrong"):
+            await people.sessions.sign_in("Ada", generate_pin(), here, None)
+        opened = await people.sessions.sign_in("Ada", pin, here, None)
+        own = generate_pin()
+        await people.sessions.choose_pin(opened.token, opened.person, pin, own, here)
+        ada = Doer("Ada", "::1", opened.token)
+        await people.users.disable("Eve", ada)
+        await people.users.enable("Eve", ada)
+        await people.users.set_pin("Eve", generate_pin(), ada)
+        await people.users.unlock("Eve", ada)
+        await people.log.note("slip_printed", by="Ada", about="main.T-1-2-1")
+        assert [row.name for row in await people.users.rows()] == ["Ada", "Eve"]
+        done = ["user_unlocked", "pin_set", "user_enabled", "user_disabled", "pin_chosen"]
+        assert [row.what for row in await people.log.of_account("Ada", 5)] == done
+        assert [row.what for row in await people.log.of_account("Eve", 2)] == done[:2]
+        assert [row.what for row in await people.log.page(None, 1)] == ["slip_printed"]
+        found = await people.sessions.find(opened.token, keep_alive=True, acts=True)
+        assert found is not None
+        await people.sessions.sign_out(opened.token, "::1")
+        assert await people.sessions.find(opened.token, keep_alive=False) is None
+        await redis_of(redis, PEOPLE_TAG).delete(PeopleKeys().devices("ada"))
 
 
 async def test_nobody_signs_in_for_people_who_has_no_use_for_it(

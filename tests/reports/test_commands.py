@@ -158,9 +158,9 @@ async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
         for cell in row:
             assert cell.isprintable()
             # Excel in many countries separates cells by semicolons, whatever is in quotes.
-            for part in [] if re.fullmatch(r"-?\d+", cell) else cell.split(";"):
-                first = unicodedata.normalize("NFKC", part.strip()[:1])
-                assert first[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
+            for each in [] if re.fullmatch(r"-?\d+", cell) else cell.split(";"):
+                begins = unicodedata.normalize("NFKC", each.strip()[:1])
+                assert begins[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
     if asked == ("jackpots",):
         first, second, overlaid, parted, paid = _rows(done.stdout)
         assert overlaid["reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
