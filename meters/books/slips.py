@@ -30,6 +30,7 @@ from typing import Final, Self, cast
 
 from redis.exceptions import NoPermissionError
 
+from bonus.printable import UNPRINTABLE
 from meters.books.keys import LinkKeys
 from meters.books.lua import load_script
 from meters.failover.shards import AnyRedis, every_redis, redis_of
@@ -43,10 +44,12 @@ SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
 SLIP_LENGTH_MAX: Final = 100
 _SLIP: Final = re.compile(rf"[A-Za-z0-9-]{{1,{SLIP_LENGTH_MAX}}}")
 _ALIKE: Final = str.maketrans(
-    "авеікмнорстухѕјαβεζηικμνορτυχ\u2212",
-    "abeikmhopctyxsjabezhikmnoptyx-",
+    "авеікмнорстухѕјαβεζηικμνορτυχ\u02d7\u2043\u2212\u2796",
+    "abeikmhopctyxsjabezhikmnoptyx----",
 )
-"""Letters of other alphabets whose capitals look like ours, and the minus sign."""
+"""Letters of other alphabets whose capitals look like ours, and signs that look like hyphens."""
+_UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
+"""What earlier releases took and nobody sees in a number: selectors of a variant too."""
 _AT_ONCE: Final = 500
 
 
@@ -86,7 +89,7 @@ def fold_slip(slip: str) -> str:
     >>> fold_slip("A-1001"), fold_slip("\uff21-1001"), fold_slip("\u0410\u200b\u20111001")
     ('a-1001', 'a-1001', 'a-1001')
     """
-    folded = unicodedata.normalize("NFKC", slip).casefold()
+    folded = _UNSEEN.sub("", unicodedata.normalize("NFKC", slip).casefold())
     seen = (sign for sign in folded if unicodedata.category(sign) != "Cf")
     plain = "".join("-" if unicodedata.category(sign) == "Pd" else sign for sign in seen)
     return " ".join(plain.translate(_ALIKE).split())

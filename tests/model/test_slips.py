@@ -243,6 +243,28 @@ async def test_service_reserves_what_an_earlier_release_paid(facility: Facility)
     assert await facility.problems() == []
 
 
+@pytest.mark.parametrize(
+    "old",
+    [
+        "\uff21-1001", "\u0410-1001", "A\u20111001", "A-\u200b1001", "A-\xad1001", "A-1001\u2064",
+        "A-1001\ufe0f", "A\u034f-1001", "\u3164A-1001", "A-1001\u2800", "A-10\u115f01",
+        "A\u20431001", "A\u02d71001", "A\u27961001", "A\u22121001",
+    ],
+)  # fmt: skip
+async def test_number_that_an_earlier_release_took_is_the_one_that_it_looks_like(
+    facility: Facility, old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("meters.desk.claims.slip_of", lambda text: text)
+        assert await facility.pay(CLAIM, old) == "paid"
+    await facility.redis.delete(SLIPS_KEY)
+    assert [await facility.pay(each, "A-1001") for each in (OTHER, SECOND)] == ["slip_used"] * 2
+    for store in facility.stores.values():
+        assert (await LinkAudit(store).run(again=10)).balanced
+    assert await facility.reserved() == {b"a-1001": f"1 {CLAIM}".encode()}
+    assert await facility.problems() == []
+
+
 async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility: Facility) -> None:
     """No later act can undo it, and the links go on."""
     assert await facility.pay(CLAIM, "A-1") == "paid"
