@@ -13,7 +13,16 @@ import structlog
 
 from controllers.clerk import Clerk
 from controllers.courier import BrokerPlace, Connect, Courier, Timing
-from controllers.events import Answer, CorrectionWithdrawn, Refusal, parse_event, refused
+from controllers.events import (
+    Answer,
+    CorrectionWithdrawn,
+    DeviceEvent,
+    Refusal,
+    RoundDone,
+    parse_event,
+    refused,
+)
+from controllers.line_states import envy_waits
 from controllers.play import ASKED, UNCONFIRMED
 from controllers.reckoning import Standing, compare, events_lost
 from controllers.table import Layout, Phase, TableState
@@ -29,7 +38,8 @@ _BEHIND_SURE: Final = 2
 """One hello may be overtaken by a reply; so many that say the same are believed."""
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""While a claim that holds nothing is undecided, hellos are so many times as rare."""
+"""While nothing but a claim that holds nothing or an Envy Bonus waits, hellos are so many times as
+rare."""
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = Answer(
     event=None,
@@ -91,7 +101,7 @@ class Agent:
         # None: a hello was heard.
         self._inbox: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
         # What is taken while the table is held; None: a hello was heard.
-        self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
+        self._finals: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
         self._asked = 0
         # What is taken once no floorperson is asked any more, and what waits for their decision.
         self._put_off: deque[_Asked] = deque()
@@ -226,11 +236,20 @@ class Agent:
 
         So that nothing that a person pressed takes effect long after he has looked away. What a
         floorperson must confirm is answered ``unconfirmed``; the table's state says that it waits,
-        and takes nothing but its withdrawal.
+        and takes nothing but its withdrawal. What was done about a round before is taken all the
+        same, so that nothing that was paid is asked for again.
         """
+        event = _read(line)
         if self._clerk.state.phase is Phase.HELD:
-            return refused(line, Refusal(HELD, HELD_TOLD))
-        if self._clerk.state.asking is not None and _withdraws(line):
+            if not isinstance(event, RoundDone):
+                return refused(line, Refusal(HELD, HELD_TOLD))
+            done = _Asked(line, patient=False)
+            self._asked += 1
+            self._finals.put_nowait(done)
+            return await done.answer
+        if self._clerk.state.asking is not None and isinstance(
+            event, CorrectionWithdrawn | RoundDone
+        ):
             # Also while a try waits for the service: it is taken as soon as that is answered.
             return await self._put(_Asked(line, patient=False))
         if self._clerk.state.asking is not None:
@@ -285,13 +304,16 @@ class Agent:
             self._inbox.put_nowait(jackpot)
 
     async def _work(self) -> None:
-        """Take what comes, one at a time; no line is taken while the table is held."""
+        """Take what comes, one at a time; no line of a round is taken while the table is held."""
         if self._clerk.pending is not None:
             await self._clerk.finish()
         while True:
             if self._clerk.state.phase is Phase.HELD or not self._finals.empty():
                 final = await self._finals.get()
-                await (self._reconcile() if final is None else self._decide(final))
+                if isinstance(final, _Asked):
+                    await self._take(final)
+                else:
+                    await (self._reconcile() if final is None else self._decide(final))
                 continue
             try:
                 asked = await self._next()
@@ -394,8 +416,9 @@ class Agent:
     def _wants_hello(self) -> bool:
         """Whether the service is to be asked where the table stands.
 
-        While a claim is undecided or holds the table, the answer to a hello brings what became of
-        it, so that a lost message or a killed agent never leaves it waiting.
+        While a claim is undecided or holds the table, or an Envy Bonus is not paid, the answer to a
+        hello brings what became of it, so that a lost message or a killed agent never leaves it
+        waiting.
         """
         return self._courier.connected and (
             not self._acquainted
@@ -403,6 +426,7 @@ class Agent:
             or self._hello_due_s == 0.0
             or self._clerk.state.phase is Phase.HELD
             or self._clerk.state.claims_wait
+            or envy_waits(self._clerk.state)
         )
 
     @property
@@ -411,9 +435,9 @@ class Agent:
         return self._acquainted and state.phase is not Phase.HELD and self._behind == 0
 
 
-def _withdraws(line: bytes) -> bool:
-    """Whether a line takes back what a floorperson was asked for."""
+def _read(line: bytes) -> DeviceEvent | None:
+    """The event that a line is, or None where it is none."""
     try:
-        return isinstance(parse_event(line), CorrectionWithdrawn)
+        return parse_event(line)
     except Refusal:
-        return False
+        return None

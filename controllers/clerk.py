@@ -216,6 +216,10 @@ class Clerk:
             self._log.debug("event written", round=step.send.round, seq=step.send.seq)
         elif step.answer is not None:
             place = Place(state, line, encode_answer(step.answer))
+            if self.state.asking is not None:
+                # The device event that is tried again stays the one that is answered.
+                asked = await self._on_disk(lambda: self._open_outbox.place)
+                place = Place(state, asked.line, asked.answer)
             await self._on_disk(self._open_outbox.write_place, place)
         self.state = step.state
 

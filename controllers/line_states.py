@@ -6,7 +6,7 @@ from typing import Final, Literal
 from bonus.settling.envy import cause_of
 from bonus.settling.lines import Line, Outcome
 from bonus.wagers import PaidFrom
-from controllers.table import Settled
+from controllers.table import Settled, TableState
 from meters.wire.envy_told import envy_claim_name
 from meters.wire.messages import ClaimOpened
 
@@ -60,6 +60,18 @@ def open_lines(settled: Settled) -> tuple[int, ...]:
         if number not in settled.done
         and claim_under(settled, line) is not None
         and line_state(settled, number) in _OPEN
+    )
+
+
+def envy_waits(state: TableState) -> bool:
+    """Whether the floor may still say something of an Envy Bonus that the dealer has not paid."""
+    kept = state.waiting if state.settled is None else (*state.waiting, state.settled)
+    return any(
+        line.envy_of is not None
+        and number not in settled.done
+        and settled.envy_decision_on(number) not in {"paid", "rejected"}
+        for settled in kept
+        for number, line in enumerate(settled.lines)
     )
 
 

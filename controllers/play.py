@@ -135,7 +135,7 @@ def _play(
 ) -> Step:
     if isinstance(event, CorrectionWithdrawn):
         return _withdraw(state, stamp)
-    if state.asking is not None:
+    if state.asking is not None and not isinstance(event, RoundDone):
         raise Refusal(UNCONFIRMED, ASKED)
     match event:
         case WagerPlaced():

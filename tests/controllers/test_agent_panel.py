@@ -57,6 +57,60 @@ async def test_what_comes_while_the_table_is_held_is_refused_at_once(
     assert await at_once(agent, "wager 1 progressive") is None
 
 
+ENVY_PAID = {
+    "lines": [
+        TABLE_PAID["lines"][0],  # type: ignore[index]
+        {**TABLE_PAID["lines"][0], "position": 5, "item": "progressive_envy", "envy_of": 3},  # type: ignore[index]
+    ],
+    "claims": HAND_PAY["claims"],
+}
+
+
+async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_the_table(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """So that what was paid is not asked for again, however long the documents take."""
+    service.settlement = ENVY_PAID
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND + "; next")
+        service.settlement = {
+            **HAND_PAY, "claims": [{**HAND_PAY["claims"][0], "claim": "C2"}],  # type: ignore[index]
+        }  # fmt: skip
+        await say_all(agent, ROUND)
+        assert agent.table_state.phase is Phase.HELD
+        assert await at_once(agent, "done R1") == "claims_wait"
+        await service.jackpot("C1", "validated")
+        await eventually_async(lambda: not agent.table_state.waiting[0].undecided)
+        done = await agent.handle_at_once(b'{"event":"done","round":"R1","line":0}')
+        assert done.ok
+        assert agent.table_state.waiting[0].done == (0,)
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.held == ("C2",)
+        assert agent.table_state.waiting[0].done == (0,)
+        assert await at_once(agent, "done R1") is None
+        assert agent.table_state.waiting == ()
+        await service.jackpot("C2", "paid")
+        await eventually_async(lambda: not agent.table_state.held)
+
+
+async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_was_lost(
+    agent: Agent, service: ScriptedService
+) -> None:
+    """Its win was decided long ago: nothing else has the table ask."""
+    service.settlement = ENVY_PAID
+    await say_all(agent, ROUND)
+    await service.jackpot("C1", "validated")
+    await eventually_async(lambda: not agent.table_state.claims_wait)
+    service.finals = [
+        {**service.final("C1-envy", "paid"), "position": 5, "item": "progressive_envy"}
+    ]
+    await eventually_async(
+        lambda: (
+            (found := agent.table_state.settled) is not None and found.envy_decision_on(1) == "paid"
+        )
+    )
+
+
 @pytest.mark.parametrize("event", ["validated", "rejected"])
 async def test_a_decision_on_a_win_paid_at_the_table_is_told_and_kept(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str

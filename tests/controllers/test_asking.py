@@ -13,6 +13,8 @@ from controllers.table import Phase
 from meters.wire.messages import ErrorDetail, Reply
 from tests.controllers.floors import HandTable, line_of
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
+from tests.controllers.test_agent import ROUND
+from tests.controllers.test_agent_panel import TABLE_PAID
 from tests.servers import Mosquitto, eventually_async
 
 pytestmark = pytest.mark.duty("D17")
@@ -158,6 +160,32 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
     again = await touch.take(WITHDRAW)
     assert again is not None
     assert code_of(again) == "nothing_asked"
+
+
+async def test_what_was_paid_of_a_round_before_is_ticked_off_meanwhile(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """It is still asked afterwards, and a device that repeats itself gets its answer."""
+    service.settlement = TABLE_PAID
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, f"{ROUND}; next")
+        service.confirming = True
+        await entered_differently(agent)
+        waiting = await begin(agent, service, VOID)
+        await service.jackpot("C1", "validated")
+        await eventually_async(lambda: not agent.table_state.claims_wait)
+        done = await agent.handle_at_once(b'{"event":"done","round":"R1","line":0}')
+        assert done.ok
+        assert agent.table_state.waiting == ()
+        assert is_asked(agent)
+        await tries(service, 2)
+        service.decided = "confirmed"
+        answer = await asyncio.wait_for(waiting, 20)
+        assert (answer.event, answer.ok) == ("void", True)
+    async with live_agent(mosquitto.url, outbox) as agent:
+        assert agent.table_state.waiting == ()
+        again = await agent.handle(VOID)
+        assert (again.event, again.ok) == ("void", True)
 
 
 async def test_it_can_be_withdrawn_while_a_try_is_on_its_way(
