@@ -26,6 +26,21 @@ def card_of(page: Page, ask: AskRow) -> Locator:
     return page.locator(f'[data-ask="{ask.ask}"]')
 
 
+ENTERED = ("ace of spades", "king of spades", "queen of spades")
+SETTLED = ("three of hearts", "six of spades", "jack of clubs")
+
+
+async def check_cards(where: Locator, *hands: tuple[str, ...]) -> None:
+    """Hold that each hand shows its cards, as they can be seen, and nothing else does."""
+    drawn = where.locator(".hand")
+    await expect(drawn).to_have_count(len(hands))
+    for place, names in enumerate(hands):
+        cards = drawn.nth(place).get_by_role("img")
+        await expect(cards).to_have_count(len(names))
+        for name in names:
+            await expect(drawn.nth(place).get_by_role("img", name=name)).to_be_visible()
+
+
 async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone", bypass_csp=True)
     await expect(page.locator(".claim").first).to_have_attribute("data-claim", "c1")
@@ -39,6 +54,7 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
     hands = card.locator(".hand")
     await expect(hands.nth(0)).to_contain_text("Position 2, entered")
     await expect(hands.nth(1)).to_contain_text("To be settled")
+    await check_cards(card, ENTERED, SETTLED)
     await expect(card.locator("[data-at]")).to_have_attribute("data-at", ASK_RESULT.at)
     await expect(page.locator('[aria-live="polite"]')).to_have_text(
         "To confirm: Table TCP-04, round R6, Hand entered differently."
@@ -54,10 +70,22 @@ async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None
     await expect(card).to_contain_text("Not settled: the round is void")
     await press(card, "Confirm")
     await expect(dialog(page)).to_contain_text("Table TCP-03, round R41")
+    await check_cards(card, ENTERED)
+    await check_cards(dialog(page), ENTERED)
     assert room.stand.asks.acts == []
     await answer(page, "Confirm")
     await expect(card).to_have_count(0)
     assert room.stand.asks.acts == [(ASK.ask, "confirm_correction", "Flo", "")]
+
+
+async def test_what_is_confirmed_or_refused_is_shown_again_card_by_card(room: FloorRoom) -> None:
+    room.stand.asks.put(ASK_RESULT)
+    page = await room.signed_in("Flo")
+    for label in ("Confirm", "Refuse"):
+        await press(card_of(page, ASK_RESULT), label)
+        await expect(dialog(page)).to_contain_text("Taken back: Typed wrong")
+        await check_cards(dialog(page), ENTERED, SETTLED)
+        await answer(page, "Cancel")
 
 
 async def test_a_refusal_says_why(room: FloorRoom) -> None:
