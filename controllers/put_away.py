@@ -131,7 +131,12 @@ def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
 
     def hear(settled: Settled) -> Settled:
         line = envy_line(settled, claim, told.position, told.item)
-        if line is None or told.event == "hit" or told.event == settled.envy_decision_on(line):
+        if line is None or told.event == "hit":
+            return settled
+        known = settled.envy_decision_on(line)
+        # That it is owed may be told late, by another service or after a restoring: what was paid
+        # by then is not asked for again.
+        if known is not None and told.event in {known, "validated"}:
             return settled
         return settled.with_envy(EnvyDecision(line, told.event))
 

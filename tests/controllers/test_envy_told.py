@@ -76,6 +76,17 @@ def test_a_rejected_win_says_whether_its_envy_stands(
     assert states(state.settled)[:3] == ["rejected", shown, shown]
 
 
+@pytest.mark.parametrize(("event", "shown"), [("paid", "done"), ("rejected", "rejected")])
+def test_what_was_settled_is_not_owed_again_by_a_message_that_comes_late(
+    state: TableState, event: str, shown: str
+) -> None:
+    state = hear_envy(decide(state, CLAIM, "rejected"), told("validated", 5), CLAIM)
+    assert states(state.settled)[1] == "pay"
+    state = hear_envy(state, told(event, 5), CLAIM)
+    assert hear_envy(state, told("validated", 5), CLAIM) == state
+    assert states(state.settled)[1] == shown
+
+
 def test_an_earlier_round_leaves_the_panel_when_the_floor_settled_the_last_of_it(
     state: TableState,
 ) -> None:
