@@ -84,15 +84,24 @@ class LogAuditing:
         keys, seen = PeopleKeys(), self._mark.seen
         head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
-        here = f"{seen.entries}-0"
-        noted = cast("list[Entry]", await self._redis.xrange(keys.log, here, here))
-        if entries is None or self._problems:
+        if entries is None:
             return True
-        chains = [fields.get(b"chain", b"") for _, fields in noted]
-        if seen.entries and chains != [seen.chain.encode()]:
-            return False
+        if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
+            # Once it is known to be altered it is audited from time to time, as any log is.
+            return bool(self._problems)
+        # The head alone would have the mark say for ever that entries were lost that never were.
+        if await self._chain_at(int(entries)) != (chain or b""):
+            return bool(self._problems)
+        # It follows a log that goes on also while an audit found something: who alters a user
+        # would otherwise have time to act, and to take the log back to before that.
         self._mark.note(int(entries), (chain or b"").decode())
         return True
+
+    async def _chain_at(self, number: int) -> bytes | None:
+        """The chain of an entry as the log has it; None where there is no such entry."""
+        here = f"{number}-0"
+        noted = cast("list[Entry]", await self._redis.xrange(PeopleKeys().log, here, here))
+        return noted[0][1].get(b"chain", b"") if noted else None
 
     async def _look(self) -> None:
         seen = self._mark.seen

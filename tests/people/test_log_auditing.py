@@ -132,4 +132,50 @@ async def test_altered_user_is_shown_and_nothing_more_is_sealed(
 
     await eventually_async(looked_again, what="another audit")
     assert service.shown[-1] is False
-    assert LogMark(service.data).seen == sealed
+    seen = LogMark(service.data).seen
+    assert (seen.sealed, seen.seal) == (sealed.sealed, sealed.seal)
+
+
+async def test_what_is_done_while_a_user_is_altered_can_not_be_taken_back(
+    register: Register, service: Service
+) -> None:
+    """The mark goes on, so that a log of before that is one that lost entries."""
+    await service.sealed(register)
+    key = register.keys.user("flo")
+    await register.redis.hset(key, "role", "administrator")
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that it was altered")
+    await register.sign_in("Flo")
+    done = len(await register.log())
+
+    async def is_noted() -> bool:
+        return LogMark(service.data).seen.entries == done
+
+    await eventually_async(is_noted, what="the mark")
+    await rewrite(register, lambda rows: rows[:-1])
+    await register.redis.hset(key, "role", "floorperson")
+    await register.redis.hdel(key, "signed_in_at")
+    found = await check_log(register.redis)
+    assert found.problems == ()
+    lost = LogMark(service.data).problem(found.entries, LogMark(service.data).seen.entries)
+    assert lost is not None
+    assert "lost some" in lost
+
+
+async def test_head_that_was_raised_for_a_while_leaves_no_trace_in_the_mark(
+    register: Register, service: Service
+) -> None:
+    await service.sealed(register)
+    entries = len(await register.log())
+    await register.redis.hset(register.keys.log_head, "entries", entries + 1_000)
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that it was altered")
+    await register.redis.hset(register.keys.log_head, "entries", entries)
+    await service.sealed(register)
+    assert LogMark(service.data).seen.entries == entries
