@@ -5,12 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from meters.embedded.parts import embedded_redis
 from meters.failover.opening import Access, open_replicated
+from meters.failover.pool import KeptConnections
 from meters.failover.shards import AnyRedis, ShardedRedis
 from meters.keys.redis_access import people_access, redis_access, sentinel_access
 from meters.people.keys import PEOPLE_TAG
@@ -65,7 +66,7 @@ async def open_redis(
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
     """A client of a single Redis; its connections end with the stack."""
     # No retries of the client's own: whether to repeat is the table's to say, by its seq.
-    pool = BlockingConnectionPool.from_url(
+    pool = KeptConnections.from_url(
         url,
         max_connections=_CONNECTIONS,
         timeout=_ANSWER_WITHIN_S,

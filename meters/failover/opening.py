@@ -11,6 +11,7 @@ from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
 from meters.failover.connection import PrimaryConnection, PrimarySSLConnection
+from meters.failover.pool import KeptConnections
 from meters.failover.replicated import ReplicatedRedis
 from meters.failover.shards import AnyRedis, ShardedRedis
 from meters.failover.whereabouts import ClusterWhereabouts, SentinelWhereabouts, Whereabouts
@@ -129,7 +130,7 @@ def _pool(
         name: value == "true" if name == "ssl_check_hostname" else value
         for name, value in address.options
     }
-    return BlockingConnectionPool(
+    return KeptConnections(
         max_connections=connections,
         timeout=answer_within_s,
         connection_class=kind,

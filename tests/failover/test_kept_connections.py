@@ -1,0 +1,35 @@
+"""Connections that a restart of Redis has closed are not used again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from meters.failover.shards import redis_of
+from meters.redis_connection import open_redis
+from meters.wire.floor import parse_floor
+from tests.mqtt.floors import floor_text
+from tests.servers import RedisServer
+
+AT_ONCE = 8
+
+
+@pytest.mark.parametrize("tcp", [True, False])
+async def test_no_command_fails_for_a_connection_that_a_restart_closed(
+    tmp_path: Path, *, tcp: bool
+) -> None:
+    """Each would be one more interruption of a link after Redis's return."""
+    with RedisServer(tcp=tcp) as server:
+        floor = parse_floor(
+            floor_text(broker="mqtt://127.0.0.1:1", redis=server.url, port=1, data=str(tmp_path))
+        )
+        async with open_redis(floor) as opened:
+            redis = redis_of(opened, "main")
+
+            async def ask_all_at_once() -> None:
+                await asyncio.gather(*(redis.blpop(["none"], timeout=0.05) for _ in range(AT_ONCE)))
+
+            await ask_all_at_once()
+            server.kill()
+            await asyncio.to_thread(server.start)
+            await ask_all_at_once()
