@@ -22,7 +22,7 @@ def pitlink_command(*arguments: str) -> list[str]:
     script = Path(sys.executable).with_name("pitlink")
     if script.exists():
         return [str(script), *arguments]
-    return [sys.executable, "-c", "from bonus.main import run; run()", *arguments]
+    return [sys.executable, "-c", "from meters.cli.main import run; run()", *arguments]
 
 
 def bench_command(*arguments: str) -> list[str]:

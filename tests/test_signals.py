@@ -199,7 +199,7 @@ def test_children_of_the_tests_hear_signals() -> None:
 
 def test_signals_are_taken_in_one_place() -> None:
     """Besides the processes that keep parts, which have one each."""
-    elsewhere = {"meters/embedded/keeper.py", "meters/embedded/amqtt_broker.py"}
+    elsewhere = {"meters/embedded/supervisor.py", "meters/embedded/amqtt_broker.py"}
     taking = {
         path.relative_to(ROOT).as_posix()
         for room in ("bonus", "meters", "controllers")
@@ -208,7 +208,7 @@ def test_signals_are_taken_in_one_place() -> None:
         if isinstance(node, ast.Call)
         and re.fullmatch(r"signal\.signal|.*\.(add|remove)_signal_handler", ast.unparse(node.func))
     }
-    assert taking - elsewhere == {"bonus/signals.py", "meters/wire/stop_signals.py"}
+    assert taking - elsewhere == {"meters/process/signals.py", "meters/process/stop_signals.py"}
 
 
 def _answers(url: str) -> bool:

@@ -11,7 +11,6 @@ from typing import Final
 import pytest
 from rich.table import Table
 
-from bonus.console import PlainConsole
 from bonus.printable import (
     PRINTABLE,
     PRINTABLE_WORDS,
@@ -21,11 +20,12 @@ from bonus.printable import (
     unprintable_problem,
     unseen_problem,
 )
-from bonus.terminal import print_error, print_json, print_text
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_error, print_json, print_text
 from tests.test_tree import ROOT
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
-_PRINTERS: Final = {"bonus/terminal.py", "bonus/console.py", "controllers/station.py",
+_PRINTERS: Final = {"meters/terminal/printing.py", "meters/terminal/console.py", "controllers/agent/process.py",
                     "tests/bench/driver.py", "tests/bench/bare_load.py"}  # fmt: skip
 """Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
 

@@ -145,9 +145,9 @@ def test_imports_run_one_way() -> None:
     [
         ("bonus", "bonus.hands.best_five_of", True),
         ("bonus", "meters.wire.topics", False),
-        ("bonus", "controllers.table", False),
+        ("bonus", "controllers.table.state", False),
         ("meters", "bonus.cards", True),
-        ("meters", "controllers.agent", False),
+        ("meters", "controllers.agent.agent", False),
         ("controllers", "meters.wire.messages.Reply", True),
         ("controllers", "meters.wire", True),
         ("controllers", "meters.wired.other", False),

@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.errors import nearest
 from bonus.law.cells import read_cents, read_times
-from bonus.law.parts import Chapter, Limit, MiniRoyal, Table
+from bonus.law.chapter_file import Chapter, Limit, MiniRoyal, Table
 
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"

@@ -6,7 +6,7 @@ from typing import Final
 from bonus.cards import DECK, RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.cells import ChapterError, read_cents
-from bonus.law.parts import CardsOf, Chapter, Limit, Main, OneTable, Table, WagerTables
+from bonus.law.chapter_file import CardsOf, Chapter, Limit, Main, OneTable, Table, WagerTables
 from bonus.wagers import PaidFrom, meter_fed_by
 
 _NUMBERS: Final = ("version", "mini_royal")

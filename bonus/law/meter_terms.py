@@ -13,7 +13,7 @@ from typing import Final
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
 from bonus.law.chapter import chapters
-from bonus.law.parts import Chapter, Envy, WagerTables
+from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import MeterKind, PaidFrom
 

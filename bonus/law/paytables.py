@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bonus.law.cells import NOTHING, ChapterError, Payout, read_payout
-from bonus.law.parts import Cells, OneTable, Table
+from bonus.law.chapter_file import Cells, OneTable, Table
 
 _OR_LOWER: Final = "_or_lower"
 

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.parts import Chapter, WagerTables
+from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.odds.classes import hand_classes
 from bonus.odds.counts import (
     BY_COLOR,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.parts import Chapter
+from bonus.law.chapter_file import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.duels import Duel
 from bonus.odds.entries import ByRank, Entry, HandLine, MixedHand, OutcomeLine, decimal, exact
@@ -22,7 +22,7 @@ from bonus.odds.strategy import (
     play_best,
     play_by_rank,
 )
-from bonus.odds.words import mixed_hands, strategy_in_words
+from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> Entry:

@@ -8,8 +8,8 @@ from math import ceil, floor
 from typing import Final
 
 from bonus.law.cells import read_cents, read_seed, read_times
-from bonus.law.parts import Draws as DrawsPay
-from bonus.law.parts import WagerTables
+from bonus.law.chapter_file import Draws as DrawsPay
+from bonus.law.chapter_file import WagerTables
 from bonus.odds.entries import Drawn, Entry, Folding, Shared, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.main_edges import folded_strengths

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bonus.law.parts import Bonus, Chapter, MiniRoyal, WagerTables
+from bonus.law.chapter_file import Bonus, Chapter, MiniRoyal, WagerTables
 
 WAGERS_CENTS: Final = (100, 500)
 """The wagers for which sums are told unless a floor file has others: $1 and $5."""

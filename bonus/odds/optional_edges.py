@@ -3,7 +3,7 @@
 from math import comb
 
 from bonus.cards import DECK
-from bonus.law.parts import FourthCard, WagerTables
+from bonus.law.chapter_file import FourthCard, WagerTables
 from bonus.odds.entries import Entry, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
 from bonus.odds.notes import mini_royal_cell, optional_note

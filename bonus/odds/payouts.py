@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout
-from bonus.law.parts import Table
+from bonus.law.chapter_file import Table
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
 from bonus.odds.counts import Counts
 from bonus.odds.entries import HandLine

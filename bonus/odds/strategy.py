@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout, read_payout
-from bonus.law.parts import Bonus, Main
+from bonus.law.chapter_file import Bonus, Main
 from bonus.law.paytables import Paytable, paytables_of, rows_of
 from bonus.odds.classes import Integers
 from bonus.odds.duels import Duel

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.cards import rank_of
-from bonus.law.parts import CardsOf
+from bonus.law.chapter_file import CardsOf
 from bonus.settling.rounds import DealtPosition
 from bonus.settling.turns import Judge, PayRow, Turns
 from bonus.wagers import PaidFrom

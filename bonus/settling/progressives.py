@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.law.parts import CardsOf
 from bonus.settling.lines import Due, Line, Outcome, Take
 from bonus.settling.rounds import DealtPosition
 from bonus.settling.turns import Judge, Turns

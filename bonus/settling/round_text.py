@@ -13,9 +13,9 @@ import msgspec
 from bonus.cards import Card
 from bonus.errors import nearest
 from bonus.law.chapter import chapters
+from bonus.law.chapter_file import COMMUNITY_CARDS, Chapter
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.law.parts import COMMUNITY_CARDS, Chapter
 from bonus.printable import unprintable_problem
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import Holding

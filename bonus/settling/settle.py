@@ -11,9 +11,9 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
-from bonus.settling.checks import check_round, check_wagers
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
 from bonus.settling.lines import Holding, Line
+from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
     RoundText,

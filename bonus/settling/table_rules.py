@@ -9,9 +9,7 @@ from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.hands.three import QUEEN_HIGH
 from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
-from bonus.law.choices import MINI_ROYAL, VERSION, Choices
-from bonus.law.meter_terms import METER_GAME
-from bonus.law.parts import (
+from bonus.law.chapter_file import (
     Bonus,
     Bound,
     CardsOf,
@@ -22,6 +20,8 @@ from bonus.law.parts import (
     Version,
     WagerTables,
 )
+from bonus.law.choices import MINI_ROYAL, VERSION, Choices
+from bonus.law.meter_terms import METER_GAME
 from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
 from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from bonus.cards import Card
+from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
-from bonus.law.parts import CardsOf
 from bonus.settling.lines import Due, Line, Outcome, Take
 from bonus.settling.rounds import DealtPosition, Round, RoundError
 from bonus.wagers import MeterKind, PaidFrom

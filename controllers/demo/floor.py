@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.wire.floor import Floor, parse_floor, read_floor
+from meters.floor.floor_file import Floor, parse_floor, read_floor
 
 FLOOR_FILE: Final = "demo-floor.toml"
 """The floor file of the demonstration, under its data directory."""

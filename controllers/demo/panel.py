@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bonus.errors import UserError
-from controllers.demo.books import BookedAgent, Books
+from controllers.agent.metrics import AgentMetrics
+from controllers.agent.process import broker_of, outbox_path
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.service import LOOPBACK
-from controllers.metrics import AgentMetrics
-from controllers.pages import panel_key_path
+from controllers.demo.table_books import BookedAgent, Books
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
-from controllers.station import broker_of, outbox_path
-from meters.wire.floor import Floor
+from controllers.panel.table_pages import panel_key_path
+from meters.floor.floor_file import Floor
 
 
 @asynccontextmanager

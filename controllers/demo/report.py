@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.settling.holdings import MICROS_PER_CENT
-from controllers.demo.books import Books
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
-from meters.wire.demonstration import PIN, people_text
+from controllers.demo.table_books import Books
+from meters.floor.demonstration import PIN, people_text
 
 
 def show_addresses(

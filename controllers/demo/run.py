@@ -12,11 +12,11 @@ from typing import Final
 import uvloop
 from rich.live import Live
 
-from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from controllers.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
-from controllers.demo.books import BookedAgent, Books
+from controllers.agent.metrics import AgentMetrics
+from controllers.agent.process import broker_of, outbox_path
+from controllers.bots.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
 from controllers.demo.floor import PANEL_TABLE, write_demo_floor
 from controllers.demo.panel import demo_panel
 from controllers.demo.report import (
@@ -29,11 +29,11 @@ from controllers.demo.report import (
 )
 from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
-from controllers.metrics import AgentMetrics
-from controllers.station import broker_of, outbox_path
-from meters.wire.floor import Floor
-from meters.wire.logs import log_to
-from meters.wire.stop_signals import interrupt, on_stop
+from controllers.demo.table_books import BookedAgent, Books
+from meters.floor.floor_file import Floor
+from meters.logs.setup import log_to
+from meters.process.stop_signals import interrupt, on_stop
+from meters.terminal.console import PlainConsole
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0

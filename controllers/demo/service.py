@@ -27,7 +27,7 @@ _AUDIT_WITHIN_S: Final = 600.0
 _ANSWER_WITHIN_S: Final = 3.0
 _LOOK_EVERY_S: Final = 0.1
 _LOG_LINES: Final = 8
-_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+_PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; run()")
 
 
 class MeterShown(msgspec.Struct, frozen=True):

@@ -10,17 +10,17 @@ from pathlib import Path
 import uvloop
 
 from bonus.errors import UserError, nearest
-from bonus.terminal import print_text
-from controllers.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
-from controllers.demo.books import BookedAgent, Books
-from controllers.metrics import AgentMetrics, serve_metrics
-from controllers.places import Place
-from controllers.station import broker_of, outbox_path, user_error_in
-from meters.wire.floor import Floor, Link, Table, read_floor
-from meters.wire.log_options import LogLevel
-from meters.wire.logs import log_to_stderr
-from meters.wire.pages.front import Front
-from meters.wire.stop_signals import on_stop
+from controllers.agent.http_address import Place
+from controllers.agent.metrics import AgentMetrics, serve_metrics
+from controllers.agent.process import broker_of, outbox_path, user_error_in
+from controllers.bots.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
+from controllers.demo.table_books import BookedAgent, Books
+from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.http.middleware import Front
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to_stderr
+from meters.process.stop_signals import on_stop
+from meters.terminal.printing import print_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from litestar import MediaType, Request, Response
 from litestar.datastructures import State
 
 from bonus.errors import UserError
-from meters.wire.private_files import make_private_directory
+from meters.process.private_files import make_private_directory
 
 WebRequest = Request[object, object, State]
 

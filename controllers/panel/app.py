@@ -12,16 +12,16 @@ from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
-from controllers.agent import Agent
-from controllers.events import LINE_BYTES_MAX, encode_answer, name_in
-from controllers.metrics import AgentMetrics, metrics_route
+from controllers.agent.agent import Agent
+from controllers.agent.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import Access, WebRequest
-from controllers.panel.feed import STREAMS_MAX, Feed, ViewStream
-from controllers.panel.touch import Touch
-from meters.wire.demonstration import MARK
-from meters.wire.pages.files import SHARED, Assets, asset_route
-from meters.wire.pages.front import Front
-from meters.wire.pages.server import serve_web
+from controllers.panel.touches import Touch
+from controllers.panel.updates import STREAMS_MAX, Feed, ViewStream
+from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
+from meters.floor.demonstration import MARK
+from meters.http.middleware import Front
+from meters.http.server import serve_web
+from meters.http.static_files import SHARED, Assets, asset_route
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from controllers.line_states import LineState
+from controllers.table.line_states import LineState
 from meters.wire.messages import DrawMade
 
 

@@ -7,13 +7,13 @@ from typing import Final, cast
 
 import msgspec
 
+from meters.archive.archive_days import Archive
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
-from meters.archive.days import Archive
 from meters.books.acts import ActIndex
-from meters.books.carried import ARCHIVED, Archived, Carried
+from meters.books.checkpoint import ARCHIVED, Archived, Carried
 from meters.books.ledger import Replay
-from meters.books.lua import load_script
 from meters.books.open_day import day_open
+from meters.books.script_loader import load_script
 from meters.books.store import LinkStore, texts
 from meters.books.wins import WinIndex
 from meters.wire.clock import now_text

@@ -23,11 +23,11 @@ from typing import Final, NamedTuple, Self, TypeVar
 import msgspec
 
 from bonus.errors import UserError
-from meters.books.carried import Carried, CarriedError, digest_of, read_carried
 from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.checkpoint import Carried, CarriedError, digest_of, read_carried
+from meters.process.private_files import make_private_directory, make_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
-from meters.wire.private_files import make_private_directory, make_private_file
 
 
 class _Row(NamedTuple):

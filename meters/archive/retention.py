@@ -6,11 +6,11 @@ from itertools import takewhile
 
 import msgspec
 
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import ARCHIVER
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.archive.days import Archive
-from meters.books.carried import Expired
-from meters.books.lua import load_script
+from meters.books.checkpoint import Expired
+from meters.books.script_loader import load_script
 from meters.books.store import LinkStore, texts
 from meters.wire.clock import now_text
 

@@ -7,8 +7,8 @@ from typing import Final, cast
 
 import msgspec
 
-from meters.books.carried import NotedApproval
-from meters.books.lua import load_script
+from meters.books.checkpoint import NotedApproval
+from meters.books.script_loader import load_script
 from meters.books.store import BooksError, LinkStore, texts
 from meters.wire.clock import now_text
 

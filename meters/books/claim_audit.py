@@ -9,8 +9,8 @@ import structlog
 
 from meters.books.evidence import DECIDED, Decided, claim_differences, decided_claim, fields_of
 from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.link_state import Snapshot
 from meters.books.slips import fold_slip
-from meters.books.standing import Snapshot
 from meters.books.store import LinkStore
 
 log = structlog.get_logger()

@@ -5,8 +5,8 @@ from typing import Final, cast
 
 from redis.exceptions import ResponseError
 
-from meters.books.keys import LinkKeys
-from meters.failover.shards import AnyRedis, redis_of
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.shards import AnyRedis, redis_of
 
 _BYTES: Final = 32
 _FIRST: Final = "1-0"

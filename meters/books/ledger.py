@@ -9,14 +9,15 @@ import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
 from meters.books.asks import ASK_ACTS
-from meters.books.carried import (
+from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.checkpoint import (
     ARCHIVED,
     EXPIRED,
     Archived,
     Carried,
     NotedApproval,
 )
-from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.close_readings import READING, Reading
 from meters.books.evidence import Evidence
 from meters.books.expected import (
     Books,
@@ -33,7 +34,6 @@ from meters.books.expected import (
 )
 from meters.books.link_evidence import LinkEvidence
 from meters.books.mark import Mark
-from meters.books.readings import READING, Reading
 from meters.books.table_evidence import TableEvidence
 from meters.books.terms import read_terms, terms_as_text
 from meters.books.totals import Totals

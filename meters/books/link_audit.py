@@ -5,7 +5,7 @@ from typing import Final
 
 from meters.books.evidence import shown
 from meters.books.ledger import PROBLEMS_MAX, Replay
-from meters.books.standing import Snapshot
+from meters.books.link_state import Snapshot
 from meters.books.store import LinkStore
 from meters.books.terms import terms_as_text, terms_digest
 

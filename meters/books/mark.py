@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.messages import UNREADABLE
-from meters.wire.private_files import make_private_directory, write_private_file
 
 _FILE: Final = "ledger-mark.json"
 _TURN_WITHIN_S: Final = 0.05

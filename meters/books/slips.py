@@ -31,9 +31,9 @@ from typing import Final, Self, cast
 from redis.exceptions import NoPermissionError
 
 from bonus.printable import UNPRINTABLE
-from meters.books.keys import LinkKeys
-from meters.books.lua import load_script
-from meters.failover.shards import AnyRedis, every_redis, redis_of
+from meters.books.script_loader import load_script
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.shards import AnyRedis, every_redis, redis_of
 
 SLIPS_TAG: Final = "@slips"
 """The hash tag of the reservations, which no link's id can be."""

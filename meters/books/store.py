@@ -8,17 +8,13 @@ import msgspec
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.asks import Ask, AskAct
-from meters.books.carried import (
+from meters.books.checkpoint import (
     EMPTY,
     Carried,
     proven,
 )
 from meters.books.dealt import DEALT_KEPT
-from meters.books.keys import LinkKeys
-from meters.books.lua import load_script
-from meters.books.redis_health import run_kept
-from meters.books.slips import SlipRegister, fold_in_link
-from meters.books.standing import (
+from meters.books.link_state import (
     Act,
     Closure,
     Decided,
@@ -30,13 +26,17 @@ from meters.books.standing import (
     Snapshot,
     TableState,
 )
+from meters.books.schema import FIELD, schema_problem, version_of
+from meters.books.script_loader import load_script
+from meters.books.slips import SlipRegister, fold_in_link
 from meters.books.steps import Answer, Step, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.failover.shards import AnyRedis, redis_of
-from meters.schema import FIELD, schema_problem, version_of
+from meters.floor.floor_file import Link
+from meters.redis_client.health import run_kept
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
-from meters.wire.floor import Link
 
 REPLIES_KEPT: Final = 32
 """A table repeats its last event only; a few more replies are kept for what the broker delays."""

@@ -10,10 +10,10 @@ from meters.books.asks import KeptAsk, kept_asks
 from meters.books.evidence import shown, table_of
 from meters.books.expected import Added
 from meters.books.ledger import Replay
-from meters.books.standing import Snapshot
+from meters.books.link_state import Snapshot
+from meters.books.schema import FIELD, SCHEMA
 from meters.books.store import CONTRIBUTED, LinkStore
 from meters.books.table_evidence import DecidedAsk, digest_of_kept
-from meters.schema import FIELD, SCHEMA
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100

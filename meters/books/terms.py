@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from meters.wire.floor import Link, Meter
+from meters.floor.floor_file import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):

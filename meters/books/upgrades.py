@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from meters.books.holds import holding_claims
-from meters.books.lua import load_script
+from meters.books.schema import SCHEMA
+from meters.books.script_loader import load_script
 from meters.books.store import FIXED_KEYS, LinkStore, texts
-from meters.schema import SCHEMA
 from meters.wire.clock import now_text
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
 
-from meters.wire.logs import log_to
+from meters.logs.setup import log_to
 
 _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
 

@@ -12,6 +12,13 @@ import structlog
 
 from meters.books.asks import Ask, Correction
 from meters.books.entered import entered_in, places_in
+from meters.books.refusals import (
+    Refusal,
+    out_of_order,
+    refused,
+    refused_by_script,
+    refused_for_hold,
+)
 from meters.books.steps import (
     Answer,
     AskStep,
@@ -25,20 +32,14 @@ from meters.books.steps import (
     Work,
 )
 from meters.books.store import FIXED_KEYS, LinkStore
-from meters.intake.counts import BatchCounts
+from meters.intake.batch_counts import BatchCounts
+from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
-from meters.intake.judge import JudgedResult, judge_result, judge_wagers
-from meters.intake.reading import read_event
-from meters.intake.refusals import (
-    Refusal,
-    out_of_order,
-    refused,
-    refused_by_script,
-    refused_for_hold,
-)
+from meters.intake.printable_texts import check_texts
 from meters.intake.result_work import ClaimRecord, OpenedClaim, OpenRound
-from meters.intake.texts import check_texts
-from meters.known import KnownTable
+from meters.intake.table_catalog import KnownTable
+from meters.intake.validation import JudgedResult, judge_result, judge_wagers
+from meters.logs.throttled import Seldom
 from meters.metrics import Metrics
 from meters.wire.clock import now_text
 from meters.wire.messages import (
@@ -53,7 +54,6 @@ from meters.wire.messages import (
     Wagers,
     Withdrawal,
 )
-from meters.wire.seldom import Seldom
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()

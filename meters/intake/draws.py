@@ -4,7 +4,7 @@ import secrets
 
 from bonus.cards import DECK, card_name
 from bonus.wagers import MeterKind
-from meters.known import KnownTable
+from meters.intake.table_catalog import KnownTable
 from meters.wire.messages import DrawMade, Wagers
 
 _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})

@@ -9,8 +9,8 @@ import msgspec
 from bonus.settling.envy import cause_of
 from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.steps import DueStep, EnvyStep
-from meters.known import KnownTable
-from meters.wire.envy_told import envy_claim_name
+from meters.intake.table_catalog import KnownTable
+from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from meters.floor.floor_file import Floor, Link, Table
+from meters.floor.identities import DISPLAY, service_party, table_party
 from meters.wire import topics
-from meters.wire.floor import Floor, Link, Table
-from meters.wire.parties import DISPLAY, service_party, table_party
 
 _ROUNDS: Final = 1_000
 """The passwords are of 256 random bits: what is guessed is not made dearer by more rounds."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from meters.wire.floor import Floor
-from meters.wire.parties import (
+from meters.floor.floor_file import Floor
+from meters.floor.identities import (
     ARCHIVE,
     CHECK,
     DISPLAY,
@@ -16,7 +16,7 @@ from meters.wire.parties import (
     service_party,
     table_party,
 )
-from meters.wire.redis_address import hosts_of
+from meters.floor.redis_address import hosts_of
 
 BROKER: Final = Party("broker", "broker", "broker")
 REDIS: Final = Party("redis", "redis", "redis")

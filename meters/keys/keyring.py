@@ -11,14 +11,8 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.books.event_group import new_event_group
-from meters.keys.authority import Authority, Issued
-from meters.keys.broker_files import access_list, listeners, password_lines
-from meters.keys.files import make_directory, read_bytes, write_private
-from meters.keys.holders import BROKER, REDIS, Holder
-from meters.keys.redis_files import RedisPasswords, tls, users
-from meters.wire.bundle import read_secret
-from meters.wire.floor import Floor
-from meters.wire.parties import (
+from meters.floor.floor_file import Floor
+from meters.floor.identities import (
     ARCHIVE,
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
@@ -27,6 +21,12 @@ from meters.wire.parties import (
     REDIS_PEOPLE_PASSWORD_FILE,
     SERVICES,
 )
+from meters.floor.key_bundle import read_secret
+from meters.keys.authority import Authority, Issued
+from meters.keys.broker_files import access_list, listeners, password_lines
+from meters.keys.files import make_directory, read_bytes, write_private
+from meters.keys.holders import BROKER, REDIS, Holder
+from meters.keys.redis_files import RedisPasswords, tls, users
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"

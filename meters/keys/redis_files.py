@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from meters.books.slips import SLIPS_TAG
-from meters.keys.redis_access import ARCHIVE_USER, PEOPLE_USER, REDIS_USER
-from meters.people.keys import PEOPLE_TAG
+from meters.redis_client.credentials import ARCHIVE_USER, PEOPLE_USER, REDIS_USER
+from meters.redis_client.user_keys import PEOPLE_TAG
 
 _EVERYBODY: Final = (
     # The connection, and the look at Redis's health.

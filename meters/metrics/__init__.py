@@ -10,7 +10,7 @@ stranger may send is counted as ``unknown``. The children of the hot path are re
 kept.
 """
 
-from meters.metrics.all import Metrics
-from meters.metrics.play import CODES_MAX
+from meters.metrics.play_metrics import CODES_MAX
+from meters.metrics.registry import Metrics
 
 __all__ = ["CODES_MAX", "Metrics"]

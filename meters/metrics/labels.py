@@ -2,7 +2,7 @@
 
 from typing import Final, final
 
-from meters.wire.floor import Floor
+from meters.floor.floor_file import Floor
 
 UNKNOWN: Final = "unknown"
 

@@ -15,10 +15,10 @@ import msgspec
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.keys import LinkKeys
-from meters.failover.shards import AnyRedis, redis_of
-from meters.wire.address import BrokerAddress
-from meters.wire.seldom import Seldom
+from meters.floor.broker_address import BrokerAddress
+from meters.logs.throttled import Seldom
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.shards import AnyRedis, redis_of
 
 log = structlog.get_logger()
 

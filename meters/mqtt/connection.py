@@ -12,12 +12,12 @@ from typing import Final, Self, cast
 import aiomqtt
 import structlog
 
-from meters.mqtt.arrivals import Arrivals
+from meters.floor.broker_address import BrokerAddress
+from meters.logs.throttled import Seldom
 from meters.mqtt.buffered_socket import BufferedSocket
+from meters.mqtt.incoming import Arrivals
 from meters.mqtt.packets import PACKET_IDS, publish_packet, text
-from meters.wire.address import BrokerAddress
 from meters.wire.broker_client import BrokerClient
-from meters.wire.seldom import Seldom
 
 log = structlog.get_logger()
 

@@ -4,15 +4,16 @@ from collections.abc import Collection, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bonus.display import hand_words, item_words, money, wager_text
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.asks import confirmed_by
-from meters.desk.rows import ActRow
-from meters.reports.days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
+from meters.floor.floor_file import Link, Meter
+from meters.floor_api.types import ActRow
+from meters.reports.document import Column, Section, numbers
 from meters.reports.flows import CLAIMS, ENVY, Flow, Pot
-from meters.reports.paper import Column, Section, numbers
-from meters.reports.words import (
+from meters.reports.formatting import (
     FLOW_WORDS,
     NOTHING,
     count,
@@ -21,8 +22,7 @@ from meters.reports.words import (
     moved_money,
     short_moment,
 )
-from meters.wire.floor import Link, Meter
-from meters.wire.pages.words import hand_words, item_words, money, wager_text
+from meters.reports.gaming_days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
 
 _METER_FLOWS: Final = (
     Flow.CONTRIBUTIONS, Flow.VOIDED, Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE,

@@ -10,16 +10,16 @@ import msgspec
 import typer
 
 from bonus.errors import UserError
-from bonus.terminal import print_error, print_json, print_text
-from meters.progress import progress_bar
-from meters.reports.figures import Figure, csv_text
-from meters.reports.pages import Format
-from meters.reports.paper import Paper
+from meters.floor.floor_file import Floor, Link
+from meters.reports.document import Paper
+from meters.reports.ledger_scan import Choose, Survey, survey
 from meters.reports.pdf import report_pdf
-from meters.reports.survey import Choose, Survey, survey
+from meters.reports.pdf_pages import Format
+from meters.reports.rows import Figure, csv_text
 from meters.reports.terminal import print_paper
+from meters.terminal.printing import print_error, print_json, print_text
+from meters.terminal.progress import progress_bar
 from meters.wire.clock import now
-from meters.wire.floor import Floor, Link
 
 _STDOUT: Final = "-"
 

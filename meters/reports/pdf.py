@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from meters.reports.pages import Format, Pages
-from meters.reports.paper import NONE, Column, Fact, Paper, Part, Row, Section
-from meters.web.slip_sheet import HUSH, INK, width_of, wrapped
+from meters.reports.document import NONE, Column, Fact, Paper, Part, Row, Section
+from meters.reports.pdf_pages import Format, Pages
+from meters.web.slips.sheet import HUSH, INK, width_of, wrapped
 
 _CELL: Final = 7.4
 _GAP: Final = 5.0

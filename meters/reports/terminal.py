@@ -7,9 +7,9 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from bonus.console import PlainConsole
 from bonus.printable import escape_unprintable
-from meters.reports.paper import NONE, Fact, Paper, Section
+from meters.reports.document import NONE, Fact, Paper, Section
+from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
 """How wide lists are where no terminal says how wide it is, so that figures stay whole."""

@@ -5,8 +5,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from meters.archive.days import Archive
-from meters.books.carried import EMPTY, Carried
+from meters.archive.archive_days import Archive
+from meters.books.checkpoint import EMPTY, Carried
 
 Entry = tuple[int, Mapping[str, bytes]]
 

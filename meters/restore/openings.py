@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
-from meters.books.carried import Carried
-from meters.books.keys import LinkKeys
-from meters.books.restorings import VERSIONS_RAISED
-from meters.restore.image import Image, Row
+from meters.books.checkpoint import Carried
+from meters.books.restore_entries import VERSIONS_RAISED
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.store_snapshot import Image, Row
 
 _RESTORED_MOST: Final = 1_000
 """So often a link may have been restored before, each time with its meters' versions raised."""

@@ -18,26 +18,26 @@ import msgspec
 from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
-from meters.books.carried import ARCHIVED, EMPTY, Carried
+from meters.books.approved_configuration import filed_terms
 from meters.books.chain import CHAIN
+from meters.books.checkpoint import ARCHIVED, EMPTY, Carried
 from meters.books.dealt import dealt_digest, dealt_field, dealt_place
 from meters.books.entered import is_act
 from meters.books.expected import Held, HeldEnvy, Transfer, envy_of_result
-from meters.books.filed import filed_terms
-from meters.books.keys import LinkKeys
 from meters.books.ledger import Replay
-from meters.books.outages import OUTAGE
-from meters.books.restorings import RESTORING
+from meters.books.outage_entries import OUTAGE
+from meters.books.restore_entries import RESTORING
+from meters.books.schema import FIELD, SCHEMA
 from meters.books.terms import terms_digest
-from meters.desk.acts import Switched
-from meters.desk.claim_rows import Decision
+from meters.claims.claim_rows import Decision
+from meters.floor.floor_file import Link
+from meters.floor.gaming_day import GamingDays
 from meters.intake.result_work import Records
-from meters.restore.claims import ClaimImage
-from meters.restore.image import Image, Row
-from meters.restore.tables import TableImage
-from meters.schema import FIELD, SCHEMA
-from meters.wire.floor import Link
-from meters.wire.gaming_day import GamingDays
+from meters.links.acts import Switched
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.restored_claims import ClaimImage
+from meters.restore.restored_tables import TableImage
+from meters.restore.store_snapshot import Image, Row
 from meters.wire.holds import holds_table
 from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
 

@@ -11,28 +11,28 @@ from typing import Final
 import typer
 from rich.progress import TaskID
 
-from bonus.console import PlainConsole
 from bonus.errors import UserError
 from meters.books.mark import LedgerMark
-from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore, TermsError
-from meters.failover.shards import AnyRedis, every_redis
-from meters.opened_store import is_opened, may_be_opened, never_opened
-from meters.progress import progress_bar
-from meters.redis_connection import open_redis
+from meters.floor.floor_file import Floor, Link
+from meters.redis_client.connect import open_redis
+from meters.redis_client.health import redis_problem
+from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.errors import RestoreError
-from meters.restore.heard import heard_services
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
+from meters.restore.link_restore import Advance, LinkRestoring
 from meters.restore.outboxes import read_outboxes
-from meters.restore.report import (
+from meters.restore.output import (
     plain_console,
     tell_found,
     tell_missing,
     tell_plan,
     tell_restored,
 )
-from meters.restore.restoring import Advance, LinkRestoring
-from meters.wire.floor import Floor, Link
+from meters.restore.service_probe import heard_services
+from meters.selfcheck.opened_store import is_opened, may_be_opened, never_opened
+from meters.terminal.console import PlainConsole
+from meters.terminal.progress import progress_bar
 
 _TABLES: Final = "tables"
 """Where the agents of a machine keep their outboxes, under the data directory."""

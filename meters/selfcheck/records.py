@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from meters.archive.days import Archive
-from meters.archive.soundness import look_at_archive
-from meters.audit_notes import (
+from meters.archive.archive_days import Archive
+from meters.archive.integrity import look_at_archive
+from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,
@@ -16,10 +16,10 @@ from meters.audit_notes import (
     read_note,
 )
 from meters.books.store import LinkStore
-from meters.failover.shards import AnyRedis
-from meters.metrics.running import BACKUP_NOTE
-from meters.selfcheck.checks import Check
-from meters.wire.floor import Floor
+from meters.floor.floor_file import Floor
+from meters.metrics.process_metrics import BACKUP_NOTE
+from meters.redis_client.shards import AnyRedis
+from meters.selfcheck.check_result import Check
 
 _NEVER = "never noted here"
 

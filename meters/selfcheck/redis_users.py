@@ -5,9 +5,9 @@ from typing import Final
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
-from meters.failover.shards import AnyRedis, redis_of
-from meters.people.keys import PEOPLE_TAG, PeopleKeys
-from meters.selfcheck.checks import Check
+from meters.redis_client.shards import AnyRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.selfcheck.check_result import Check
 
 _WHAT: Final = "users at redis"
 _OTHER_LIST: Final = (

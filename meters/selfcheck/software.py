@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from meters.selfcheck.checks import Check
+from meters.selfcheck.check_result import Check
 from meters.selfcheck.compiled import is_of_its_source
 
 _ROOMS: Final = ("bonus", "meters", "controllers")

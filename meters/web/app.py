@@ -10,12 +10,15 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
-from meters.board import Board, BoardFullError
-from meters.desk.doors import AskDesk, Changes, ClaimDesk, DeskError, Health, LinkDesk
+from meters.displays.display_state import Board, BoardFullError
+from meters.floor.floor_file import Floor
+from meters.floor_api.protocols import AskDesk, Changes, ClaimDesk, DeskError, Health, LinkDesk
+from meters.http.bodies import check_body
+from meters.http.static_files import SHARED, Assets, asset_route
 from meters.metrics import Metrics
-from meters.people.errors import PeopleError
-from meters.people.log import LogSeal
-from meters.people.people import People
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.operators_log import LogSeal
 from meters.web.api.asks import ask_routes
 from meters.web.api.changes import change_routes
 from meters.web.api.claims import claim_routes
@@ -24,7 +27,6 @@ from meters.web.api.links import link_routes
 from meters.web.api.meters import meter_routes
 from meters.web.api.signing import signing_routes
 from meters.web.api.users import user_routes
-from meters.web.dress import dressed
 from meters.web.errors import (
     RefusedError,
     on_deep_nesting,
@@ -35,13 +37,11 @@ from meters.web.errors import (
     on_people_error,
     on_refusal,
 )
-from meters.web.floor_page import floor_page_route
-from meters.web.pays_page import pays_page_route
+from meters.web.floor.page import floor_page_route
+from meters.web.paytable.page import pays_page_route
 from meters.web.security import COOKIE, for_anybody, gate
-from meters.web.signage import page_routes
-from meters.wire.floor import Floor
-from meters.wire.pages.bodies import check_body
-from meters.wire.pages.files import SHARED, Assets, asset_route
+from meters.web.signage.page import page_routes
+from meters.web.theme import dressed
 
 _BODY_BYTES_MAX: Final = 16_384
 

@@ -12,10 +12,10 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
-from meters.board import BoardFullError
-from meters.desk.doors import DeskError
-from meters.people.errors import PeopleError
-from meters.people.sessions import SignedIn
+from meters.displays.display_state import BoardFullError
+from meters.floor_api.protocols import DeskError
+from meters.users.errors import PeopleError
+from meters.users.sessions import SignedIn
 
 WebRequest = Request[object, object, State]
 StaffRequest = Request[SignedIn, object, State]

@@ -12,10 +12,10 @@ from litestar.datastructures import Address, Headers, State
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
-from meters.people.people import People
-from meters.people.roles import Right, in_words, roles_in_words
-from meters.people.sessions import SignedIn
-from meters.people.tries import Caller
+from meters.users.directory import People
+from meters.users.roles import Right, in_words, roles_in_words
+from meters.users.sessions import SignedIn
+from meters.users.sign_in_attempts import Caller
 from meters.web.errors import RefusedError
 
 Connection = ASGIConnection[BaseRouteHandler, object, object, State]

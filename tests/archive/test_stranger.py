@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver
-from meters.archive.days import Archive
 from tests.model.conftest import pit_redis, pit_server  # noqa: F401  (fixtures)
 from tests.model.days import Days
 from tests.model.pit import Pit

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from bonus.errors import UserError
-from bonus.signals import hear_signals
-from bonus.terminal import print_defect, print_error
-from meters.wire.stop_signals import run_until_stopped
+from meters.process.signals import hear_signals
+from meters.process.stop_signals import run_until_stopped
+from meters.terminal.printing import print_defect, print_error
 from tests.bench.rules import measure_rules
 from tests.bench.run import QUICK, Plan, run_bench, write_report
 from tests.bench.sizing import course

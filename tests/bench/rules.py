@@ -13,20 +13,20 @@ from typing import Final
 import msgspec
 
 from bonus.cards import DECK, card_name
-from bonus.console import PlainConsole
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
+from bonus.law.chapter_file import Chapter
 from bonus.law.choices import offered
-from bonus.law.parts import Chapter
 from bonus.settling.settle import settle_lines
 from bonus.settling.table_rules import table_rules
-from bonus.terminal import print_json
 from bonus.wagers import meter_fed_by
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_json
 
 _SEED: Final = 649
 _ROUNDS: Final = 1_000
 _ODDS_WITHIN_S: Final = 900.0
-_PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+_PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; run()")
 _KIB_PER_MIB: Final = 1024
 _METER_CENTS: Final = {"wager": 100, "amount": 1_234_567}
 

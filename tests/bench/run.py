@@ -8,9 +8,9 @@ from typing import Final, TypeVar
 import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bonus.console import PlainConsole
 from bonus.errors import UserError
-from bonus.terminal import print_json
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_json
 from tests.bench.machine import this_machine
 from tests.bench.orders import (
     Finding,

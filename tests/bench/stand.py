@@ -23,7 +23,7 @@ from tests.bench.parts import Part, free_port, part
 
 _PORT_TRIES: Final = 3
 _READY_WITHIN_S: Final = 240.0
-PITLINK: Final = (sys.executable, "-P", "-c", "from bonus.main import run; run()")
+PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; run()")
 
 
 class AuditResult(msgspec.Struct, frozen=True):

@@ -9,9 +9,9 @@ import pytest
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import MeterKind
-from meters.known import known_tables
+from meters.floor.floor_file import parse_floor
+from meters.intake.table_catalog import known_tables
 from meters.wire import topics
-from meters.wire.floor import parse_floor
 from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
 from tests.bench.books import Tally
 from tests.bench.events import EventWriter

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from bonus.wagers import MeterKind
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
 from meters.wire.messages import TABLE_EVENT, Result, Wagers
 from tests.bench.events import EventWriter
 from tests.bench.floor import FloorParts, bare_floor_text

@@ -15,8 +15,8 @@ from typing import Final, Self
 import httpx
 import redis
 
-from controllers.table import Layout
-from meters.wire.floor import read_floor
+from controllers.table.state import Layout
+from meters.floor.floor_file import read_floor
 from tests.chaos.accounts import Accounts, hold_together
 from tests.chaos.copies import Replies
 from tests.chaos.floor import TERMS, tables_of, write_floor

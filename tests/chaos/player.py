@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import UNSET
 
 from bonus.settling.lines import Line
-from controllers.bots import DealerBot
-from controllers.events import (
+from controllers.bots.bots import DealerBot
+from controllers.table.device_events import (
     Answer,
     BettingLocked,
     DeviceEvent,
@@ -25,7 +25,7 @@ from controllers.events import (
     decode_answer,
     encode_event,
 )
-from controllers.table import Layout
+from controllers.table.state import Layout
 from meters.wire.messages import ClaimOpened
 from tests.chaos.parts import rest
 from tests.processes import pitlink_command

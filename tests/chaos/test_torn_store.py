@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-import meters.auditing
-import meters.link
+import meters.service.ledger_auditing
+import meters.service.link
 from meters.books.mark import LedgerMark
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import running
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.usefixtures("soon")
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
-    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from controllers.agent import Agent
+from controllers.agent.agent import Agent
 from tests.controllers.scripted import ScriptedService, live_agent, running
 from tests.servers import Mosquitto
 

@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from bonus.settling.lines import Line
-from controllers.events import Answer, Refusal, parse_event
-from controllers.play import Stamp, play
-from controllers.reckoning import absorb
-from controllers.table import Layout, TableState
-from meters.wire.floor import Link, Table, parse_floor
+from controllers.table.device_events import Answer, Refusal, parse_event
+from controllers.table.replies import absorb
+from controllers.table.state import Layout, TableState
+from controllers.table.transitions import Stamp, play
+from meters.floor.floor_file import Link, Table, parse_floor
 from meters.wire.messages import ClaimOpened, MoneyEvent, Reply
 
 FLOOR: Final = """

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import aiomqtt
 import msgspec
 
-from controllers.agent import Agent
-from controllers.courier import Timing
-from controllers.events import Answer
+from controllers.agent.agent import Agent
+from controllers.agent.delivery import Timing
+from controllers.table.device_events import Answer
 from meters.wire import topics
 from tests.controllers.floors import line_of, link_and_table
 from tests.servers import eventually_async

@@ -9,13 +9,13 @@ from typing import Final
 import aiomqtt
 import pytest
 
-from controllers.agent import Agent
-from controllers.courier import Courier
-from controllers.outbox import OutboxError
-from controllers.panel.settlement import held_views
-from controllers.table import Phase
+from controllers.agent.agent import Agent
+from controllers.agent.delivery import Courier
+from controllers.agent.outbox import OutboxError
+from controllers.panel.settlement_view import held_views
+from controllers.table.state import Phase
+from meters.floor.broker_address import embedded_broker_url, parse_broker_url
 from meters.wire import topics
-from meters.wire.address import embedded_broker_url, parse_broker_url
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import (
     LINK,

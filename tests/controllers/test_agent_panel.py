@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from controllers.agent import Agent
-from controllers.table import Phase
+from controllers.agent.agent import Agent
+from controllers.table.state import Phase
 from meters.wire.messages import Jackpot
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from controllers.agent import Agent
-from controllers.events import Answer
-from controllers.panel.touch import Touch
-from controllers.table import Phase
+from controllers.agent.agent import Agent
+from controllers.panel.touches import Touch
+from controllers.table.device_events import Answer
+from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply
 from tests.controllers.floors import HandTable, line_of
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all

@@ -9,11 +9,11 @@ import pytest
 from bonus.cards import DECK, card_name, parse_card
 from bonus.hands import three_card_strength
 from bonus.wagers import Wager
-from controllers.bots import DealerBot, RoundPlayed
-from controllers.dealer import JACKPOTS, Jackpot, deal, shuffle, stack
-from controllers.events import encode_event
-from controllers.strategy import plays
-from controllers.table import Phase
+from controllers.bots.bots import DealerBot, RoundPlayed
+from controllers.bots.dealer import JACKPOTS, Jackpot, deal, shuffle, stack
+from controllers.bots.strategy import plays
+from controllers.table.device_events import encode_event
+from controllers.table.state import Phase
 from meters.wire.messages import Result, Void, Wagers
 from tests.controllers.floors import HandTable
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bonus.errors import UserError
-from meters.wire.address import parse_broker_url
+from meters.floor.broker_address import parse_broker_url
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import ScriptedService, running
 from tests.servers import Mosquitto, eventually_async, pitlink_command, run_pitlink

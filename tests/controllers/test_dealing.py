@@ -2,8 +2,8 @@
 
 import pytest
 
-from controllers.events import Refusal
-from controllers.table import Phase
+from controllers.table.device_events import Refusal
+from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Result
 from tests.controllers.floors import HandTable
 

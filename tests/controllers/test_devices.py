@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from controllers.devices import answer_lines, read_lines
-from controllers.events import LINE_BYTES_MAX, Answer
+from controllers.agent.devices import answer_lines, read_lines
+from controllers.table.device_events import LINE_BYTES_MAX, Answer
 from tests.servers import eventually_async
 
 

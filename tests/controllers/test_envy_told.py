@@ -4,11 +4,11 @@ import pytest
 
 from bonus.settling.lines import Item, Line
 from bonus.wagers import PaidFrom
-from controllers.events import Refusal
-from controllers.line_states import line_state
-from controllers.put_away import go_on, hear_envy
-from controllers.reckoning import decide
-from controllers.table import Settled, TableState
+from controllers.table.device_events import Refusal
+from controllers.table.line_states import line_state
+from controllers.table.pending_claims import go_on, hear_envy
+from controllers.table.replies import decide
+from controllers.table.state import Settled, TableState
 from meters.wire.messages import ClaimOpened, Jackpot
 from tests.controllers.test_reckoning import settled, won
 

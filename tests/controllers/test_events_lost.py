@@ -1,6 +1,6 @@
 """A table whose service lost what it had answered: it notices, says so, and takes nothing."""
 
-from controllers.agent import Agent
+from controllers.agent.agent import Agent
 from tests.controllers.scripted import (
     ScriptedService,
     code_of,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from controllers.agent import Agent
-from controllers.outbox import Outbox, OutboxError
+from controllers.agent.agent import Agent
+from controllers.agent.outbox import Outbox, OutboxError
 from tests.controllers.scripted import (
     SWIFT,
     ScriptedService,

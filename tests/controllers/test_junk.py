@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from controllers.agent import Agent
-from controllers.outbox import Outbox, OutboxError, Place
+from controllers.agent.agent import Agent
+from controllers.agent.outbox import Outbox, OutboxError, Place
 from meters.wire import topics
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import LINK, TABLE, ScriptedService, live_agent, running, say_all

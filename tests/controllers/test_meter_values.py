@@ -1,6 +1,6 @@
 """What a table's meters hold, as it comes in: late, twice, and of others."""
 
-from controllers.meter_values import DOUBT_AFTER_S, MeterValues
+from controllers.agent.meter_values import DOUBT_AFTER_S, MeterValues
 from meters.wire.messages import MeterValue
 
 

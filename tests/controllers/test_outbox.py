@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controllers.outbox import Outbox, OutboxError, Place, Sent
+from controllers.agent.outbox import Outbox, OutboxError, Place, Sent
 from tests.servers import eventually
 
 STATE, LINE, ANSWER = (
@@ -80,7 +80,7 @@ def test_the_state_between_events_is_kept(path: Path) -> None:
 def test_a_second_agent_on_the_same_outbox_is_refused(path: Path) -> None:
     script = (
         "import sys, pathlib\n"
-        "from controllers.outbox import Outbox, OutboxError\n"
+        "from controllers.agent.outbox import Outbox, OutboxError\n"
         "try:\n"
         "    Outbox.open(pathlib.Path(sys.argv[1]), 'one', 'T-1')\n"
         "except OutboxError as error:\n"
@@ -99,7 +99,7 @@ def test_a_second_agent_on_the_same_outbox_is_refused(path: Path) -> None:
 def test_an_event_outlives_a_killed_writer(path: Path) -> None:
     script = (
         "import sys, pathlib, time\n"
-        "from controllers.outbox import Outbox, Place\n"
+        "from controllers.agent.outbox import Outbox, Place\n"
         "outbox = Outbox.open(pathlib.Path(sys.argv[1]), 'one', 'T-1')\n"
         "for seq in range(1, 6):\n"
         "    outbox.write_event(seq, b'event %d' % seq, b'{}', b'line')\n"

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from controllers.events import Refusal, encode_answer, parse_event
-from controllers.table import Phase
+from controllers.table.device_events import Refusal, encode_answer, parse_event
+from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply, Result, Void, Wagers
 from tests.controllers.floors import HandTable
 

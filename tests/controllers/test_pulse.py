@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.pulse import Pulse
+from controllers.agent.heartbeat import Pulse
 from meters.wire.messages import ControllerBeat
 
 

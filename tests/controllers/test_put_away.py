@@ -4,10 +4,10 @@ import pytest
 
 from bonus.settling.lines import Item, Line
 from bonus.wagers import PaidFrom
-from controllers.line_states import due_lines, open_lines
-from controllers.put_away import WAITING_MAX
-from controllers.reckoning import decide, reconcile
-from controllers.table import Phase, Returned, Settled, TableState
+from controllers.table.line_states import due_lines, open_lines
+from controllers.table.pending_claims import WAITING_MAX
+from controllers.table.replies import decide, reconcile
+from controllers.table.state import Phase, Returned, Settled, TableState
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_reckoning import won

@@ -5,9 +5,9 @@ from msgspec import structs
 
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
-from controllers.panel.settlement import held_views
-from controllers.reckoning import Standing, compare, decide, reconcile
-from controllers.table import Decision, Phase, Returned, Settled, TableState
+from controllers.panel.settlement_view import held_views
+from controllers.table.replies import Standing, compare, decide, reconcile
+from controllers.table.state import Decision, Phase, Returned, Settled, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 

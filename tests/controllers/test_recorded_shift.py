@@ -6,11 +6,11 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controllers.events import parse_event
-from controllers.play import Stamp, play
-from controllers.reckoning import absorb
-from controllers.table import Layout, Phase, TableState
-from meters.wire.floor import read_floor
+from controllers.table.device_events import parse_event
+from controllers.table.replies import absorb
+from controllers.table.state import Layout, Phase, TableState
+from controllers.table.transitions import Stamp, play
+from meters.floor.floor_file import read_floor
 from meters.wire.messages import MoneyEvent, Result, Void, Wagers
 from tests.controllers.floors import accepted
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controllers.bots import RoundPlayed, run_bot
-from controllers.table import Phase
+from controllers.bots.bots import RoundPlayed, run_bot
+from controllers.table.state import Phase
 from tests.controllers.scripted import ScriptedService, live_agent, running, say_all
 from tests.servers import Mosquitto, eventually_async
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from bonus.settling.settle import settle_line
-from controllers.reckoning import reconcile
-from controllers.table import TableState
+from controllers.table.replies import reconcile
+from controllers.table.state import TableState
 from meters.wire.messages import ErrorDetail, Result, Wagers
 from tests.controllers.floors import HandTable
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from meters.embedded.keeper import KEEPER_LOCK, try_lock
-from meters.wire.demonstration import PIN
+from meters.embedded.supervisor import KEEPER_LOCK, try_lock
+from meters.floor.demonstration import PIN
 from tests.processes import Pitlink, run_pitlink
 from tests.staff import Colleague
 from tests.waiting import LONG_S, eventually, free_port

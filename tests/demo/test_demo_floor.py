@@ -7,12 +7,12 @@ import pytest
 from rich.console import Console
 
 from bonus.errors import UserError
-from controllers.demo.books import Books
 from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
 from controllers.demo.report import dollars, exact_dollars, progress_line, show_summary
 from controllers.demo.run import DemoOptions
 from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
-from meters.wire.floor import parse_floor, read_floor
+from controllers.demo.table_books import Books
+from meters.floor.floor_file import parse_floor, read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}
 

@@ -18,9 +18,9 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from bonus.errors import UserError
-from meters.embedded.keeper import KEEPER_LOCK, try_lock
-from meters.embedded.parts import embedded_broker, embedded_redis
-from meters.wire.address import BROKER_URL_FILE
+from meters.embedded.servers import embedded_broker, embedded_redis
+from meters.embedded.supervisor import KEEPER_LOCK, try_lock
+from meters.floor.broker_address import BROKER_URL_FILE
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require
 
 
@@ -56,7 +56,7 @@ def user_process(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from meters.embedded.parts import embedded_broker, embedded_redis\n"
+        "from meters.embedded.servers import embedded_broker, embedded_redis\n"
         "async def main(data):\n"
         "    async with embedded_redis(data), embedded_broker(data):\n"
         "        print('ready', flush=True)\n"

@@ -6,11 +6,11 @@ from typing import cast
 
 from structlog.testing import capture_logs
 
-from meters.desk.asks import AsksDesk
-from meters.desk.claims import ClaimsDesk
-from meters.desk.doors import DeskError
-from meters.desk.rows import AskRow, ClaimRow
-from meters.desk.simulated import validate_what_waits
+from meters.claims.asks import AsksDesk
+from meters.claims.claims import ClaimsDesk
+from meters.claims.simulated_floorperson import validate_what_waits
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import AskRow, ClaimRow
 
 OFTEN = 12
 

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 from typer.testing import CliRunner
 
-from bonus.main import command_line
+from meters.cli.main import command_line
 from tests.deploy.tree import DEPLOY, ROOT, typed_in_containers, typed_in_text
 
 TEXTS: Final = (

@@ -10,7 +10,7 @@ import compose_spec
 import pytest
 import yaml
 
-from meters.wire.floor import read_floor
+from meters.floor.floor_file import read_floor
 from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
 
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from controllers.outbox import Outbox
+from controllers.agent.outbox import Outbox
 from meters.books.mark import LedgerMark
-from meters.wire.private_files import make_private_directory, write_private_file
+from meters.process.private_files import make_private_directory, write_private_file
 from tests.deploy.tree import DEPLOY
 from tests.processes import pitlink_command
 from tests.servers import require
@@ -55,7 +55,7 @@ def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
 
 
 def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
-    look = "import sys, resource; from bonus.main import run; sys.argv = ['pitlink', '--version']\n"
+    look = "import sys, resource; from meters.cli.main import run; sys.argv = ['pitlink', '--version']\n"
     look += "try: run()\nfinally: print(resource.getrlimit(resource.RLIMIT_CORE))"
     done = subprocess.run(
         ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *python("-c", look)],

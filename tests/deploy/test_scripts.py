@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 import redis
 
-from controllers.outbox import Outbox
-from meters.metrics.running import BACKUP_NOTE
+from controllers.agent.outbox import Outbox
+from meters.metrics.process_metrics import BACKUP_NOTE
 from tests.deploy.tree import DEPLOY
 from tests.keys.floor import write_floor
 from tests.servers import RedisServer, run_pitlink

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from meters.daily import DAILY_AUDIT_NOTE, done_since_close
-from meters.wire.facility import Facility
-from meters.wire.gaming_day import GamingDays
+from meters.cli.daily import DAILY_AUDIT_NOTE, done_since_close
+from meters.floor.facility import Facility
+from meters.floor.gaming_day import GamingDays
 from tests.deploy.tree import DEPLOY, containers, manifests, typed_in_text
 from tests.mqtt.stand import Stand
 from tests.servers import require, run_pitlink

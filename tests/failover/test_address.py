@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from bonus.errors import UserError
-from meters.keys.outlook import look_at_ways
-from meters.wire.facility import Service
-from meters.wire.floor import FloorError, read_floor
-from meters.wire.redis_address import Place, hosts_of, parse_replicated
+from meters.floor.facility import Service
+from meters.floor.floor_file import FloorError, read_floor
+from meters.floor.redis_address import Place, hosts_of, parse_replicated
+from meters.keys.key_expiry import look_at_ways
 from tests.mqtt.floors import floor_text
 
 SENTINELS = "redis+sentinel://a:26379,b/pitlink"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from meters.failover.shards import redis_of
-from meters.redis_connection import open_redis
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.shards import redis_of
 from tests.mqtt.floors import floor_text
 from tests.servers import RedisServer
 

@@ -12,12 +12,12 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
-from meters.books.redis_health import redis_problem
 from meters.books.store import LinkStore
-from meters.failover.replicated import NotOnReplicasError, ReplicatedRedis
-from meters.failover.shards import redis_of
-from meters.redis_connection import open_redis
-from meters.wire.floor import Floor, read_floor
+from meters.floor.floor_file import Floor, read_floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.health import redis_problem
+from meters.redis_client.replicated import NotOnReplicasError, ReplicatedRedis
+from meters.redis_client.shards import redis_of
 from tests.failover.servers import Watched
 from tests.mqtt.floors import floor_text
 from tests.servers import eventually_async

@@ -1,9 +1,9 @@
 """Payout slips in a Redis Cluster, where links and reservations are in different slots."""
 
 from meters.books.slips import SLIPS_KEY, SLIPS_TAG
-from meters.failover.shards import ShardedRedis
-from meters.redis_connection import open_redis
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.shards import ShardedRedis
 from tests.failover.servers import Cluster
 from tests.model.pit import FLOOR
 from tests.model.test_slips import CLAIM, OTHER, SECOND, Facility

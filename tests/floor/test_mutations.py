@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from meters.wire.floor import FloorError, parse_floor
-from meters.wire.places import Places
+from meters.floor.floor_file import FloorError, parse_floor
+from meters.floor.source_lines import Places
 from tests.floor.example import FLOOR, SHIPPED
 
 TEXTS: Final = (FLOOR, SHIPPED.read_text())

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bonus.errors import UserError
-from meters.wire.floor import read_floor
+from meters.floor.floor_file import read_floor
 from tests.servers import Pitlink, free_port, run_pitlink
 
 PIN = "314159"

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from bonus.errors import UserError
-from meters.wire.address import parse_broker_url
-from meters.wire.floor import FloorError, parse_floor, read_floor
+from meters.floor.broker_address import parse_broker_url
+from meters.floor.floor_file import FloorError, parse_floor, read_floor
 from tests.floor.example import FLOOR
 
 

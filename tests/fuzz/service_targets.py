@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-from meters.intake.judge import judge_result, judge_wagers
-from meters.intake.reading import read_event
-from meters.intake.refusals import Refusal, refused
+from meters.books.refusals import Refusal, refused
+from meters.floor.floor_file import parse_floor
+from meters.intake.decoding import read_event
 from meters.intake.result_work import OpenRound
-from meters.known import KnownTable, known_tables
-from meters.wire.floor import parse_floor
+from meters.intake.table_catalog import KnownTable, known_tables
+from meters.intake.validation import judge_result, judge_wagers
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,

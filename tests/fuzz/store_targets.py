@@ -13,18 +13,18 @@ from typing import Final
 import msgspec
 from redis.asyncio import Redis
 
-from controllers.clerk import Clerk
-from controllers.courier import Delivered
-from controllers.outbox import Outbox, OutboxError
-from controllers.table import Layout, TableState
+from controllers.agent.delivery import Delivered
+from controllers.agent.outbox import Outbox, OutboxError
+from controllers.agent.table_writer import Clerk
+from controllers.table.state import Layout, TableState
 from meters.books.audit import LinkAudit
-from meters.books.standing import Snapshot
+from meters.books.link_state import Snapshot
 from meters.books.store import LinkStore
+from meters.floor.floor_file import parse_floor
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.reading import read_event
-from meters.known import KnownTable, known_tables
+from meters.intake.decoding import read_event
+from meters.intake.table_catalog import KnownTable, known_tables
 from meters.metrics import Metrics
-from meters.wire.floor import parse_floor
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table

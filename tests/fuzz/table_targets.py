@@ -10,12 +10,18 @@ from typing import Final
 
 import msgspec
 
-from controllers.courier import Courier, Delivered, Timing, _UnderWay, encode_money_event
-from controllers.events import Refusal, decode_answer, encode_answer, parse_event, refused
-from controllers.panel.look import look
-from controllers.play import Stamp, Step, play
-from controllers.reckoning import absorb, compare, decide, reconcile
-from controllers.table import Layout, TableState
+from controllers.agent.delivery import Courier, Delivered, Timing, _UnderWay, encode_money_event
+from controllers.panel.table_view import look
+from controllers.table.device_events import (
+    Refusal,
+    decode_answer,
+    encode_answer,
+    parse_event,
+    refused,
+)
+from controllers.table.replies import absorb, compare, decide, reconcile
+from controllers.table.state import Layout, TableState
+from controllers.table.transitions import Stamp, Step, play
 from meters.wire import topics
 from meters.wire.messages import (
     TABLE_EVENT,

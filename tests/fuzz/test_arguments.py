@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bonus.errors import UserError
-from bonus.main import command_line
+from meters.cli.main import command_line
 
 COMMANDS: Final = (
     *(each.name for each in entry_points(group="pitlink.commands")),

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import meters.books.store
-from meters.books.lua import load_script
+from meters.books.script_loader import load_script
 from tests.fuzz.junk import mutated
 from tests.fuzz.run import TARGETS, FoundError, fuzz, input_of, shares
 from tests.fuzz.service_targets import EVENTS, check_event, check_status, check_topic

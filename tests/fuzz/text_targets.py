@@ -15,17 +15,17 @@ from redis.asyncio import BlockingConnectionPool
 from bonus.cards import card_name, parse_card
 from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
-from controllers.table import Layout
-from meters.known import known_tables
-from meters.people.errors import PeopleError
-from meters.people.names import clean_name, fold_name
-from meters.people.pins import check_pin
-from meters.web.logo import read_logo
-from meters.wire.address import parse_broker_url
-from meters.wire.floor import FloorError, read_floor
-from meters.wire.look import Look
-from meters.wire.parts import is_broker, is_listening_address, is_redis, redis_mistake
-from meters.wire.redis_address import is_replicated, parse_replicated, with_one_host
+from controllers.table.state import Layout
+from meters.floor.address_checks import is_broker, is_listening_address, is_redis, redis_mistake
+from meters.floor.branding import Look
+from meters.floor.broker_address import parse_broker_url
+from meters.floor.floor_file import FloorError, read_floor
+from meters.floor.logo import read_logo
+from meters.floor.redis_address import is_replicated, parse_replicated, with_one_host
+from meters.intake.table_catalog import known_tables
+from meters.users.errors import PeopleError
+from meters.users.names import clean_name, fold_name
+from meters.users.pins import check_pin
 from tests.floor.example import FLOOR, SHIPPED
 from tests.fuzz.junk import mutated
 from tests.fuzz.target import CODE, Check, Target, plain, pure

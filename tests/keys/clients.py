@@ -13,8 +13,8 @@ from typing import Final
 
 import aiomqtt
 
-from meters.wire.bundle import TlsFiles
-from meters.wire.parties import Party
+from meters.floor.identities import Party
+from meters.floor.key_bundle import TlsFiles
 from tests.keys.servers import OBSERVER, SecuredMosquitto
 
 WITHIN_S: Final = 30.0

@@ -13,14 +13,14 @@ from typing import Final
 import aiomqtt
 import pytest
 
+from meters.floor.credentials import broker_address
+from meters.floor.facility import Service
+from meters.floor.floor_file import read_floor
+from meters.floor.identities import CHECK, DISPLAY, Party, service_party, table_party
 from meters.keys.authority import Authority
-from meters.mqtt import arrivals
+from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
-from meters.selfcheck.parts import broker_check
-from meters.wire.credentials import broker_address
-from meters.wire.facility import Service
-from meters.wire.floor import read_floor
-from meters.wire.parties import CHECK, DISPLAY, Party, service_party, table_party
+from meters.selfcheck.servers import broker_check
 from tests.keys.clients import (
     Ears,
     believing,

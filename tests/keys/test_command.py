@@ -12,15 +12,15 @@ import pytest
 from cryptography import x509
 
 from bonus.errors import UserError
+from meters.floor.credentials import broker_address
+from meters.floor.facility import Service
+from meters.floor.floor_file import Floor, read_floor
+from meters.floor.identities import service_party
+from meters.floor.worker_bundle import own_party
 from meters.keys import authority
 from meters.keys.holders import holders
+from meters.keys.key_expiry import look_at_keys, look_at_ways
 from meters.keys.keyring import Keyring
-from meters.keys.outlook import look_at_keys, look_at_ways
-from meters.keys.workers import own_party
-from meters.wire.credentials import broker_address
-from meters.wire.facility import Service
-from meters.wire.floor import Floor, read_floor
-from meters.wire.parties import service_party
 from tests.keys.floor import ANOTHER_TABLE, write_floor
 from tests.keys.servers import DEPLOY
 from tests.servers import run_pitlink

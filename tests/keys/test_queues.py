@@ -10,13 +10,13 @@ from typing import Final
 import aiomqtt
 import pytest
 
-from meters.mqtt import arrivals
+from meters.floor.credentials import broker_address
+from meters.floor.facility import Service
+from meters.floor.identities import DISPLAY, Party, service_party, table_party
+from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.packets import remaining_length, text
-from meters.stopping import quiet
-from meters.wire.credentials import broker_address
-from meters.wire.facility import Service
-from meters.wire.parties import DISPLAY, Party, service_party, table_party
+from meters.service.stopping import quiet
 from tests.keys.clients import WITHIN_S, believing, observing
 from tests.keys.servers import SecuredMosquitto
 

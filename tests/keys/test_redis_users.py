@@ -11,23 +11,23 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 
-from meters.books.keys import LinkKeys
 from meters.books.store import LinkStore
-from meters.failover.shards import AnyRedis, ShardedRedis, redis_of
-from meters.keys.outlook import look_at_keys
-from meters.keys.redis_access import people_access
-from meters.people.errors import PeopleError
-from meters.people.keys import PEOPLE_TAG, PeopleKeys
-from meters.people.people import People
-from meters.people.pins import generate_pin
-from meters.people.roles import Role
-from meters.people.tries import Caller
-from meters.people.users import Doer
-from meters.redis_connection import open_redis
-from meters.selfcheck.checks import Check
-from meters.selfcheck.parts import store_checks
-from meters.wire.facility import Service
-from meters.wire.floor import Floor, read_floor
+from meters.floor.facility import Service
+from meters.floor.floor_file import Floor, read_floor
+from meters.keys.key_expiry import look_at_keys
+from meters.redis_client.connect import open_redis
+from meters.redis_client.credentials import people_access
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.shards import AnyRedis, ShardedRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.servers import store_checks
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.pins import generate_pin
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
+from meters.users.users import Doer
 from tests.failover.servers import Cluster
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredRedis

@@ -11,12 +11,12 @@ import pytest
 import redis
 
 from bonus.errors import UserError
-from meters.keys.redis_access import redis_access
-from meters.wire.address import parse_broker_url
-from meters.wire.credentials import broker_address
-from meters.wire.facility import Service
-from meters.wire.floor import read_floor
-from meters.wire.parties import table_party
+from meters.floor.broker_address import parse_broker_url
+from meters.floor.credentials import broker_address
+from meters.floor.facility import Service
+from meters.floor.floor_file import read_floor
+from meters.floor.identities import table_party
+from meters.redis_client.credentials import redis_access
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto
 from tests.servers import Pitlink, RedisServer, eventually, free_port, run_pitlink

@@ -11,8 +11,8 @@ import aiomqtt
 import pytest
 
 import meters.wire.broker_client
+from meters.floor.identities import Party, service_party, table_party
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
-from meters.wire.parties import Party, service_party, table_party
 from tests.keys.clients import believing
 from tests.keys.servers import SecuredMosquitto
 from tests.waiting import LONG_S

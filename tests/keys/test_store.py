@@ -14,7 +14,6 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
-from meters.books.keys import LinkKeys
 from meters.books.slips import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.redis_files import (
@@ -24,8 +23,9 @@ from meters.keys.redis_files import (
     RedisPasswords,
     users,
 )
-from meters.people.keys import PeopleKeys
-from meters.people.store import script_text
+from meters.redis_client.link_keys import LinkKeys
+from meters.redis_client.user_keys import PeopleKeys
+from meters.users.store import script_text
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
@@ -325,7 +325,7 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     """Each command of a script or of the service is on the list, and each of the list is used."""
     every = {"auth", "hello", "ping", "select", "client|setname", "evalsha", "script|load"}
     every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
-    books, people = called_by("meters.books"), called_by("meters.people")
+    books, people = called_by("meters.books"), called_by("meters.users")
     for source in Path(str(files("meters"))).rglob("*.py"):
         asked = {name.replace("config_get", "config|get") for name in asked_by(source)}
         if "failover" in source.parts or source.name == "redis_health.py":

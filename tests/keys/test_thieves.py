@@ -20,8 +20,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.event_group import stored_event_group
+from meters.floor.identities import ARCHIVE, CHECK, DISPLAY, Party, service_party, table_party
 from meters.mqtt.packets import remaining_length, text
-from meters.wire.parties import ARCHIVE, CHECK, DISPLAY, Party, service_party, table_party
 from tests.keys.clients import believing, by_certificate
 from tests.keys.floor import write_floor
 from tests.keys.machines import Floor, running

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from bonus.law.chapter import load
-from bonus.law.parts import Cells, Chapter, Table
+from bonus.law.chapter_file import Cells, Chapter, Table
 from tests.law.printed_tables import CHAPTERS, Cell, printed_cells
 
 pytestmark = pytest.mark.section(

@@ -12,8 +12,8 @@ from tests.servers import run_pitlink
 SPEAK: Final = """
 import asyncio, logging, sys, warnings
 import structlog
-from meters.wire.log_options import LogForm, LogLevel
-from meters.wire.logs import log_to_stderr
+from meters.logs.options import LogForm, LogLevel
+from meters.logs.setup import log_to_stderr
 
 form, level = sys.argv[1:]
 log_to_stderr(LogForm(form) if form else None, LogLevel(level))

@@ -6,7 +6,7 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.books.standing import Act, Decided, EnvyAct
+from meters.books.link_state import Act, Decided, EnvyAct
 from meters.books.steps import (
     Answer,
     Contribution,
@@ -22,7 +22,7 @@ from meters.books.steps import (
     Work,
 )
 from meters.books.store import FIXED_KEYS, LinkStore
-from meters.wire.floor import Link, parse_floor
+from meters.floor.floor_file import Link, parse_floor
 
 MAX: Final = 9_007_199_254_740_991
 """What no balance may pass, 2^53 - 1 micros."""

@@ -11,9 +11,9 @@ from typing import cast
 
 import pytest
 
+from meters.books.refusals import refused_by_script
 from meters.books.steps import Answer, Status, Step
 from meters.books.store import REPLIES_KEPT, TermsError
-from meters.intake.refusals import refused_by_script
 from tests.lua.books import (
     BONUS,
     MAX,

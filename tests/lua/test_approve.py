@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from meters.books.approvals import Approval, ApprovalBook, ForgedError
-from meters.books.filed import Filed
+from meters.books.approved_configuration import Filed
 from meters.books.store import BooksError
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
 from tests.lua.books import FLOOR, Books, wagers
 
 FILED = Filed.of(parse_floor(FLOOR), parse_floor(FLOOR).link[0])

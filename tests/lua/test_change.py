@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from meters.books.changes import ChangeBook, NewTerms, Verdict
+from meters.books.link_changes import ChangeBook, NewTerms, Verdict
 from meters.books.store import BooksError, TermsError
 from meters.books.terms import LinkTerms, terms_text
 from tests.lua.books import (

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from meters.books.standing import Act
+from meters.books.link_state import Act
 from meters.books.store import BooksError, TermsError, WrongStateError
 from meters.books.wins import WinIndex
 from tests.lua.books import BONUS, CENT, MAX, METER, Books, odds, result, share, take, total, wagers

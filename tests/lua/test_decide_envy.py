@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from meters.books.standing import Act, EnvyAct
+from meters.books.link_state import Act, EnvyAct
 from meters.books.store import BooksError, TermsError, WrongStateError
 from tests.lua.books import (
     BONUS,

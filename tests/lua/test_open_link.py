@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.lua import load_script
+from meters.books.script_loader import load_script
 from meters.books.store import TermsError
 from meters.books.terms import LinkTerms, terms_text
+from meters.floor.floor_file import Link
 from meters.wire.clock import now_text
-from meters.wire.floor import Link
 from tests.lua.books import BONUS, FLOOR, METER, SEED, Books, link_of, wagers
 
 ONE_METER = FLOOR.replace('"progressive", "five_card_hand_bonus"]', '"progressive"]').replace(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.books.lua
-from meters.books.lua import ScriptError, load_script
+import meters.books.script_loader
+from meters.books.schema import SCHEMA
+from meters.books.script_loader import ScriptError, load_script
 from meters.books.steps import Status
-from meters.schema import SCHEMA
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
@@ -96,7 +96,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
 @pytest.fixture
 def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty directory of scripts that the loader takes for the package's."""
-    monkeypatch.setattr(meters.books.lua, "files", lambda _: tmp_path)
+    monkeypatch.setattr(meters.books.script_loader, "files", lambda _: tmp_path)
     load_script.cache_clear()
     (tmp_path / "scripts" / "includes").mkdir(parents=True)
     yield tmp_path / "scripts"

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from meters.books.changes import ChangeBook
-from meters.books.standing import Closure
+from meters.books.link_changes import ChangeBook
+from meters.books.link_state import Closure
+from meters.books.refusals import refused_by_script
 from meters.books.steps import Status
 from meters.books.store import BooksError, TermsError
-from meters.intake.refusals import refused_by_script
 from tests.lua.books import Books, result, void, wagers
 
 

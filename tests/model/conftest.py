@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.auditing
-import meters.link
+import meters.service.ledger_auditing
+import meters.service.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.servers import RedisServer, eventually_async
@@ -51,10 +51,10 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     A Redis that answers late, as on a machine that is busy, is not one that is gone: that would
     stop the link, and stand in its ledger.
     """
-    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.link, "CHECK_WITHIN_S", 60.0)
-    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.service.link, "CHECK_WITHIN_S", 60.0)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
 
 
 @pytest.fixture(scope="session")

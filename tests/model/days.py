@@ -4,9 +4,9 @@ import asyncio
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from meters.books.readings import READING, Reading, ReadingBook
+from meters.books.close_readings import READING, Reading, ReadingBook
 from meters.books.store import LinkStore
-from meters.wire.gaming_day import GamingDays
+from meters.floor.gaming_day import GamingDays
 from tests.model.pit import Pit
 
 NEW_YORK = ZoneInfo("America/New_York")

@@ -6,12 +6,12 @@ from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver, Outcome
-from meters.archive.audit import audit_link
-from meters.archive.days import Archive
 from meters.books.audit import Finding
 from meters.books.mark import Mark
-from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.approval_checks import Configuration
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit
 

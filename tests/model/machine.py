@@ -12,9 +12,9 @@ from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
 from meters.books.asks import AskAct
-from meters.books.standing import Act, EnvyAct
-from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment, ClaimRow
+from meters.books.link_state import Act, EnvyAct
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Adjustment, ClaimRow
 from meters.wire.messages import Jackpot
 from tests.model.deals import (
     result_event,

@@ -9,18 +9,18 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
+from meters.books.link_state import Act
 from meters.books.mark import Mark
-from meters.books.standing import Act
 from meters.books.store import LinkStore
-from meters.desk.asks import AsksDesk
-from meters.desk.claims import ClaimsDesk, hit_message
-from meters.desk.links import LinksDesk
-from meters.desk.rows import ClaimRow
+from meters.claims.asks import AsksDesk
+from meters.claims.claims import ClaimsDesk, hit_message
+from meters.floor.floor_file import Floor, parse_floor
+from meters.floor_api.types import ClaimRow
 from meters.intake.batches import Arrival, LinkIntake, Outcome
-from meters.known import known_tables
+from meters.intake.table_catalog import known_tables
+from meters.links.links import LinksDesk
 from meters.metrics import Metrics
-from meters.selfcheck.configuration import Configuration
-from meters.wire.floor import Floor, parse_floor
+from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
 
 AT: Final = "2026-11-20T02:14:07.250Z"

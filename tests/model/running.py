@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from meters.announcer import Announcer
-from meters.board import Board
 from meters.books.mark import LedgerMark
+from meters.displays.display_state import Board
+from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival
-from meters.link import LinkService
 from meters.metrics import Metrics
-from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.approval_checks import Configuration
+from meters.service.announcer import Announcer
+from meters.service.link import LinkService
 from meters.wire import topics
-from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
 from tests.model.pit import Pit
 from tests.servers import eventually_async

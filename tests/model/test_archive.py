@@ -10,10 +10,10 @@ from meters.archive.archiver import Archiver
 from meters.archive.day_file import ArchiveError
 from meters.archive.retention import delete, expired
 from meters.books.audit import LinkAudit
+from meters.books.schema import SCHEMA
 from meters.books.store import LinkStore
-from meters.desk.rows import ParameterChange
-from meters.schema import SCHEMA
-from meters.selfcheck.configuration import Configuration
+from meters.floor_api.types import ParameterChange
+from meters.selfcheck.approval_checks import Configuration
 from tests.lua.books import keyspace
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE

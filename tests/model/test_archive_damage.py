@@ -11,8 +11,8 @@ from typing import cast
 import msgspec
 import pytest
 
+from meters.archive.archive_days import Archive
 from meters.archive.day_file import ArchiveError, DayWriter
-from meters.archive.days import Archive
 from meters.books.chain import link_entry
 from meters.books.ledger import Replay
 from meters.books.mark import Mark

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from meters.archive.soundness import look_at_archive
-from meters.audit_notes import CheckedLink
+from meters.archive.integrity import look_at_archive
+from meters.books.audit_notes import CheckedLink
 from tests.model.kept import Kept, edit
 
 pytestmark = pytest.mark.duty("D17")

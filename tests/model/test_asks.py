@@ -8,11 +8,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from meters.books.asks import Correction
-from meters.desk.doors import DeskError
-from meters.desk.rows import AskRow
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import AskRow
 from meters.intake.batches import Arrival, LinkIntake
 from meters.restore.rebuild import Rebuild
-from meters.wire.gaming_day import GamingDays
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.test_entered import BEFORE, HAND, acts_of_tables, count_of

@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment, MeterStanding, Parameter, ParameterChange
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Adjustment, MeterStanding, Parameter, ParameterChange
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 
 pytestmark = pytest.mark.duty("D3")

@@ -6,7 +6,7 @@ from datetime import date, time, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from meters.wire.gaming_day import GamingDays
+from meters.floor.gaming_day import GamingDays
 from tests.model.days import NEW_YORK, Days
 from tests.model.pit import CENT, PROGRESSIVE, Pit
 from tests.model.tampering import move_balance, play_a_while

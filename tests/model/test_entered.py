@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from meters.desk.rows import ActRow
+from meters.floor_api.types import ActRow
 from meters.wire.messages import Reply
 from tests.model.pit import AT, DEALER, PROGRESSIVE, RAGS, Pit
 

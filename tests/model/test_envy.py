@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from meters.desk.doors import DeskError
-from meters.desk.rows import ClaimRow
-from meters.restore.report import waiting_line
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ClaimRow
+from meters.restore.output import waiting_line
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 pytestmark = [pytest.mark.section("649a.11(c)(5)(v)"), pytest.mark.section("649a.12(e)(5)")]

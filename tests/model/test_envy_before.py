@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.carried import EMPTY
+from meters.books.checkpoint import EMPTY
 from meters.books.upgrades import upgrade_link
-from meters.desk.doors import DeskError
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.protocols import DeskError
 from meters.intake.result_work import ResultWriter
 from meters.restore.rebuild import Rebuild
-from meters.wire.gaming_day import GamingDays
 from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, RAGS, Pit
 from tests.restore.stores import hold_alike, keys_of, read_store, rebuilt
 

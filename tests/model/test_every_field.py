@@ -13,16 +13,16 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.archive.audit import audit_link
+from meters.archive.archive_audit import audit_link
 from meters.books.mark import Mark
-from meters.books.outages import Outage, OutageBook
-from meters.desk.rows import Adjustment, ParameterChange
-from meters.people.keys import PEOPLE_TAG
-from meters.people.log_chain import check_log
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.tries import Caller
+from meters.books.outage_entries import Outage, OutageBook
+from meters.floor_api.types import Adjustment, ParameterChange
+from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.users.directory import People
+from meters.users.log_audit import check_log
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE
 from tests.model.tampering import play_a_while

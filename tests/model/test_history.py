@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.desk import history
-from meters.desk.doors import DeskError
-from meters.desk.rows import ClaimRow, EnvyOwed, Wagered, WinSearch
+from meters.claims import history
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 ROYAL = "As Ks Qs"

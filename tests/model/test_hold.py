@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from meters.desk.doors import DeskError
+from meters.floor_api.protocols import DeskError
 from meters.wire.messages import REPLY, Reply
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, Pit, event_bytes
 

@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-import meters.intake.refusals
-from meters.books.lua import load_script
-from meters.intake.refusals import BY_STATUS, refused_by_script, refused_for_hold
+import meters.books.refusals
+from meters.books.refusals import BY_STATUS, refused_by_script, refused_for_hold
+from meters.books.script_loader import load_script
 from meters.wire.messages import REPLY
 from tests.model.pit import PROGRESSIVE, Pit, event_bytes
 
@@ -82,7 +82,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
     def change() -> None:
         for status in BY_STATUS:
             monkeypatch.setitem(BY_STATUS, status, 'other "words"')
-        monkeypatch.setattr(meters.intake.refusals, "held_by", lambda _: "other words ()")
+        monkeypatch.setattr(meters.books.refusals, "held_by", lambda _: "other words ()")
         load_script.cache_clear()
 
     yield change

@@ -8,8 +8,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.store import TermsError
-from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment, LinkStanding, MeterStanding, ParameterChange
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Adjustment, LinkStanding, MeterStanding, ParameterChange
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 import meters.books.store
-from meters.books.lua import load_script
+from meters.books.script_loader import load_script
 from tests.model.machine import Floor
 from tests.servers import RedisServer
 from tests.sim.breaking import break_code

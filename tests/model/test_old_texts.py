@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver
-from meters.archive.audit import audit_link
-from meters.archive.days import Archive
 from meters.books.mark import Mark
 from meters.intake.batches import LinkIntake
 from meters.metrics import Metrics

@@ -12,12 +12,12 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-import meters.auditing
-import meters.link
+import meters.service.ledger_auditing
+import meters.service.link
 from meters.books.mark import LedgerMark
-from meters.books.redis_health import NotKeptError
-from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Adjustment
+from meters.redis_client.health import NotKeptError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
@@ -161,8 +161,8 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
 @pytest.fixture
 def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Redis is not looked at any more: only what is done there can show how it is."""
-    monkeypatch.setattr(meters.link, "BEAT_S", 100_000.0)
-    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 100_000.0)
+    monkeypatch.setattr(meters.service.link, "BEAT_S", 100_000.0)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 100_000.0)
 
 
 async def _at_rest(link: Running) -> None:
@@ -308,7 +308,7 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
         await go_on.wait()
         return found
 
-    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 60.0)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
     (first,) = await link.take("T-2", _next_wagers(link))
     assert b"accepted" in first

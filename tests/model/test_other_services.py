@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.other_services
-from meters.other_services import OtherServices
+import meters.service.other_services
+from meters.service.other_services import OtherServices
 from meters.wire.messages import ControllerBeat
 from tests.model.pit import AT, PROGRESSIVE, Pit
 from tests.model.running import Running, running
@@ -49,7 +49,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is noted in the ledger of a time at which the other operated the link."""
-    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         link.service.hear_beat(beat(1), retained=False)
@@ -63,7 +63,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
         assert link.meter(PROGRESSIVE).state == "pending"
         assert not noted(tmp_path)
 
-        monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 0.0)
+        monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
         await link.goes_down("the self-check failed here")
         await eventually_async(
             lambda: link.meter(PROGRESSIVE).state == "inoperable", what="the meter told"
@@ -76,7 +76,7 @@ async def test_what_an_audit_finds_in_the_books_is_said_against_any_other(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other may not have looked yet, or may have kept no mark of what was lost."""
-    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     await move_balance(pit, "meter:progressive", 1)
     async with running(pit, tmp_path) as link:
         link.service.hear_beat(beat(1), retained=False)
@@ -108,7 +108,7 @@ async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other's last beat is no sign that it goes on; what is said at the end stays."""
-    monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         announcer = link.service.announcer
@@ -123,7 +123,7 @@ async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
         assert known == [False, True], "the other goes on"
 
         announcer.fall_silent()
-        monkeypatch.setattr(meters.other_services, "HEARD_FOR_S", 0.0)
+        monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
         assert announcer.others.are_known, "nobody was heard for long enough"
         link.service.tell_beat()
         announcer.tell_end()

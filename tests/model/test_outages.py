@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.outages
-from meters.books.outages import OUTAGE, Outage, OutageBook
+import meters.service.outages
+from meters.books.outage_entries import OUTAGE, Outage, OutageBook
 from meters.books.store import LinkStore, TermsError
-from meters.desk.rows import ActRow
-from meters.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
+from meters.floor_api.types import ActRow
+from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from tests.model.pit import Pit
 from tests.model.running import Running, running
 from tests.model.tampering import move_balance
@@ -84,7 +84,7 @@ async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
         assert [f": +{micros}" in latest.told for micros in (2, 3, 4, 5)] == [
             True, True, True, False,
         ], f"no more than {REASONS_MAX} reasons"  # fmt: skip
-    monkeypatch.setattr(meters.outages, "NOTED_EVERY_S", 0.0)
+    monkeypatch.setattr(meters.service.outages, "NOTED_EVERY_S", 0.0)
     async with running(Pit(keeping_redis), tmp_path) as link:
         await link.comes_up()
         for count, micros in enumerate((1, 2), start=3):

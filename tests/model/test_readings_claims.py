@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.standing import Act
-from meters.desk.doors import DeskError
+from meters.books.link_state import Act
+from meters.floor_api.protocols import DeskError
 from tests.model.pit import (
     BONUS,
     CENT,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from meters.wire.floor import FloorError, parse_floor
+from meters.floor.floor_file import FloorError, parse_floor
 from tests.model.pit import (
     BONUS,
     CENT,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
 from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 ROYAL = "As Ks Qs"

@@ -7,10 +7,10 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from meters.books.schema import SCHEMA, STEPS
 from meters.books.store import LinkStore, TermsError
 from meters.books.upgrades import upgrade_link
-from meters.desk.acts import act_row
-from meters.schema import SCHEMA, STEPS
+from meters.links.acts import act_row
 from tests.lua.books import keyspace
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import Running, running

@@ -12,9 +12,9 @@ from redis.exceptions import ConnectionError as LostError
 from meters.books.audit import LinkAudit
 from meters.books.slips import SLIPS_KEY, SLIPS_TAG
 from meters.books.store import LinkStore
-from meters.desk.claims import ClaimsDesk
-from meters.desk.doors import DeskError
-from meters.failover.shards import AnyRedis, redis_of
+from meters.claims.claims import ClaimsDesk
+from meters.floor_api.protocols import DeskError
+from meters.redis_client.shards import AnyRedis, redis_of
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer
 
@@ -255,7 +255,7 @@ async def test_number_that_an_earlier_release_took_is_the_one_that_it_looks_like
     facility: Facility, old: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("meters.desk.claims.slip_of", lambda text: text)
+        earlier.setattr("meters.claims.claims.slip_of", lambda text: text)
         assert await facility.pay(CLAIM, old) == "paid"
     await facility.redis.delete(SLIPS_KEY)
     assert [await facility.pay(each, "A-1001") for each in (OTHER, SECOND)] == ["slip_used"] * 2

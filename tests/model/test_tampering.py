@@ -7,7 +7,7 @@ import pytest
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
-from meters.desk.rows import Adjustment, ParameterChange
+from meters.floor_api.types import Adjustment, ParameterChange
 from tests.model.pit import Pit
 from tests.model.tampering import (
     Fields,

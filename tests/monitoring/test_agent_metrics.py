@@ -10,9 +10,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from controllers.agent import Agent
-from controllers.metrics import STATES, AgentMetrics
-from controllers.pulse import Pulse
+from controllers.agent.agent import Agent
+from controllers.agent.heartbeat import Pulse
+from controllers.agent.metrics import STATES, AgentMetrics
 from meters.wire.messages import ControllerBeat
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say_all

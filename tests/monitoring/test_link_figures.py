@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.auditing
-import meters.link
+import meters.service.ledger_auditing
+import meters.service.link
 from meters.books.accounts import meter_account
-from meters.books.figures import FigureBook
+from meters.books.link_stats import FigureBook
 from meters.metrics import Metrics
-from meters.mqtt.arrivals import Arrivals
+from meters.mqtt.incoming import Arrivals
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
 from tests.model.test_asks import opened, result, void
@@ -140,9 +140,9 @@ async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldes
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
     pit: Pit, redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meters.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.auditing, "_AUDIT_AGAIN_S", 0.02)
+    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
     link = pit.link.id
     async with running(pit, tmp_path) as up:
         metrics: Metrics = up.service._metrics
@@ -167,7 +167,7 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
         # Only now: a disk that is slow for a moment is no outage.
         with monkeypatch.context() as hasty:
-            hasty.setattr(meters.link, "CHECK_WITHIN_S", 0.5)
+            hasty.setattr(meters.service.link, "CHECK_WITHIN_S", 0.5)
             redis_server.freeze()
             await eventually_async(lambda: told("redis_ready") == told("link_operable") == 0)
         redis_server.thaw()

@@ -5,9 +5,9 @@ import socket
 
 import aiomqtt
 
-from meters.mqtt.arrivals import HELD_OFF_S, WAITING_MAX, Arrivals
+from meters.logs.throttled import Seldom
 from meters.mqtt.buffered_socket import BufferedSocket
-from meters.wire.seldom import Seldom
+from meters.mqtt.incoming import HELD_OFF_S, WAITING_MAX, Arrivals
 from tests.waiting import eventually_async
 
 

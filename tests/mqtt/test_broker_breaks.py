@@ -9,9 +9,9 @@ from pathlib import Path
 import aiomqtt
 import pytest
 
-from controllers.agent import Agent
+from controllers.agent.agent import Agent
+from meters.floor.broker_address import BrokerAddress
 from meters.mqtt.connection import BrokerConnection
-from meters.wire.address import BrokerAddress
 from meters.wire.broker_client import BrokerClient
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, running, say, say_all

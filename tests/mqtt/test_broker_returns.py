@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from controllers.agent import Agent
-from meters.wire.floor import read_floor
+from controllers.agent.agent import Agent
+from meters.floor.floor_file import read_floor
 from tests.controllers.scripted import say, say_all
 from tests.mqtt.floors import floor_text
 from tests.mqtt.relay import BREAKS, Relay

@@ -8,9 +8,9 @@ from pathlib import Path
 import aiomqtt
 import pytest
 
-from controllers.agent import Agent
+from controllers.agent.agent import Agent
+from meters.floor.broker_address import BrokerAddress
 from meters.mqtt.connection import BrokerConnection
-from meters.wire.address import BrokerAddress
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running, until_code
 from tests.mqtt.relay import Relay

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-import meters.meter_topics
-from meters.meter_topics import BACK_WITHIN_S, PATIENCE_S, SPEAKS_FOR_S, MeterTopics
+import meters.service.meter_topics
+from meters.service.meter_topics import BACK_WITHIN_S, PATIENCE_S, SPEAKS_FOR_S, MeterTopics
 from meters.wire.messages import MeterValue
 
 AT = "2026-11-20T02:14:07.250Z"
@@ -21,7 +21,7 @@ class Service:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
         self.topics = MeterTopics()
-        monkeypatch.setattr(meters.meter_topics, "_now_s", lambda: self.now_s)
+        monkeypatch.setattr(meters.service.meter_topics, "_now_s", lambda: self.now_s)
 
     def says(self, told: MeterValue) -> None:
         self.topics.note_posted(told, msgspec.json.encode(told))

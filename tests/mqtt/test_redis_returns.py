@@ -9,10 +9,10 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.store import LinkStore
+from meters.floor.floor_file import read_floor
 from meters.intake.batches import Arrival, LinkIntake
-from meters.known import known_tables
+from meters.intake.table_catalog import known_tables
 from meters.metrics import Metrics
-from meters.wire.floor import read_floor
 from tests.failover.players import Players
 from tests.mqtt.events import encode, result, wagers
 from tests.mqtt.floors import TABLES, floor_text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.kept import KeptCounts
+from meters.odds.count_cache import KeptCounts
 
 
 @pytest.fixture(scope="session")

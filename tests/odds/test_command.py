@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from typer.testing import CliRunner, Result
 
 from bonus.errors import UserError
-from meters.odds_command import floor_offers, odds
-from meters.wire.floor import parse_floor
+from meters.cli.odds import floor_offers, odds
+from meters.floor.floor_file import parse_floor
 
 CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
 

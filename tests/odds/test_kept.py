@@ -7,7 +7,7 @@ import pytest
 
 from bonus.odds.counts import Advance
 from bonus.odds.enumerations import Enumeration, Enumerator, HandDeals
-from bonus.odds.kept import KeptCounts, code_digest
+from meters.odds.count_cache import KeptCounts, code_digest
 
 
 class Counting:
@@ -146,7 +146,7 @@ def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
                  "odds/duels.py", "odds/enumerations.py", "odds/shown.py"):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("# code\n")
-    monkeypatch.setattr("bonus.odds.kept.files", lambda _package: package)
+    monkeypatch.setattr("meters.odds.count_cache.files", lambda _package: package)
     digests = set()
 
     def digest() -> str:

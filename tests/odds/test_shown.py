@@ -11,7 +11,7 @@ from bonus.odds.entries import Entry
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import Draws, offers_of
-from bonus.odds.shown import show
+from meters.odds.tables import show
 
 Shown = Callable[..., str]
 

@@ -20,7 +20,7 @@ from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.payouts import choose
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
-from bonus.odds.words import mixed_hands, name_hand, strategy_in_words
+from bonus.odds.strategy_text import mixed_hands, name_hand, strategy_in_words
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
 
 QUEEN_SIX_FOUR = "Qc 6d 4h"

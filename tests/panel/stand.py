@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 from playwright.async_api import Locator, Page, expect
 
-from controllers.agent import Agent
+from controllers.agent.agent import Agent
 from controllers.panel.access import Access
 from controllers.panel.app import serve_panel
 from tests.controllers.floors import link_and_table

@@ -12,7 +12,7 @@ import pytest
 from bonus.errors import UserError
 from controllers.panel import access
 from controllers.panel.access import SESSION_S, WRONG_MOST, Access, panel_key
-from controllers.table import Phase
+from controllers.table.state import Phase
 from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import ScriptedService, say_all
 from tests.panel.stand import KEY, PanelStand

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from controllers.table import Phase
+from controllers.table.state import Phase
 from tests.controllers.scripted import ScriptedService
 from tests.panel.stand import Hand, PanelStand
 from tests.waiting import eventually_async

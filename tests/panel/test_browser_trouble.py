@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
-from controllers.table import Phase
+from controllers.table.state import Phase
 from tests.controllers.scripted import ScriptedService, running
 from tests.panel.stand import Hand, PanelStand, serving
 from tests.panel.test_browser_round import JACKPOT, to_the_cards

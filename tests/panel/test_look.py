@@ -2,11 +2,11 @@
 
 import pytest
 
-from controllers.events import Refusal
-from controllers.panel.look import look
+from controllers.panel.table_view import look
 from controllers.panel.views import View
-from controllers.reckoning import decide
-from controllers.table import Phase, TableState
+from controllers.table.device_events import Refusal
+from controllers.table.replies import decide
+from controllers.table.state import Phase, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, MeterValue, Reply
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_put_away import LINE, full

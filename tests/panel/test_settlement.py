@@ -6,9 +6,9 @@ import pytest
 
 from bonus.settling.lines import Line, Outcome
 from bonus.wagers import PaidFrom
-from controllers.panel.settlement import held_views, settled_view
+from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import LineView
-from controllers.table import Decision, Phase, Settled, TableState
+from controllers.table.state import Decision, Phase, Settled, TableState
 from meters.wire.messages import ClaimOpened
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from redis.asyncio import Redis
 
-from meters.people.people import People
-from meters.people.pins import PinHashing
+from meters.users.directory import People
+from meters.users.pins import PinHashing
 from tests.lua.conftest import OldestRedis
 from tests.people.staff import Register
 from tests.servers import RedisServer

@@ -5,14 +5,14 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from meters.people.errors import PeopleError
-from meters.people.keys import PeopleKeys
-from meters.people.log import LogRow
-from meters.people.people import People
-from meters.people.roles import Role
-from meters.people.sessions import Opened, SignedIn
-from meters.people.tries import Caller
-from meters.people.users import Doer
+from meters.redis_client.user_keys import PeopleKeys
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.operators_log import LogRow
+from meters.users.roles import Role
+from meters.users.sessions import Opened, SignedIn
+from meters.users.sign_in_attempts import Caller
+from meters.users.users import Doer
 
 PIN: Final = "314159"
 WRONG: Final = "271828"

@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 
 from meters.books.chain import link_entry
-from meters.people.log_chain import LogAudit, check_log
-from meters.people.log_mark import LogMark
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.store import PeopleStore
-from meters.people.tries import Caller
+from meters.users.log_audit import LogAudit, check_log
+from meters.users.log_mark import LogMark
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
+from meters.users.store import PeopleStore
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 pytestmark = pytest.mark.duty("D17")

@@ -15,12 +15,12 @@ import pytest
 import redis
 from redis.asyncio import Redis
 
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.tries import Caller
-from meters.people.users import Doer
-from meters.wire.floor import read_floor
+from meters.floor.floor_file import read_floor
+from meters.users.directory import People
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
+from meters.users.users import Doer
 from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
 from tests.waiting import Found
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import meters.log_auditing
-from meters.log_auditing import LogAuditing
-from meters.people.log_chain import check_log
-from meters.people.log_mark import LogMark
+import meters.service.log_auditing
+from meters.service.log_auditing import LogAuditing
+from meters.users.log_audit import check_log
+from meters.users.log_mark import LogMark
 from meters.wire import topics
 from meters.wire.messages import LedgerSeal
 from tests.people.staff import BY_COMMAND, Register
@@ -55,8 +55,8 @@ class Service:
 async def service(
     register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Service]:
-    monkeypatch.setattr(meters.log_auditing, "MARK_EVERY_S", 0.01)
-    monkeypatch.setattr(meters.log_auditing, "AUDIT_EVERY_S", 0.02)
+    monkeypatch.setattr(meters.service.log_auditing, "MARK_EVERY_S", 0.01)
+    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 0.02)
     await register.add("Flo")
     service = Service(register, tmp_path)
     task = asyncio.create_task(service.auditing.run())
@@ -91,7 +91,7 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
 ) -> None:
     """Between two audits the mark alone has seen it, and follows no log that was written anew."""
     await service.sealed(register)
-    monkeypatch.setattr(meters.log_auditing, "AUDIT_EVERY_S", 3_600)
+    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
     await register.people.users.disable("Flo", BY_COMMAND)
 
     async def is_noted() -> bool:

@@ -11,9 +11,9 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.chain import link_entry
-from meters.people.log_chain import PROBLEMS_MAX, check_log
-from meters.people.roles import Role
-from meters.people.tries import Caller
+from meters.users.log_audit import PROBLEMS_MAX, check_log
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 Entry = tuple[bytes, dict[bytes, bytes]]

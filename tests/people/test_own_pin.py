@@ -5,12 +5,12 @@ from typing import cast
 import pytest
 
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.people.errors import PeopleError
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.sessions import Opened
-from meters.people.tries import Caller
-from meters.people.users import Doer
+from meters.users.errors import PeopleError
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sessions import Opened
+from meters.users.sign_in_attempts import Caller
+from meters.users.users import Doer
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
 OWN = "161803"

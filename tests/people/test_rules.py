@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from meters.people.errors import PeopleError
-from meters.people.names import clean_name, fold_name
-from meters.people.pins import PinHashing, check_pin
-from meters.people.roles import RIGHTS, Right, Role, in_words, roles_in_words
+from meters.users.errors import PeopleError
+from meters.users.names import clean_name, fold_name
+from meters.users.pins import PinHashing, check_pin
+from meters.users.roles import RIGHTS, Right, Role, in_words, roles_in_words
 from tests.waiting import eventually_async
 
 

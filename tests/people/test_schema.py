@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from meters.people.errors import PeopleError
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.store import PeopleStore
-from meters.schema import SCHEMA
+from meters.books.schema import SCHEMA
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.store import PeopleStore
 from tests.lua.books import keyspace
 from tests.people.staff import BY_COMMAND, PIN, Register
 

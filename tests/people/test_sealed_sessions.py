@@ -7,10 +7,10 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.tries import Caller
+from meters.users.directory import People
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
 from tests.people.staff import HERE, PIN, WRONG, Register
 
 SECRET = b"known to services alone"

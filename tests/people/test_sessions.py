@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.people.errors import PeopleError
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.tries import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 from tests.servers import RedisServer
 

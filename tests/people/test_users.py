@@ -5,11 +5,11 @@ import asyncio
 import pytest
 import structlog
 
-from meters.people.errors import PeopleError
-from meters.people.keys import PeopleKeys
-from meters.people.names import fold_name
-from meters.people.roles import Role
-from meters.people.users import Doer
+from meters.redis_client.user_keys import PeopleKeys
+from meters.users.errors import PeopleError
+from meters.users.names import fold_name
+from meters.users.roles import Role
+from meters.users.users import Doer
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 

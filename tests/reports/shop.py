@@ -11,16 +11,16 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.wire.clock
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver
-from meters.archive.days import Archive
-from meters.books.outages import Outage, OutageBook
-from meters.books.readings import ReadingBook
-from meters.desk.rows import Adjustment
-from meters.reports.asked import from_to, one_day
-from meters.reports.days import LinkDay
-from meters.reports.survey import Choose, LinkSurvey, Survey, survey
-from meters.wire.floor import Floor, parse_floor
-from meters.wire.gaming_day import GamingDays
+from meters.books.close_readings import ReadingBook
+from meters.books.outage_entries import Outage, OutageBook
+from meters.floor.floor_file import Floor, parse_floor
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.types import Adjustment
+from meters.reports.gaming_days import LinkDay
+from meters.reports.ledger_scan import Choose, LinkSurvey, Survey, survey
+from meters.reports.query import from_to, one_day
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 NEW_YORK: Final = ZoneInfo("America/New_York")

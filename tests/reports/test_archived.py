@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from meters.archive.retention import delete
-from meters.reports.asked import from_to
-from meters.reports.papers import DOES_NOT_TIE, day_paper
+from meters.reports.documents import DOES_NOT_TIE, day_paper
+from meters.reports.query import from_to
 from tests.model.pit import CENT
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop

@@ -4,9 +4,9 @@ import re
 from itertools import chain
 from typing import Final
 
-from meters.reports.asked import from_to
-from meters.reports.figures import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
 from meters.reports.flows import Flow
+from meters.reports.query import from_to
+from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
 from tests.reports.conftest import MakeShop
 from tests.test_tree import ROOT
 

@@ -14,11 +14,11 @@ import pytest
 from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
-import meters.desk.slips
+import meters.claims.slips
 from bonus.errors import UserError
-from meters.books.keys import LinkKeys
-from meters.reports.commands import report
-from meters.reports.figures import FIGURE_COLUMNS, WIN_COLUMNS
+from meters.cli.report import report
+from meters.redis_client.link_keys import LinkKeys
+from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
@@ -124,7 +124,7 @@ async def hostile_floor_file(
     make_shop: MakeShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """The floor file of a link whose ledger has texts of before they were refused at the door."""
-    monkeypatch.setattr(meters.desk.slips, "clean_slip", str)
+    monkeypatch.setattr(meters.claims.slips, "clean_slip", str)
     shop: Shop = make_shop("2026-01-20 12:00")
     await shop.open()
     for slip, reason in (

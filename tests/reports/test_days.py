@@ -6,12 +6,12 @@ import pytest
 
 from bonus.errors import UserError
 from meters.books.store import LinkStore
-from meters.reports.asked import from_to, one_day, one_month
-from meters.reports.days import LinkDay, joined
+from meters.floor.demonstration import MARK
+from meters.reports.documents import day_paper
 from meters.reports.flows import CLAIMS, TABLES, Flow
-from meters.reports.papers import day_paper
-from meters.selfcheck.configuration import Configuration
-from meters.wire.demonstration import MARK
+from meters.reports.gaming_days import LinkDay, joined
+from meters.reports.query import from_to, one_day, one_month
+from meters.selfcheck.approval_checks import Configuration
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import BONUS, FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop

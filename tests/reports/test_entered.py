@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from meters.reports.asked import from_to, one_day
-from meters.reports.days import TableRounds, joined
-from meters.reports.figures import day_figures
-from meters.reports.papers import day_paper
+from meters.reports.documents import day_paper
+from meters.reports.gaming_days import TableRounds, joined
+from meters.reports.query import from_to, one_day
+from meters.reports.rows import day_figures
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE
 

@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 
 from meters.books.accounts import PAID
-from meters.reports.asked import from_to
-from meters.reports.figures import day_figures, win_figures
+from meters.reports.document import Paper
+from meters.reports.documents import day_paper, jackpots_paper
 from meters.reports.flows import ENVY, Flow
-from meters.reports.paper import Paper
-from meters.reports.papers import day_paper, jackpots_paper
+from meters.reports.query import from_to
+from meters.reports.rows import day_figures, win_figures
 from tests.model.pit import CENT
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from meters.archive.days import Archive
-from meters.audit_notes import (
+from meters.archive.archive_days import Archive
+from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,

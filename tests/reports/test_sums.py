@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from meters.books.accounts import table_account
-from meters.reports.days import LinkDay, joined
 from meters.reports.flows import CLAIMS, pot_of
+from meters.reports.gaming_days import LinkDay, joined
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.naive import NaiveDay, naive_days

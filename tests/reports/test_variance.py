@@ -9,13 +9,13 @@ from typing import cast
 import pypdf
 import pytest
 
-from meters.reports.asked import one_day
-from meters.reports.days import LinkDay, Variance
+from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_paper
 from meters.reports.flows import Flow
-from meters.reports.papers import DOES_NOT_TIE, SO_FAR, day_paper
+from meters.reports.gaming_days import LinkDay, Variance
+from meters.reports.ledger_scan import LinkSurvey
 from meters.reports.pdf import report_pdf
-from meters.reports.survey import LinkSurvey
-from meters.reports.ties import faults_of
+from meters.reports.query import one_day
+from meters.reports.reconciliation import faults_of
 from tests.model.pit import CENT
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, Shop

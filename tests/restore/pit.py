@@ -6,14 +6,14 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from controllers.outbox import Outbox
+from controllers.agent.outbox import Outbox
 from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.intake.batches import LinkIntake
 from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.link_restore import Found, LinkRestoring, Restored
 from meters.restore.outboxes import OutboxCopy, read_outboxes
-from meters.restore.restoring import Found, LinkRestoring, Restored
-from meters.selfcheck.configuration import Configuration
+from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Reply, seq_of
 from tests.model.pit import FLOOR, Pit
 

@@ -5,10 +5,10 @@ from typing import Final, Self, cast
 
 from redis.asyncio import Redis
 
-from meters.books.keys import LinkKeys
 from meters.books.store import LinkStore
-from meters.restore.image import Image
+from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
+from meters.restore.store_snapshot import Image
 
 Keys = dict[str, dict[str, bytes]]
 _HIGHER: Final = ("version:", "desk")

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.books.outages import Outage, OutageBook
-from meters.desk.rows import Adjustment, ParameterChange
+from meters.books.outage_entries import Outage, OutageBook
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.types import Adjustment, ParameterChange
 from meters.restore.rebuild import Rebuild, RebuildError
-from meters.restore.writing import StoreWriter
-from meters.wire.gaming_day import GamingDays
+from meters.restore.store_writing import StoreWriter
 from tests.model.machine import Floor
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import running

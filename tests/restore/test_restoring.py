@@ -9,19 +9,19 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from controllers.outbox import Outbox
+from controllers.agent.outbox import Outbox
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver
-from meters.archive.audit import audit_link
-from meters.archive.days import Archive
 from meters.books.audit import RESTORING, LinkAudit
-from meters.books.carried import EMPTY
+from meters.books.checkpoint import EMPTY
 from meters.books.mark import LedgerMark
-from meters.restore import writing
+from meters.restore import store_writing as writing
 from meters.restore.errors import RestoreError
-from meters.restore.finding import Standing
+from meters.restore.findings import Standing
 from meters.restore.ledger_copy import ArchivedLedger
+from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
-from meters.restore.replay import OutboxReplay
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
 from tests.model.running import running

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.settling.checks import check_round
 from bonus.settling.holdings import MICROS_PER_CENT, resolve
 from bonus.settling.lines import Holding, Item, Line, Outcome
+from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules

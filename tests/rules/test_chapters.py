@@ -9,8 +9,8 @@ from bonus.law.cells import ChapterError
 from bonus.law.chapter import chapters, read_chapter
 from bonus.law.choices import choice_problem, offered
 from bonus.law.meter_terms import terms_in
-from bonus.settling.checks import check_round
 from bonus.settling.holdings import resolve
+from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import DealtPosition, Round
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import table_rules

@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, version
 import pytest
 from typer.testing import CliRunner
 
-import bonus.main
+import meters.cli.main
 from bonus.errors import UserError
 
 MODULE = "tests.rules.test_main"
@@ -41,13 +41,13 @@ def _commands(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         EntryPoint("broken", "tests.rules.no_such_module:broken", "pitlink.commands"),
     ]
-    monkeypatch.setattr(bonus.main, "entry_points", lambda *, group: points if group else [])
+    monkeypatch.setattr(meters.cli.main, "entry_points", lambda *, group: points if group else [])
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["pitlink", *arguments])
     with pytest.raises(SystemExit) as ended:
-        bonus.main.run()
+        meters.cli.main.run()
     return int(ended.value.code or 0)
 
 
@@ -95,16 +95,16 @@ def test_a_broken_command_leaves_the_others_alone(
 
 
 def test_only_the_named_command_is_imported() -> None:
-    app = bonus.main.command_line(["greet", "Ann"])
+    app = meters.cli.main.command_line(["greet", "Ann"])
     assert [command.name for command in app.registered_commands] == ["greet"]
-    assert len(bonus.main.command_line(["--help"]).registered_commands) == 5
+    assert len(meters.cli.main.command_line(["--help"]).registered_commands) == 5
 
 
 def test_help_and_version() -> None:
     runner = CliRunner()
-    shown = runner.invoke(bonus.main.command_line([]), ["--help"], env={"COLUMNS": "100"})
+    shown = runner.invoke(meters.cli.main.command_line([]), ["--help"], env={"COLUMNS": "100"})
     assert shown.exit_code == 0
     for words in ("pitlink demo", "Greet somebody.", "not available here"):
         assert words in shown.output
-    told = runner.invoke(bonus.main.command_line([]), ["--version"])
+    told = runner.invoke(meters.cli.main.command_line([]), ["--version"])
     assert told.output == f"pitlink {version('pitlink')}\n"

@@ -17,9 +17,9 @@ import pytest
 
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.settling.checks import check_round
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
 from bonus.settling.lines import Holding, Outcome
+from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import DealtPosition, Round
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.settling.checks import check_round
+from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules

@@ -338,7 +338,7 @@ def test_a_line_of_the_longest_length_is_read() -> None:
 def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [sys.executable, "-c", "from bonus.main import run; run()", "settle"],
+        [sys.executable, "-c", "from meters.cli.main import run; run()", "settle"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=buffered,
@@ -359,7 +359,7 @@ def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
 @pytest.mark.parametrize(("line", "status"), [(b"", 1), (changed(), 0)])
 def test_the_exit_status_says_whether_all_were_settled(line: bytes, status: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from bonus.main import run; run()", "settle"],
+        [sys.executable, "-c", "from meters.cli.main import run; run()", "settle"],
         input=line + b"\n",
         capture_output=True,
         check=False,

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
-from bonus.settling.checks import check_round
 from bonus.settling.holdings import MICROS_PER_CENT, resolve
 from bonus.settling.lines import Holding, Outcome, Settlement
+from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules

@@ -10,11 +10,11 @@ from redis.asyncio import Redis
 import meters.books.approvals
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
-from meters.desk.doors import DeskError
-from meters.desk.links import LinksDesk
-from meters.desk.rows import ParameterChange, UnapprovedRow
-from meters.selfcheck.configuration import Configuration
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ParameterChange, UnapprovedRow
+from meters.links.links import LinksDesk
+from meters.selfcheck.approval_checks import Configuration
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit

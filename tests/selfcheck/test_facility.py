@@ -5,9 +5,9 @@ import asyncio
 import pytest
 import structlog
 
-from meters.selfcheck.facility import facility_checks
-from meters.selfcheck.running import SelfCheck
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
+from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.runtime import SelfCheck
 from tests.floor.example import FLOOR
 from tests.waiting import eventually_async
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from meters.books.filed import Filed
-from meters.wire.floor import parse_floor
+from meters.books.approved_configuration import Filed
+from meters.floor.floor_file import parse_floor
 from tests.floor.example import FLOOR
 
 

@@ -15,12 +15,12 @@ from typing import Final
 
 import pytest
 
-import meters.selfcheck.running
+import meters.selfcheck.runtime
+from meters.floor.floor_file import parse_floor
 from meters.selfcheck import software
-from meters.selfcheck.checks import Check
-from meters.selfcheck.running import SelfCheck, since
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.runtime import SelfCheck, since
 from meters.selfcheck.software import read_software
-from meters.wire.floor import parse_floor
 from tests.floor.example import FLOOR
 from tests.selfcheck.installed import ROOT, Installed, build_wheel
 from tests.waiting import eventually_async
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.duty("D9")
 
 LUA: Final = "meters/books/scripts/decide_claim.lua"
 PAGE: Final = "meters/web/assets/signage.js"
-MODULE: Final = "bonus/returns.py"
+MODULE: Final = "bonus/odds/hand_bonus_return.py"
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
 @pytest.fixture
 async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
     """The self-check of a running service, which looks at its software many times a second."""
-    monkeypatch.setattr(meters.selfcheck.running, "SOFTWARE_EVERY_S", 0.01)
+    monkeypatch.setattr(meters.selfcheck.runtime, "SOFTWARE_EVERY_S", 0.01)
     check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
     assert check.problem == "the self-check is under way"
     task = asyncio.create_task(check.run())

@@ -11,9 +11,9 @@ from redis.asyncio import Redis
 
 from meters.books.mark import LedgerMark
 from meters.books.slips import SLIPS_KEY
-from meters.desk.claims import ClaimsDesk
-from meters.desk.doors import DeskError
-from meters.desk.slips import SlipDesk
+from meters.claims.claims import ClaimsDesk
+from meters.claims.slips import SlipDesk
+from meters.floor_api.protocols import DeskError
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer, run_pitlink
 
@@ -69,7 +69,7 @@ class Before:
             yield
 
         with monkeypatch.context() as patch:
-            patch.setattr("meters.desk.claims.slip_of", str)
+            patch.setattr("meters.claims.claims.slip_of", str)
             patch.setattr(SlipDesk, "reserved", unreserved)
             for claim, slip in zip(CLAIMS, slips, strict=False):
                 await self.desk.decide(claim, "pay", "ben", slip=slip)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import meters.books.store
-from meters.books.lua import load_script
+from meters.books.script_loader import load_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
         ),
     ),
     "the outbox is not synced": (
-        Defect("controllers.outbox:Outbox.write_event", '"FULL"', '"OFF"'),
+        Defect("controllers.agent.outbox:Outbox.write_event", '"FULL"', '"OFF"'),
     ),
     "an event is published before it is written": (
         Defect(
-            "controllers.clerk:Clerk._write_step",
+            "controllers.agent.table_writer:Clerk._write_step",
             "payload = encode_money_event(step.send)",
             "payload = encode_money_event(step.send)\n"
             "        await asyncio.wait({asyncio.ensure_future("
@@ -67,7 +67,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "any reply is taken for the one awaited": (
         Defect(
-            "controllers.courier:Courier._hear_reply",
+            "controllers.agent.delivery:Courier._hear_reply",
             "under_way.seq != reply.seq",
             "reply.seq is None",
         ),
@@ -81,10 +81,12 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "an old value is shown": (
         Defect(
-            "controllers.meter_values:MeterValues.hear", "value.version < last.version", "False"
+            "controllers.agent.meter_values:MeterValues.hear",
+            "value.version < last.version",
+            "False",
         ),
         Defect(
-            "controllers.meter_values:MeterValues.hear",
+            "controllers.agent.meter_values:MeterValues.hear",
             "(value.version, value.at) < (last.version, last.at)",
             "False",
         ),
@@ -101,13 +103,13 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "a refusal at the desk is not told as one": (
         Defect(
-            "meters.desk.claims:ClaimsDesk._carry",
+            "meters.claims.claims:ClaimsDesk._carry",
             "except WrongStateError as error:",
             "except OSError as error:",
         ),
     ),
     "a link that failed is never opened again": (
-        Defect("meters.link:LinkService._look", "await self._open()", "pass"),
+        Defect("meters.service.link:LinkService._look", "await self._open()", "pass"),
     ),
 }
 

@@ -15,8 +15,8 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
-from meters.desk.rows import AskRow
-from meters.wire.floor import Link
+from meters.floor.floor_file import Link
+from meters.floor_api.types import AskRow
 from tests.model.law import PROGRESSIVE
 from tests.model.model_floor import second_books
 from tests.model.second_books import SecondMeter

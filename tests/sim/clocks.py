@@ -12,20 +12,20 @@ from typing import Any, Final
 
 import pytest
 
-import meters.announcer
-import meters.auditing
-import meters.desk.links
-import meters.hits
 import meters.intake.draws
-import meters.meter_topics
-import meters.outages
-import meters.selfcheck.running
+import meters.links.links
+import meters.selfcheck.runtime
+import meters.service.announcer
+import meters.service.jackpots
+import meters.service.ledger_auditing
+import meters.service.meter_topics
+import meters.service.outages
 import meters.wire.broker_client
 import meters.wire.clock
-from controllers.meter_values import MeterValues
-from meters.board import Board
+from controllers.agent.meter_values import MeterValues
+from meters.displays.display_state import Board
+from meters.logs.throttled import Seldom
 from meters.selfcheck.software import read_software
-from meters.wire.seldom import Seldom
 from tests.model.model_floor import Chance
 from tests.sim.loop import current_process
 from tests.sim.world import World
@@ -75,14 +75,14 @@ def under_control(world: World) -> Iterator[None]:
     loop = world.loop
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.wire.clock, "datetime", clock)
-        patch.setattr(meters.announcer, "time", clock)
+        patch.setattr(meters.service.announcer, "time", clock)
         patch.setattr(meters.intake.draws, "secrets", Chance(world.seed))
-        patch.setattr(meters.desk.links, "secrets", _Tokens(world.chance("names")))
-        patch.setattr(meters.outages, "secrets", _Tokens(world.chance("outages")))
-        patch.setattr(meters.hits, "datetime", clock)
-        patch.setattr(meters.auditing, "AUDITED_AGAIN", _AUDITED_AGAIN)
-        patch.setattr(meters.selfcheck.running, "read_software", _read_once)
-        patch.setattr(meters.meter_topics, "_jitter", world.chance("meter topics"))
+        patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
+        patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
+        patch.setattr(meters.service.jackpots, "datetime", clock)
+        patch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", _AUDITED_AGAIN)
+        patch.setattr(meters.selfcheck.runtime, "read_software", _read_once)
+        patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
         patch.setattr(Board.__init__, "__defaults__", (loop.time,))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from controllers.outbox import Outbox
+from controllers.agent.outbox import Outbox
 from tests.sim.world import World
 
 _QUICK_S: Final = (0.0005, 0.01)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from controllers.outbox import Sent
+from controllers.agent.outbox import Sent
 from tests.sim.checker import Checker
 from tests.sim.world import World
 

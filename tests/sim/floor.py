@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from meters.wire.floor import Floor, parse_floor
+from meters.floor.floor_file import Floor, parse_floor
 from tests.model.model_floor import FLOOR
 
 

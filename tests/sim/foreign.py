@@ -9,11 +9,11 @@ import aiomqtt
 
 from bonus.cards import card_name
 from bonus.wagers import MeterKind
-from controllers.courier import Connect
-from controllers.dealer import JACKPOTS, deal, shuffle, stack
-from controllers.outbox import Sent
+from controllers.agent.delivery import Connect
+from controllers.agent.outbox import Sent
+from controllers.bots.dealer import JACKPOTS, deal, shuffle, stack
+from meters.floor.floor_file import Link, Table
 from meters.wire import topics
-from meters.wire.floor import Link, Table
 from tests.sim.world import World
 
 Record = dict[str, Any]

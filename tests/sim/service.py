@@ -5,14 +5,14 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.board import Board
-from meters.desk.asks import AsksDesk
-from meters.desk.claims import ClaimsDesk
-from meters.desk.links import LinksDesk
-from meters.link import LinkService
-from meters.service import Connect, MeterService, ServeOptions
-from meters.wire.address import parse_broker_url
-from meters.wire.floor import Floor
+from meters.claims.asks import AsksDesk
+from meters.claims.claims import ClaimsDesk
+from meters.displays.display_state import Board
+from meters.floor.broker_address import parse_broker_url
+from meters.floor.floor_file import Floor
+from meters.links.links import LinksDesk
+from meters.service.link import LinkService
+from meters.service.service import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis

@@ -6,9 +6,9 @@ from random import Random
 from typing import Any, Final
 
 from meters.books.asks import AskAct
-from meters.books.standing import Act, EnvyAct
-from meters.desk.doors import DeskError
-from meters.desk.rows import Adjustment, AskRow, ParameterChange
+from meters.books.link_state import Act, EnvyAct
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Adjustment, AskRow, ParameterChange
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
 from tests.sim.world import World

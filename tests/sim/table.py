@@ -8,11 +8,12 @@ import structlog
 from msgspec.structs import replace
 
 from bonus.cards import card_name
-from controllers.agent import Agent
-from controllers.bots import DealerBot
-from controllers.courier import Connect
-from controllers.dealer import shuffle
-from controllers.events import (
+from controllers.agent.agent import Agent
+from controllers.agent.delivery import Connect
+from controllers.agent.outbox import Outbox, OutboxError, Sent
+from controllers.bots.bots import DealerBot
+from controllers.bots.dealer import shuffle
+from controllers.table.device_events import (
     Answer,
     CorrectionWithdrawn,
     DeviceEvent,
@@ -23,9 +24,8 @@ from controllers.events import (
     WagerWithdrawn,
     encode_event,
 )
-from controllers.outbox import Outbox, OutboxError, Sent
-from controllers.table import Phase
-from meters.wire.floor import Link, Table
+from controllers.table.state import Phase
+from meters.floor.floor_file import Link, Table
 from tests.sim.disk import OutboxDisk
 from tests.sim.loop import Process
 from tests.sim.told import Told, ends_betting

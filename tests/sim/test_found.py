@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.announcer
-from meters.announcer import Announcer
-from meters.board import Board
+import meters.service.announcer
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.audit import LinkAudit
-from meters.books.standing import Head, LinkState, MeterState, OpenDay
+from meters.books.link_state import Head, LinkState, MeterState, OpenDay
 from meters.books.store import LinkStore
+from meters.displays.display_state import Board
 from meters.metrics import Metrics
+from meters.service.announcer import Announcer
 from tests.controllers.floors import HandTable
 from tests.servers import RedisServer
 from tests.sim.floor import simulated_floor
@@ -59,7 +59,9 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hours = iter(["12", "12", "11"])
-    monkeypatch.setattr(meters.announcer, "now_text", lambda: f"2026-11-20T{next(hours)}:00:00Z")
+    monkeypatch.setattr(
+        meters.service.announcer, "now_text", lambda: f"2026-11-20T{next(hours)}:00:00Z"
+    )
     spoken = Spoken(tmp_path)
     spoken.tell()
     spoken.announcer.tell_inoperable()

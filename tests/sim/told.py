@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from msgspec import UNSET
 
-from controllers.events import (
+from controllers.table.device_events import (
     Answer,
     BettingLocked,
     DeviceEvent,

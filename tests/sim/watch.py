@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from meters.board import MeterRow
 from meters.books.store import REPLIES_KEPT
+from meters.displays.display_state import MeterRow
 from meters.wire.messages import seq_of
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService

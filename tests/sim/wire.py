@@ -10,9 +10,9 @@ from typing import Any, Final, Self
 
 import aiomqtt
 
-from meters.mqtt.arrivals import Arrivals
+from meters.floor.broker_address import BrokerAddress
 from meters.mqtt.connection import BrokerConnection
-from meters.wire.address import BrokerAddress
+from meters.mqtt.incoming import Arrivals
 from tests.sim.loop import Process, current_process
 from tests.sim.world import World
 

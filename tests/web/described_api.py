@@ -35,10 +35,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from meters.people.keys import PeopleKeys
-from meters.people.people import People
-from meters.people.roles import Role
-from meters.people.users import Doer
+from meters.redis_client.user_keys import PeopleKeys
+from meters.users.directory import People
+from meters.users.roles import Role
+from meters.users.users import Doer
 from tests.mqtt.events import result, void, wagers
 from tests.mqtt.stand import LINKS, Stand
 from tests.staff import PIN

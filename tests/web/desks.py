@@ -7,12 +7,14 @@ from typing import Final
 
 import msgspec
 
+from bonus.display import money
 from meters.books.asks import AskAct
-from meters.books.standing import Act, EnvyAct
+from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.desk.changes import DeskBell
-from meters.desk.doors import DeskError
-from meters.desk.rows import (
+from meters.floor.floor_file import Floor
+from meters.floor_api.change_signal import DeskBell
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import (
     ActRow,
     Adjustment,
     AskedCards,
@@ -30,8 +32,6 @@ from meters.desk.rows import (
     WinPage,
     WinSearch,
 )
-from meters.wire.floor import Floor
-from meters.wire.pages.words import money
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 

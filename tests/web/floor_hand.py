@@ -8,7 +8,7 @@ import msgspec
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from meters.desk.rows import ClaimRow, EnvyOwed, Wagered
+from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from tests.servers import RedisServer
 from tests.web.stand import CLAIM, FLOOR, PIN, Stand
 

@@ -12,22 +12,22 @@ import msgspec
 from litestar import Litestar
 from redis.asyncio import Redis
 
-from meters.board import Board, MeterRow, MeterState
-from meters.desk.changes import DeskBell
+from meters.displays.display_state import Board, MeterRow, MeterState
+from meters.floor.floor_file import Floor, parse_floor
+from meters.floor_api.change_signal import DeskBell
+from meters.http.middleware import Front
+from meters.http.server import serve_web
 from meters.metrics import Metrics
-from meters.people.keys import PeopleKeys
-from meters.people.log import LogSeal
-from meters.people.people import People
-from meters.people.pins import PinHashing
-from meters.people.roles import Role
-from meters.people.users import Doer
+from meters.redis_client.user_keys import PeopleKeys
+from meters.users.directory import People
+from meters.users.operators_log import LogSeal
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.users import Doer
 from meters.web.api.signing import Me
 from meters.web.app import create_app
 from meters.web.security import CSRF_HEADER
-from meters.wire.floor import Floor, parse_floor
 from meters.wire.messages import ControllerBeat, Jackpot
-from meters.wire.pages.front import Front
-from meters.wire.pages.server import serve_web
 from tests.servers import RedisServer
 from tests.waiting import free_port
 from tests.web.desks import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory

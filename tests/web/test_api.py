@@ -11,10 +11,10 @@ import pytest
 from litestar.routes import HTTPRoute
 from pypdf import PdfReader
 
-from meters import board as board_module
-from meters.desk.doors import DeskError
-from meters.desk.rows import ClaimRow, WinPage
-from meters.web import stream as stream_module
+from meters.displays import display_state as board_module
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ClaimRow, WinPage
+from meters.web import event_stream as stream_module
 from tests.servers import RedisServer
 from tests.web.events import listening
 from tests.web.stand import CLAIM, SMALL, Stand

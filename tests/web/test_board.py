@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from meters import board as board_module
-from meters.board import (
+from meters.displays import display_state as board_module
+from meters.displays.display_state import (
     LATE_S,
     Board,
     BoardFullError,
@@ -17,7 +17,7 @@ from meters.board import (
     Watch,
     Watcher,
 )
-from meters.wire.floor import parse_floor
+from meters.floor.floor_file import parse_floor
 from meters.wire.messages import ControllerBeat, MeterValue
 from tests.web.stand import AT, FLOOR, jackpot, row
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters import board as board_module
-from meters.wire.pages.files import SHARED, Assets
+from meters.displays import display_state as board_module
+from meters.http.static_files import SHARED, Assets
 from tests.waiting import eventually_async
 from tests.web.signage_page import (
     LITTLE_MS,

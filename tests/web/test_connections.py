@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from meters import board as board_module
-from meters.wire.pages import connections as connections_module
-from meters.wire.pages import server as server_module
-from meters.wire.pages.connections import (
+from meters.displays import display_state as board_module
+from meters.http import connection_limits as connections_module
+from meters.http import server as server_module
+from meters.http.connection_limits import (
     CONNECTIONS_BY_CLIENT,
     CONNECTIONS_MAX,
     FILES_FOR_THE_REST,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from meters.desk.rows import AskRow
+from meters.floor_api.types import AskRow
 from tests.servers import RedisServer
 from tests.web.desks import ASK, ASK_RESULT
 from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, floor_room, press

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.people.users import Doer
+from meters.users.users import Doer
 from tests.servers import RedisServer
 from tests.web.floor_hand import FloorRoom, claim_card, floor_room, go, press, type_sign_in
 from tests.web.stand import CLAIM, PIN

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
-from meters.desk.rows import ClaimRow, UnapprovedRow
+from meters.floor_api.types import ClaimRow, UnapprovedRow
 from tests.browsers import Finger, hold_clock
 from tests.servers import RedisServer
 from tests.waiting import eventually_async

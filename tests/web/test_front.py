@@ -11,7 +11,7 @@ import trustme
 from litestar.routes import HTTPRoute
 
 from bonus.errors import UserError
-from meters.wire.pages.front import Front, OwnNames
+from meters.http.middleware import Front, OwnNames
 from tests.servers import RedisServer
 from tests.web.events import Events
 from tests.web.raw import get, raw

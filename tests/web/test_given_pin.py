@@ -9,8 +9,8 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.people.roles import Role
-from meters.people.users import Doer
+from meters.users.roles import Role
+from meters.users.users import Doer
 from meters.web.security import Access
 from tests.servers import RedisServer
 from tests.web.floor_hand import (

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from meters.people.roles import Role
-from meters.people.users import Doer
+from meters.users.roles import Role
+from meters.users.users import Doer
 from tests.servers import RedisServer
 from tests.web.stand import PIN, Staff, Stand
 

@@ -12,11 +12,11 @@ import pytest
 from litestar.types import Receive, Scope, Send
 
 from bonus.errors import UserError
-from controllers.metrics import AgentMetrics, serve_metrics
-from meters.wire.floor import read_floor
-from meters.wire.pages.front import Front, Fronted, OwnNames
-from meters.wire.pages.metrics_access import MetricsAccess
-from meters.wire.pages.server import serve_web
+from controllers.agent.metrics import AgentMetrics, serve_metrics
+from meters.floor.floor_file import read_floor
+from meters.http.metrics_access import MetricsAccess
+from meters.http.middleware import Front, Fronted, OwnNames
+from meters.http.server import serve_web
 from tests.floor.example import FLOOR
 from tests.waiting import free_port
 from tests.web.raw import raw

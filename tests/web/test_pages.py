@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from meters.web.dress import dressed
-from meters.web.logo import LOGO_BYTES_MAX
-from meters.wire.pages.files import SHARED, Assets
-from meters.wire.pages.words import money, wager_text
+from bonus.display import money, wager_text
+from meters.floor.logo import LOGO_BYTES_MAX
+from meters.http.static_files import SHARED, Assets
+from meters.web.theme import dressed
 from tests.web.stand import Stand
 
 PAGE_BYTES_MAX = 100_000

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
-from meters.wire.floor import Link
+from meters.floor.floor_file import Link
 from tests.web.signage_page import MAIN, opened, standing
 from tests.web.stand import FLOOR, Stand
 

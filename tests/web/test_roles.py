@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from litestar.routes import HTTPRoute
 
-from meters.desk.rows import Adjustment, UnapprovedRow
-from meters.people.errors import PeopleError
-from meters.people.roles import RIGHTS, Right, Role
-from meters.people.users import Doer
+from meters.floor_api.types import Adjustment, UnapprovedRow
+from meters.users.errors import PeopleError
+from meters.users.roles import RIGHTS, Right, Role
+from meters.users.users import Doer
 from meters.web.errors import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
 from tests.servers import RedisServer

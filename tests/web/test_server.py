@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from bonus.errors import UserError
-from meters.wire.pages import server as server_module
-from meters.wire.pages.server import serve_web
+from meters.http import server as server_module
+from meters.http.server import serve_web
 from tests.waiting import eventually_async
 from tests.web.events import listening
 from tests.web.stand import Stand

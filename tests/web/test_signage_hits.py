@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters import board as board_module
+from meters.displays import display_state as board_module
 from tests.web.signage_page import (
     LITTLE_MS,
     MAIN,

@@ -10,11 +10,11 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from bonus.errors import UserError
-from meters.web.dress import dressed
-from meters.web.logo import LOGO_BYTES_MAX, read_logo
-from meters.wire.floor import parse_floor
-from meters.wire.look import Look, contrast
-from meters.wire.pages.files import SHARED, Assets
+from meters.floor.branding import Look, contrast
+from meters.floor.floor_file import parse_floor
+from meters.floor.logo import LOGO_BYTES_MAX, read_logo
+from meters.http.static_files import SHARED, Assets
+from meters.web.theme import dressed
 from tests.web.signage_page import MAIN, opened, shows, standing
 from tests.web.stand import FLOOR, jackpot
 
@@ -105,7 +105,7 @@ async def test_no_script_of_a_logo_would_run(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Were one to pass the reading of it, the policy would still stop it."""
-    monkeypatch.setattr("meters.web.logo._ACTIVE", frozenset())
+    monkeypatch.setattr("meters.floor.logo._ACTIVE", frozenset())
     active = DRAWING.replace(b"<rect", b"<script>document.documentElement.id='ran'</script><rect")
     async with standing(logo_section(tmp_path / "logo.svg", active)) as stand:
         await opened(page, stand)

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from meters.desk.rows import ClaimRow, EnvyOwed, Wagered
-from meters.web.slip import slip_pdf
-from meters.web.slip_words import amount_words, moment_words
-from meters.wire.floor import Floor, parse_floor
+from meters.floor.floor_file import Floor, parse_floor
+from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
+from meters.web.slips.formatting import amount_words, moment_words
+from meters.web.slips.slip import slip_pdf
 from tests.web.floor_hand import ROYAL
 from tests.web.stand import FLOOR, SMALL
 

@@ -15,13 +15,13 @@ import pytest
 from litestar import Litestar
 
 from meters.books.two_people import COMMAND
-from meters.desk.changes import DeskBell
-from meters.people.log import LogSeal
-from meters.people.roles import Role
-from meters.people.users import Doer
-from meters.selfcheck.configuration import Configuration
+from meters.floor.floor_file import parse_floor
+from meters.floor_api.change_signal import DeskBell
+from meters.selfcheck.approval_checks import Configuration
+from meters.users.operators_log import LogSeal
+from meters.users.roles import Role
+from meters.users.users import Doer
 from meters.web.app import create_app
-from meters.wire.floor import parse_floor
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer
 from tests.web.stand import PIN, Staff, Stand

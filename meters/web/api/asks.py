@@ -7,9 +7,9 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody
 
-from meters.desk.doors import AskDesk
-from meters.desk.rows import AskRow, Words
-from meters.people.roles import Right
+from meters.floor_api.protocols import AskDesk
+from meters.floor_api.types import AskRow, Words
+from meters.users.roles import Right
 from meters.web.api.claims import Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, needs

@@ -11,14 +11,14 @@ from litestar.background_tasks import BackgroundTask
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
-from meters.board import Board, Watch, Watcher
-from meters.desk.doors import Changes
-from meters.people.errors import PeopleError
-from meters.people.people import People
-from meters.people.roles import Right
+from meters.displays.display_state import Board, Watch, Watcher
+from meters.floor_api.protocols import Changes
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
+from meters.web.event_stream import HEARTBEAT, STREAM_HEADERS, frame
 from meters.web.security import SESSION, needs, token_of
-from meters.web.stream import HEARTBEAT, STREAM_HEADERS, frame
 
 LOOK_EVERY_S: Final = 5.0
 """After so many seconds at the most the session is looked at again."""

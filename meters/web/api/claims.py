@@ -10,14 +10,14 @@ from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
-from meters.desk.doors import ClaimDesk
-from meters.desk.rows import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
-from meters.people.people import People
-from meters.people.roles import Right
+from meters.floor.floor_file import Floor
+from meters.floor_api.protocols import ClaimDesk
+from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
+from meters.users.directory import People
+from meters.users.roles import Right
 from meters.web.errors import StaffRequest, WebRequest, refusals
 from meters.web.security import SESSION, client_of, for_anybody, needs, person_of
-from meters.web.slip import slip_pdf
-from meters.wire.floor import Floor
+from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
 """No ledger and no log is longer."""

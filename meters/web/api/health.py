@@ -5,7 +5,7 @@ from litestar import MediaType, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
-from meters.desk.doors import Health
+from meters.floor_api.protocols import Health
 from meters.metrics import Metrics
 from meters.web.errors import WebRequest
 from meters.web.security import for_anybody

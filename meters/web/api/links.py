@@ -8,8 +8,8 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from meters.desk.doors import LinkDesk
-from meters.desk.rows import (
+from meters.floor_api.protocols import LinkDesk
+from meters.floor_api.types import (
     PAGE_MAX,
     ActRow,
     Adjustment,
@@ -18,7 +18,7 @@ from meters.desk.rows import (
     ProposalRow,
     Words,
 )
-from meters.people.roles import Right
+from meters.users.roles import Right
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, needs

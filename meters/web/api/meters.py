@@ -7,12 +7,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from meters.board import Board, MeterRow, Watcher
-from meters.people.tries import site
+from meters.displays.display_state import Board, MeterRow, Watcher
+from meters.floor.floor_file import Floor
+from meters.users.sign_in_attempts import site
 from meters.web.errors import WebRequest, refusals
+from meters.web.event_stream import STREAM_HEADERS, EventStream
 from meters.web.security import client_of, for_anybody
-from meters.web.stream import STREAM_HEADERS, EventStream
-from meters.wire.floor import Floor
 
 
 def meter_routes(floor: Floor, board: Board, page_version: str) -> list[HTTPRouteHandler]:

@@ -12,12 +12,13 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
-from meters.desk.rows import PAGE_MAX
-from meters.people.log import LogRow
-from meters.people.people import People
-from meters.people.roles import Right, Role
-from meters.people.sessions import DEVICE_KNOWN_MS, SignedIn
-from meters.people.tries import new_device
+from meters.floor.floor_file import Floor
+from meters.floor_api.types import PAGE_MAX
+from meters.users.directory import People
+from meters.users.operators_log import LogRow
+from meters.users.roles import Right, Role
+from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
+from meters.users.sign_in_attempts import new_device
 from meters.web.api.claims import Nothing
 from meters.web.errors import StaffRequest, WebRequest, refusals
 from meters.web.security import (
@@ -32,7 +33,6 @@ from meters.web.security import (
     needs,
     token_of,
 )
-from meters.wire.floor import Floor
 
 Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 _ENDED: Final = Cookie(

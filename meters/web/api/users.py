@@ -9,12 +9,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
-from meters.desk.rows import PAGE_MAX
-from meters.people.log import LogRow, LogSeal
-from meters.people.people import People
-from meters.people.pins import generate_pin
-from meters.people.roles import Right, Role
-from meters.people.users import Doer, UserRow
+from meters.floor_api.types import PAGE_MAX
+from meters.users.directory import People
+from meters.users.operators_log import LogRow, LogSeal
+from meters.users.pins import generate_pin
+from meters.users.roles import Right, Role
+from meters.users.users import Doer, UserRow
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, needs, token_of

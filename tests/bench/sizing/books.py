@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from meters.archive.archive_days import Archive
 from meters.archive.archiver import Archiver
-from meters.archive.days import Archive
 from meters.books.store import LinkStore
 from tests.bench.floor import bare_floor_text, floor_text
 from tests.bench.sizing.figures import Archived, Sizes, Step

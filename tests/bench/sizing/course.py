@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from bonus.console import PlainConsole
-from bonus.terminal import print_json
-from meters.wire.log_options import LogLevel
-from meters.wire.logs import log_to
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_json
 from tests.bench.machine import this_machine
 from tests.bench.sizing.books import by_tables, grow, opened_bytes
 from tests.bench.sizing.ever import bytes_for_ever

@@ -4,12 +4,12 @@ from typing import Final
 
 import msgspec
 
-from meters.books.changes import ChangeBook
+from meters.books.link_changes import ChangeBook
 from meters.books.store import LinkStore
-from meters.desk.proposals import adjustment
-from meters.desk.rows import Adjustment
-from meters.people.log import OperatorsLog
-from meters.people.store import PeopleStore
+from meters.floor_api.types import Adjustment
+from meters.links.proposals import adjustment
+from meters.users.operators_log import OperatorsLog
+from meters.users.store import PeopleStore
 from tests.bench.floor import FloorParts, floor_text
 from tests.bench.sizing.memory import bytes_of
 from tests.bench.sizing.place import a_place

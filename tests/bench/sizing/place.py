@@ -10,10 +10,10 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from meters.embedded.broker import LOOPBACK
-from meters.failover.shards import redis_of
-from meters.people.keys import PEOPLE_TAG
-from meters.redis_connection import open_redis
-from meters.wire.floor import Floor, read_floor
+from meters.floor.floor_file import Floor, read_floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.shards import redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG
 from tests.bench.floor import FloorParts
 from tests.bench.parts import free_port
 from tests.bench.stand import start_broker, start_redis

@@ -13,16 +13,16 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from meters.books.readings import ReadingBook
+from meters.books.close_readings import ReadingBook
 from meters.books.store import LinkStore
-from meters.desk.claims import ClaimsDesk
-from meters.desk.simulated import settle
+from meters.claims.claims import ClaimsDesk
+from meters.claims.simulated_floorperson import settle
+from meters.floor.floor_file import Floor
+from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, LinkIntake
-from meters.known import KnownTable, known_tables
+from meters.intake.table_catalog import KnownTable, known_tables
 from meters.metrics import Metrics
 from meters.wire.clock import now
-from meters.wire.floor import Floor
-from meters.wire.gaming_day import GamingDays
 from tests.bench.events import EventWriter
 from tests.bench.floor import METERS, POSITIONS
 

@@ -1,0 +1,283 @@
+"""What a chapter's file must hold to before any of it is used.
+
+What a reader of the law would stumble over is refused: a hand left out, a hand unknown, a better
+hand that pays less, odds of two kinds in one table, a choice that stands twice.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from bonus.hands.rankings import RANKINGS, Ranking
+from bonus.law.cells import (
+    ChapterError,
+    Payout,
+    read_cents,
+    read_payout,
+    read_rate_bps,
+    read_seed,
+    read_times,
+)
+from bonus.law.chapter_file import (
+    Bonus,
+    Chapter,
+    Envy,
+    Main,
+    MiniRoyal,
+    Table,
+    WagerTables,
+)
+from bonus.law.consistency import check_consistency
+from bonus.law.paytables import Paytable, Rates, paytables_of
+
+
+def check_chapter(chapter: Chapter) -> None:
+    """Check a chapter whole.
+
+    Raises:
+        ChapterError: what does not hold together, with the wager and the subsection.
+    """
+    names = [chapter.main.stake, chapter.main.follow]
+    for tables in chapter.wager:
+        names += tables.names
+    _check_main(chapter, names)
+    for tables in chapter.wager:
+        _check_wager(chapter, tables)
+    check_consistency(chapter)
+    for of, rule in _rules(chapter):
+        if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
+            raise ChapterError(f"{of}: {rule!r} names no subsection of {chapter.chapter}")
+
+
+def _check_main(chapter: Chapter, names: Sequence[str]) -> None:
+    main = chapter.main
+    of = f"{main.stake} and {main.follow}"
+    ranking = _ranking(of, main.ranking)
+    for count in (chapter.deal.hand, chapter.deal.dealer):
+        if count not in ranking.cards:
+            raise ChapterError(f"{of}: {main.ranking} hands are not formed of {count} cards")
+    if main.highest not in ranking.tops:
+        raise ChapterError(f"{of}: {main.highest!r} is not where {main.ranking} hands begin")
+    if not main.times or list(main.times) != sorted({*main.times}) or main.times[0] < 1:
+        raise ChapterError(f"{of}: the multiples of a wager rise from 1")
+    read_times(main.odds, "to")
+    pair = {main.stake, main.follow}
+    if main.not_qualified and main.not_qualified.returns not in pair:
+        raise ChapterError(f"{of}: {main.not_qualified.returns!r} is neither")
+    if main.follow_pays:
+        lowest = ranking.hands[-1]
+        for paytable in paytables_of(main.follow_pays, ranking.hands):
+            _check_paytable(of, paytable, ranking, lowest)
+            _check_pays(of, paytable, meter=False)
+    for bonus in main.bonus:
+        _check_bonus(main, bonus, names)
+
+
+def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
+    pair = {main.stake, main.follow}
+    if bonus.on not in pair or bonus.returns not in {"", *pair}:
+        raise ChapterError(f"{bonus.item}: it is on {main.stake} or {main.follow}")
+    if bonus.item in names and bonus.item != bonus.on:
+        raise ChapterError(f"{bonus.item}: a payout on {bonus.on} cannot take another's line")
+    paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meter=False)
+    _check_choices(bonus.item, paytables)
+    if (paytables[0].choice is None) != (not bonus.choice):
+        raise ChapterError(f"{bonus.item}: a choice has a name, and what has a name is chosen")
+    _check_mini_royal(bonus.item, bonus.mini_royal, paytables)
+
+
+def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
+    if not tables.names or not tables.table:
+        raise ChapterError("a wager has no name or no paytable")
+    of = tables.names[0]
+    if len(tables.cards) != len(tables.names):
+        raise ChapterError(f"{of}: cards for each of {', '.join(tables.names)}")
+    rankings = [tables.ranking, *(tables.readings.rankings.values() if tables.readings else ())]
+    if tables.readings and rankings[0] != rankings[1]:
+        raise ChapterError(f"{of}: the first of its readings is the default")
+    for name in rankings:
+        counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
+        if not counts <= _ranking(of, name).cards:
+            raise ChapterError(f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}")
+        paytables = _check_tables(
+            of, tables.table, name, tables.lowest, meter=tables.meter is not None
+        )
+        _check_choices(of, _with_fourth(of, tables, name, paytables))
+    _check_mini_royal(of, tables.mini_royal, paytables)
+    _check_meter(of, tables, paytables)
+
+
+def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
+    """Rates, Envy Bonuses and draws go with a meter."""
+    for paytable in paytables:
+        if (paytable.rates is None) != (tables.meter is None):
+            raise ChapterError(f"{of} {paytable.rule}: a meter has rates, and nothing else has")
+        if paytable.rates:
+            _check_rates(f"{of} {paytable.rule}", paytable.rates)
+    if (tables.envy or tables.draws) and not tables.meter:
+        raise ChapterError(f"{of}: Envy Bonuses and draws go with a meter")
+    if tables.envy:
+        _check_envy(of, _ranking(of, tables.ranking), tables.envy)
+    if tables.draws:
+        read_times(tables.draws.magic_card, "for")
+        read_times(tables.draws.lucky_bonus, "for")
+
+
+def _with_fourth(
+    of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
+) -> Sequence[Paytable]:
+    """The paytables that are chosen among: those for a fourth card, where there are such."""
+    if tables.fourth_card is None:
+        return paytables
+    if len(paytables) > 1:
+        raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
+    return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meter=False)
+
+
+def _check_tables(
+    of: str, tables: Sequence[Table], ranking_name: str, lowest: str, *, meter: bool
+) -> list[Paytable]:
+    ranking = _ranking(of, ranking_name)
+    found: list[Paytable] = []
+    for table in tables:
+        rows = list(table.pays)
+        hands = ranking.names
+        if rows != [hand for hand in hands if hand in rows]:
+            unknown = [row for row in rows if row not in hands]
+            reason = (
+                f"{unknown[0]!r} is no hand of {ranking_name}"
+                if unknown
+                else "hands not in order of rank"
+            )
+            raise ChapterError(f"{of} {table.rule}: {reason}")
+        for paytable in paytables_of(table, ranking.hands):
+            _check_paytable(of, paytable, ranking, lowest)
+            _check_pays(of, paytable, meter=meter)
+            found.append(paytable)
+    if not found:
+        raise ChapterError(f"{of} has no paytable")
+    return found
+
+
+def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
+    choices = [paytable.choice for paytable in paytables]
+    if len(set(choices)) < len(choices) or (None in choices and len(choices) > 1):
+        raise ChapterError(f"{of}: each of several paytables has a letter of its own")
+
+
+def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
+    where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
+    worth = {hand: read_payout(cell).worth for hand, cell in paytable.cells.items()}
+    _check_rows(where, ranking, lowest, worth)
+
+
+def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
+    """Odds of one kind in a table; percentages of a meter where there is one, else sums."""
+    where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
+    payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
+    kinds = {payout.stake_back for payout in payouts if payout.times}
+    if len(kinds) > 1:
+        raise ChapterError(f"{where}: both 'to 1' and 'for 1'")
+    if any(payout.percent for payout in payouts) != meter:
+        raise ChapterError(f"{where}: a meter is paid in percentages, and nothing else is")
+    if meter and (True in kinds or any(payout.sum_cents for payout in payouts)):
+        raise ChapterError(f"{where}: a meter's wager pays 'for 1'")
+
+
+def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence[Paytable]) -> None:
+    if mini_royal is None:
+        return
+    read_times(mini_royal.least, "to")
+    if mini_royal.among not in {paytable.rule for paytable in paytables}:
+        raise ChapterError(f"{of}: {mini_royal.among} has no table to add a mini-royal to")
+
+
+def _check_rates(where: str, rates: Rates) -> None:
+    if not read_seed(rates.seed):
+        raise ChapterError(f"{where}: the meter has no seed")
+    read_seed(rates.reseed)
+    primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
+    if not primary or primary + reserve >= 10_000:
+        raise ChapterError(f"{where}: the rates must be above nothing and below the whole wager")
+
+
+def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
+    wagers = [read_cents(schedule.wager) for schedule in envy.schedule]
+    if not wagers or len(set(wagers)) < len(wagers):
+        raise ChapterError(f"{of} {envy.rule}: one schedule for each wager amount")
+    for schedule in envy.schedule:
+        where = f"{of} {envy.rule} {schedule.wager}"
+        worth = {hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()}
+        _check_rows(where, ranking, envy.lowest, worth)
+
+
+def _check_rows(
+    where: str, ranking: Ranking, lowest: str, worth: Mapping[str, tuple[int, int, int]]
+) -> None:
+    """Refuse a table that is not every hand from a top one to the lowest, paying ever less."""
+    hands = ranking.names
+    for hand in (lowest, *worth):
+        if hand not in hands:
+            raise ChapterError(f"{where}: {hand!r} is no hand of its ranking")
+    first = next(iter(worth), None)
+    if first is None or first not in ranking.tops:
+        raise ChapterError(f"{where}: a table begins with the highest hand, not {first!r}")
+    expected = hands[hands.index(first) : hands.index(lowest) + 1]
+    if tuple(worth) != expected:
+        missing = ", ".join(hand for hand in expected if hand not in worth)
+        reason = f"{missing} missing" if missing else "hands not in order of rank"
+        raise ChapterError(f"{where}: {reason}")
+    for (better, more), (lower, less) in pairwise(worth.items()):
+        if more < less:
+            raise ChapterError(f"{where}: {better} pays less than {lower}")
+
+
+def _ranking(of: str, name: str) -> Ranking:
+    ranking = RANKINGS.get(name)
+    if ranking is None:
+        raise ChapterError(f"{of}: there is no ranking {name!r}")
+    return ranking
+
+
+def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
+    """Every subsection that a chapter's file names, and of what."""
+    main, deal = chapter.main, chapter.deal
+    yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
+    of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)
+    yield from ((main.stake, rule) for rule in of_main if rule)
+    if main.not_qualified:
+        yield main.stake, main.not_qualified.rule
+    if main.follow_pays:
+        yield main.follow, main.follow_pays.rule
+    for bonus in main.bonus:
+        yield from ((bonus.item, table.rule) for table in bonus.table)
+        if bonus.procedure:
+            yield bonus.item, bonus.procedure
+        if bonus.mini_royal:
+            yield bonus.item, bonus.mini_royal.rule
+    for tables in chapter.wager:
+        yield from ((tables.names[0], rule) for rule in _wager_rules(tables))
+    for version in chapter.version:
+        yield version.name, version.rule
+    if chapter.limit:
+        yield from (("limit", rule) for rule in (chapter.limit.rule, *chapter.limit.covers))
+    yield "irregular", chapter.irregular.void
+    yield "irregular", chapter.irregular.dealer_exposed
+
+
+def _wager_rules(tables: WagerTables) -> Iterator[str]:
+    yield tables.placing
+    yield from (rule for rule in (tables.forfeited, tables.collected) if rule)
+    fourth = tables.fourth_card.table if tables.fourth_card else ()
+    for table in (*tables.table, *fourth):
+        yield table.rule
+        if table.progression:
+            yield table.progression.rule
+    if tables.envy:
+        yield tables.envy.rule
+    if tables.draws:
+        yield tables.draws.rule
+    if tables.divided:
+        yield tables.divided
+    if tables.mini_royal:
+        yield tables.mini_royal.rule

@@ -1,0 +1,235 @@
+"""Whether a round can have been wagered and dealt so: checked once, where it comes in.
+
+What may not be wagered is refused with the subsection that forbids it; what settles a round relies
+on its having been checked.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from bonus.cards import Card, card_name
+from bonus.errors import nearest
+from bonus.law.chapter_file import Main
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.rounds import DealtPosition, Round, RoundError
+from bonus.settling.table_rules import Placing, TableRules
+from bonus.wagers import MeterKind
+
+WAGER_CENTS_MAX: Final = 10**10
+"""No wager is higher (a hundred million dollars), so that no odds of a chapter leave 53 bits."""
+
+Terms = Mapping[MeterKind, MeterTerms]
+
+
+def check_wagers(
+    positions: Sequence[DealtPosition], rules: TableRules, terms: Terms, *, decided: bool = True
+) -> None:
+    """Check what was wagered, and where.
+
+    Args:
+        positions: the positions.
+        rules: the table's.
+        terms: the meters'.
+        decided: whether every player has followed his Ante or folded; not where the round ended
+            before.
+
+    Raises:
+        RoundError: ``bad_position``, ``position_twice``, ``unknown_wager``, ``not_offered``,
+            ``bad_amount``, ``unknown_meter`` (a wager without its meter here), ``wrong_amount``
+            (reading T22, a Play that is not the Ante, a bound of 649a.7(e)), ``wager_missing`` (a
+            wager without the one that it needs), ``after_fold``, ``undecided``, ``nothing_folded``.
+    """
+    seen: set[int] = set()
+    positions_max = rules.chapter.deal.positions
+    for index, box in enumerate(positions):
+        if not 1 <= box.position <= positions_max:
+            rule = rules.chapter.deal.positions_rule
+            message = f"position {box.position}, where a table has 1 to {positions_max} ({rule})"
+            raise RoundError("bad_position", message, f"positions[{index}].position")
+        if box.position in seen:
+            message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
+            raise RoundError("position_twice", message, f"positions[{index}].position")
+        seen.add(box.position)
+        for wager in box.wagers:
+            _check_wager(box, wager, rules, terms, index)
+        if rules.whole:
+            _check_main(box, rules, index, decided=decided)
+            _check_bounds(box, rules, index)
+
+
+def _check_wager(
+    box: DealtPosition, wager: str, rules: TableRules, terms: Terms, index: int
+) -> None:
+    cents = box.wagers[wager]
+    placing = rules.placings.get(wager)
+    if placing is None:
+        meant = nearest(wager, rules.placings)
+        message = f"{wager!r} is no wager of {rules.chapter.game}{meant}"
+        raise RoundError("unknown_wager", message, _field(index, wager))
+    if placing.choice:
+        message = (
+            f"{wager} is not offered: the table has chosen no {placing.choice} of "
+            f"{placing.choice_rule}"
+        )
+        raise RoundError("not_offered", message, _field(index, wager))
+    if placing.meter is not None:
+        _check_amount(wager, cents, placing, terms, index)
+    elif not 1 <= cents <= WAGER_CENTS_MAX:
+        message = f"{wager} of {cents} cents, where a wager has 1 to {WAGER_CENTS_MAX}"
+        raise RoundError("bad_amount", message, _field(index, wager))
+    if rules.whole and placing.needs and not any(need in box.wagers for need in placing.needs):
+        needs = " or ".join(placing.needs)
+        message = f"{wager} without {needs}, to which it is an additional wager ({placing.rule})"
+        raise RoundError("wager_missing", message, _field(index, wager))
+
+
+def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index: int) -> None:
+    kind = placing.meter
+    if kind is None or kind not in terms:
+        message = f"{wager}: there is no {kind} meter here ({placing.rule})"
+        raise RoundError("unknown_meter", message, _field(index, wager))
+    wager_cents = terms[kind].wager_cents
+    if cents != wager_cents:
+        message = f"{wager} of {cents} cents, where the meter is for {wager_cents} ({placing.rule})"
+        raise RoundError("wrong_amount", message, _field(index, wager))
+
+
+def _check_main(box: DealtPosition, rules: TableRules, index: int, *, decided: bool) -> None:
+    """The wager that follows the Ante, or the fold: 649a.11(b), 679a.11(b), 682a.11(b)."""
+    main = rules.chapter.main
+    stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
+    if box.folded:
+        if follow is not None:
+            message = f"a {main.follow} after a fold, which ends the participation ({main.asking})"
+            raise RoundError("after_fold", message, _field(index, main.follow))
+        if box.wagers and stake is None:
+            message = f"a fold without an {main.stake}: {main.asking} asks those who placed one"
+            raise RoundError("nothing_folded", message, f"positions[{index}].folded")
+    if stake is None:
+        return
+    if follow is None:
+        if decided and not box.folded:
+            message = f"an {main.stake} is followed by a {main.follow}, or folded ({main.asking})"
+            raise RoundError("undecided", message, _field(index, main.follow))
+    elif follow not in [times * stake for times in main.times]:
+        raise RoundError("wrong_amount", _wrong_follow(main, follow), _field(index, main.follow))
+
+
+def _wrong_follow(main: Main, cents: int) -> str:
+    words = {1: "one", 2: "two", 3: "three"}
+    *others, last = [words.get(times, str(times)) for times in main.times]
+    multiples = f"{', '.join(others)} or {last}" if others else last
+    be = f"is {multiples} times the {main.stake}"
+    if main.times == (1,):
+        be = f"equals the {main.stake}"
+    return f"{main.follow} of {cents} cents: it {be} ({main.placing})"
+
+
+def _check_bounds(box: DealtPosition, rules: TableRules, index: int) -> None:
+    """The versions of 649a.7(e) require one wager for the other, within a multiple of it."""
+    for bound in rules.bounds:
+        cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
+        if cents > bound.at_most * of_cents:
+            rule = rules.version.rule if rules.version else ""
+            least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "no less"
+            message = (
+                f"{bound.wager} of {cents} cents: the {bound.of} beside it is {least} ({rule})"
+            )
+            raise RoundError("wrong_amount", message, _field(index, bound.wager))
+
+
+def check_cards(played: Round, rules: TableRules) -> None:
+    """Check that every card that a wager turns on was dealt, and none twice.
+
+    Raises:
+        RoundError: ``cards_missing`` (a hand that stays on the table has no cards, reading T8; the
+            dealer's, the fourth or the All-Six Bonus card), ``community_missing`` (649a.8(d)),
+            ``card_twice``, ``bad_position`` (a Lucky position that the table cannot have).
+    """
+    seen: set[Card] = set()
+    for index, box in enumerate(played.positions):
+        if box.cards is not None:
+            _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
+        elif _needs_hand(box, played, rules):
+            rule = rules.chapter.main.asking
+            message = (
+                f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
+            )
+            raise RoundError("cards_missing", message, f"positions[{index}].cards")
+        if box.fourth_card is not None:
+            _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
+    for field, cards in _table_cards(played):
+        _check_unseen(cards, seen, rules, field)
+    for index, box in enumerate(played.positions):
+        for wager in box.wagers:
+            _check_dealt(played, rules, box, wager, index)
+    lucky = played.draw.lucky_position
+    if isinstance(lucky, int) and not 1 <= lucky <= rules.chapter.deal.positions:
+        message = f"no table has a position {lucky}"
+        raise RoundError("bad_position", message, "draw.lucky_position")
+
+
+def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
+    """The cards that are no position's, by their field."""
+    yield "dealer", played.dealer or ()
+    yield "community", played.community or ()
+    for field, card in (
+        ("pair_bonus_community_card", played.pair_bonus_community_card),
+        ("all_six_card", played.all_six_card),
+    ):
+        yield field, () if card is None else (card,)
+
+
+def _needs_hand(box: DealtPosition, played: Round, rules: TableRules) -> bool:
+    if played.dealer_exposed:
+        return not box.wagers.keys().isdisjoint(rules.chapter.irregular.settled)
+    return box.shows_cards(rules.survivors)
+
+
+def _check_dealt(
+    played: Round, rules: TableRules, box: DealtPosition, wager: str, index: int
+) -> None:
+    """Check the cards beside a player's own that one wager of his turns on."""
+    placing = rules.placings[wager]
+    deal = rules.chapter.deal
+    if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
+        return
+    if placing.cards in {"hand_and_community", "dealer_and_community"} and not played.community:
+        message = f"{wager}: the two community cards are missing ({deal.rule})"
+        raise RoundError("community_missing", message, "community")
+    if placing.cards == "hand_and_all_six" and played.all_six_card is None:
+        message = f"{wager}: the All-Six Bonus card is missing ({deal.rule})"
+        raise RoundError("cards_missing", message, "all_six_card")
+    if placing.cards == "hand_and_dealer" and played.dealer is None:
+        message = f"{wager}: the dealer's hand is missing ({deal.rule})"
+        raise RoundError("cards_missing", message, "dealer")
+    common = played.pair_bonus_community_card
+    if placing.fourth_card and box.fourth_card is None and common is None:
+        message = f"{wager}: neither a fourth card nor one for all was dealt ({deal.rule})"
+        raise RoundError("cards_missing", message, f"positions[{index}].fourth_card")
+
+
+def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
+    """Check that a round can have been wagered and dealt so.
+
+    Raises:
+        RoundError: as ``check_wagers`` and ``check_cards``.
+    """
+    check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
+    if played.dealer is None and not played.dealer_exposed:
+        message = f"the dealer's hand is missing ({rules.chapter.deal.rule})"
+        raise RoundError("cards_missing", message, "dealer")
+    check_cards(played, rules)
+
+
+def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:
+    """One deck is played with, so that no card is there twice (649a.3(a) and its like)."""
+    for card in cards:
+        if card in seen:
+            rule = rules.chapter.deal.deck_rule
+            raise RoundError("card_twice", f"{card_name(card)} occurs twice ({rule})", field)
+        seen.add(card)
+
+
+def _field(index: int, wager: str) -> str:
+    return f"positions[{index}].wagers.{wager}"

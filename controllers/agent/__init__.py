@@ -1,0 +1,1 @@
+"""The agent of one table: outbox, event delivery, heartbeat and devices."""

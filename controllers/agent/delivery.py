@@ -1,0 +1,386 @@
+"""What carries a table's events to the service over MQTT, again and again until they are answered.
+
+MQTT is transport only: a connection may break at any moment, a message may come twice or not at
+all. What holds is the event's number and the reply that bears it.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import aiomqtt
+import msgspec
+import structlog
+
+from bonus.errors import UserError
+from controllers.agent.heartbeat import SILENCE_S, Pulse
+from controllers.agent.meter_values import MeterValues
+from controllers.agent.stats import Deliveries
+from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.wire import topics
+from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
+from meters.wire.clock import now_text
+from meters.wire.messages import (
+    CONTROLLER_BEAT,
+    HELLO_REPLY,
+    JACKPOT,
+    METER_VALUE,
+    REPLY,
+    UNREADABLE,
+    ControllerBeat,
+    ErrorDetail,
+    HelloReply,
+    Jackpot,
+    MoneyEvent,
+    Reply,
+    TableStatus,
+)
+
+_log: Final = structlog.get_logger(__name__)
+_encoder: Final = msgspec.json.Encoder()
+_GOODBYE_WITHIN_S: Final = 1.0
+_LOSSES_WITHIN_S: Final = 60.0
+_LOSSES_MAX: Final = 5
+
+
+BrokerPlace = str | Callable[[], BrokerAddress]
+"""A broker's address, or what tells it anew before each connection."""
+
+Connect = Callable[..., aiomqtt.Client]
+"""What makes a client, as `BrokerClient` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long things take; all in seconds.
+
+    Attributes:
+        silence_s: without a beat for so long, no new progressive wager is taken (duty D13).
+        retry_first_s: the first wait for a reply before the event is repeated; it doubles.
+        retry_cap_s: the longest such wait.
+        reconnect_first_s: the first pause between two attempts to connect; it doubles.
+        reconnect_cap_s: the longest such pause.
+        hello_every_s: how often the service is asked where the table stands, while that matters.
+        watch_every_s: how often the beat is looked after.
+        ask_every_s: how often a correction is tried again that a floorperson must confirm.
+        call_s: the longest wait for the broker to take a connection or a message.
+        keepalive_s: how soon a dead connection is noticed.
+    """
+
+    silence_s: float = SILENCE_S
+    retry_first_s: float = 0.25
+    retry_cap_s: float = 5.0
+    reconnect_first_s: float = 0.1
+    reconnect_cap_s: float = 1.0
+    hello_every_s: float = 2.0
+    watch_every_s: float = 0.1
+    ask_every_s: float = 3.0
+    call_s: float = 5.0
+    keepalive_s: int = 10
+
+
+class Listener(Protocol):
+    """Who hears what is not the reply to an event under way. Each call must return at once."""
+
+    def hear_hello(self, hello: HelloReply) -> None:
+        """The service says where the table stands."""
+
+    def hear_jackpot(self, jackpot: Jackpot) -> None:
+        """Something became of a win at this table."""
+
+    def hear_behind(self, expected: int) -> None:
+        """The service expects an event that it has answered before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A reply, and its bytes as they came."""
+
+    reply: Reply
+    payload: bytes
+
+
+class Losses:
+    """How often a connection that stood was lost of late.
+
+    A broker ends the older of two connections of one name, so that two agents of one table throw
+    each other off for ever.
+    """
+
+    def __init__(self) -> None:
+        self._at_s: list[float] = []
+
+    def mount_up(self, now_s: float) -> bool:
+        """Count a loss; returns whether there are too many, which it then counts anew."""
+        recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
+        self._at_s = [*recent, now_s]
+        if len(self._at_s) < _LOSSES_MAX:
+            return False
+        self._at_s = []
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    seq: int
+    payload: bytes
+    answered: asyncio.Future[Delivered]
+
+
+class Courier:
+    """The connection of one table: it connects for ever, delivers, and listens.
+
+    Args:
+        link: the link's id.
+        table: the table's id.
+        broker: the broker's address.
+        listener: who hears hellos and jackpots.
+        timing: how long things take.
+        meters: the ids of the meters that the table feeds.
+        connect: makes the client of each connection.
+
+    Attributes:
+        pulse: the controller's beats.
+        meter_values: what those meters hold.
+        connected: whether the broker is reached.
+        deliveries: what was sent and came back.
+        connections: how often it was; after each the broker knows nothing but the last will.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        table: str,
+        broker: BrokerPlace,
+        listener: Listener,
+        timing: Timing,
+        *,
+        meters: Iterable[str] = (),
+        connect: Connect = BrokerClient,
+    ) -> None:
+        self._link = link
+        self._table = table
+        self._broker = broker
+        self._connect = connect
+        self._listener = listener
+        self._timing = timing
+        self._client: aiomqtt.Client | None = None
+        self._under_way: _UnderWay | None = None
+        self._repeat: asyncio.Future[None] | None = None
+        self._heard_since = False
+        self._log = _log.bind(link=link, table=table)
+        self.pulse = Pulse(timing.silence_s)
+        self.meter_values = MeterValues(meters)
+        self.deliveries = Deliveries()
+        self.connections = 0
+
+    @property
+    def connected(self) -> bool:
+        """Whether the broker is reached just now."""
+        return self._client is not None
+
+    async def stay_connected(self) -> None:
+        """Connect, listen, and connect again, for ever."""
+        pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
+        told = False
+        losses = Losses()
+        while True:
+            pace.begin()
+            try:
+                async with self._new_client() as client:
+                    await self._greet(client)
+                    self._log.info("broker connected")
+                    told = False
+                    await self._listen(client)
+            except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
+                if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
+                    self._log.warning(
+                        "broker lost repeatedly",
+                        ask="does another agent work this table with another outbox?",
+                        reason=str(error),
+                    )
+                if not told:
+                    self._log.warning("broker not reached", reason=str(error))
+                told = True
+            finally:
+                self._client = None
+            await pace.pause()
+
+    def _new_client(self) -> aiomqtt.Client:
+        place = self._broker
+        address = parse_broker_url(place) if isinstance(place, str) else place()
+        # The same name each time: a broker that still keeps a dead connection of ours open ends
+        # it, and publishes its will, before this one says that the table is online.
+        return self._connect(
+            address.host,
+            address.port,
+            username=address.username,
+            password=address.password,
+            tls_context=address.tls_context(),
+            identifier=f"pitlink/{self._link}/{self._table}",
+            will=aiomqtt.Will(*self._status("offline", online=False), qos=1, retain=True),
+            timeout=self._timing.call_s,
+            keepalive=self._timing.keepalive_s,
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        )
+
+    async def _greet(self, client: aiomqtt.Client) -> None:
+        await client.subscribe(
+            [
+                (topics.table_in(self._link, self._table), 1),
+                (topics.controller(self._link), 1),
+                (topics.jackpot(self._link), 1),
+                *((topics.meter(self._link, each), 1) for each in self.meter_values.meters),
+            ]
+        )
+        self._client = client
+        self.connections += 1
+        self._heard_since = False
+        self._repeat_now()
+        await self.say_hello()
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        try:
+            async for message in client.messages:
+                if isinstance(message.payload, bytes):
+                    self._hear(str(message.topic), message.payload, retained=message.retain)
+        except asyncio.CancelledError:
+            with contextlib.suppress(aiomqtt.MqttError):
+                topic, payload = self._status("offline", online=False)
+                await client.publish(topic, payload, 1, retain=True, timeout=_GOODBYE_WITHIN_S)
+            raise
+
+    async def deliver(self, seq: int, payload: bytes) -> Delivered:
+        """Publish an event until the reply with its number has come, however long that takes.
+
+        It is repeated less and less often, and anew from the first pause on each time that the
+        broker is reached again, or the controller heard again: what was sent before is lost.
+        """
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Delivered] = loop.create_future()
+        self._under_way = _UnderWay(seq, payload, answered)
+        delay_s, attempt = self._timing.retry_first_s, 0
+        began_s = loop.time()
+        try:
+            while True:
+                attempt += 1
+                self._repeat = repeat = loop.create_future()
+                if await self._publish_event(payload):
+                    self._log.debug("event published", seq=seq, attempt=attempt)
+                await asyncio.wait(
+                    {answered, repeat},
+                    timeout=jittered(delay_s),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if answered.done():
+                    self.deliveries.count_wait(loop.time() - began_s)
+                    return answered.result()
+                self.deliveries.repeats += 1
+                longer_s = min(delay_s * 2, self._timing.retry_cap_s)
+                delay_s = self._timing.retry_first_s if repeat.done() else longer_s
+        finally:
+            self._under_way = self._repeat = None
+
+    def _repeat_now(self) -> None:
+        """Have the event under way, if any, published again at once."""
+        if self._repeat is not None and not self._repeat.done():
+            self._repeat.set_result(None)
+
+    async def say_hello(self) -> None:
+        """Ask the service where the table stands."""
+        await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
+
+    async def tell_status(self, state: str) -> bool:
+        """Tell all what state the table is in; returns whether the broker took it."""
+        topic, payload = self._status(state, online=True)
+        return await self._publish(topic, payload, retain=True)
+
+    def _status(self, state: str, *, online: bool) -> tuple[str, bytes]:
+        status = TableStatus(online=online, state=state, at=now_text())
+        return topics.table_status(self._link, self._table), _encoder.encode(status)
+
+    async def _publish_event(self, payload: bytes) -> bool:
+        return await self._publish(topics.table_out(self._link, self._table), payload)
+
+    async def _publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        client = self._client
+        if client is None:
+            return False
+        try:
+            await client.publish(topic, payload, qos=1, retain=retain)
+        except aiomqtt.MqttError as error:
+            self._log.debug("message not published", topic=topic, reason=str(error))
+            return False
+        return True
+
+    def _hear(self, topic: str, payload: bytes, *, retained: bool) -> None:
+        try:
+            if topic == topics.controller(self._link):
+                self._hear_beat(CONTROLLER_BEAT.decode(payload), retained=retained)
+            elif topic == topics.jackpot(self._link):
+                jackpot = JACKPOT.decode(payload)
+                if jackpot.table == self._table:
+                    self._listener.hear_jackpot(jackpot)
+            elif topic == topics.table_in(self._link, self._table):
+                self._hear_reply(payload)
+            else:
+                value = METER_VALUE.decode(payload)
+                if topic == topics.meter(self._link, value.meter):
+                    self.meter_values.hear(value)
+        except UNREADABLE as error:
+            self._log.warning("message unreadable", topic=topic, reason=str(error))
+
+    def _hear_beat(self, beat: ControllerBeat, *, retained: bool) -> None:
+        now_s = asyncio.get_running_loop().time()
+        was_down = self.pulse.fault(now_s) is not None
+        if not self.pulse.hear(beat, retained=retained, now_s=now_s):
+            return
+        back = was_down and self.pulse.fault(now_s) is None
+        if back or not self._heard_since:
+            self._repeat_now()
+        self._heard_since = True
+
+    def _hear_reply(self, payload: bytes) -> None:
+        try:
+            reply = REPLY.decode(payload)
+        except msgspec.ValidationError:
+            self._listener.hear_hello(HELLO_REPLY.decode(payload))
+            return
+        under_way = self._under_way
+        if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
+            return
+        self.deliveries.count_reply(reply.status)
+        if reply.error is not None and reply.error.code == "unknown_table":
+            # No book has used up the number: a service that has this table may yet take the event.
+            self._log.warning("table unknown", seq=reply.seq)
+            return
+        if reply.status == "out_of_order":
+            expected = reply.expected or 0
+            if expected <= under_way.seq:
+                self._listener.hear_behind(expected)
+                return
+            reply = _passed(reply, expected)
+        under_way.answered.set_result(Delivered(reply, payload))
+
+
+def _passed(reply: Reply, expected: int) -> Reply:
+    """The reply to an event whose number the service used up for something else: refused."""
+    message = f"the service has used up the numbers before {expected} for other events"
+    error = ErrorDetail(code="seq_reused", message=message)
+    return Reply(seq=reply.seq, status="refused", error=error)
+
+
+def encode_money_event(event: MoneyEvent) -> bytes:
+    """An event as it is published: fields without a value are left out, as the contract has it."""
+    return _encoder.encode(_without_none(msgspec.to_builtins(event)))
+
+
+def _without_none(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_none(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_none(each) for each in value]
+    return value

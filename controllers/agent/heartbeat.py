@@ -1,0 +1,66 @@
+"""Whether the controller lives: a table is unplayable for progressives without it (duty D13)."""
+
+import math
+from typing import Final
+
+from controllers.table.device_events import Refusal
+from meters.wire.messages import ControllerBeat
+
+SILENCE_S: Final = 3.0
+"""After so many seconds without a beat no new progressive wager is taken."""
+
+_DUE_EVERY_S: Final = 1.0
+
+
+class Pulse:
+    """The controller's beats as they come in, by the clock of whoever listens.
+
+    The retained copy of a beat tells the controller's state but is no sign of life: it may be of
+    a service that died long ago. Only a further beat, with another number, is.
+
+    Args:
+        silence_s: how long a beat counts as life, in seconds.
+
+    Attributes:
+        missed: how many beats did not come when they were due.
+    """
+
+    def __init__(self, silence_s: float = SILENCE_S) -> None:
+        self._silence_s = silence_s
+        self._last: ControllerBeat | None = None
+        self._lived_at_s: float | None = None
+        self.missed = 0
+
+    def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> bool:
+        """Take in a beat and say whether it is a sign of life.
+
+        Args:
+            beat: the beat.
+            retained: whether it is the broker's retained copy.
+            now_s: a monotonic clock's time in seconds.
+        """
+        known = self._last is not None and self._last.beat == beat.beat
+        self._last = beat
+        if retained or known:
+            return False
+        if self._lived_at_s is not None:
+            self.missed += max(0, round((now_s - self._lived_at_s) / _DUE_EVERY_S) - 1)
+        self._lived_at_s = now_s
+        return True
+
+    def age_s(self, now_s: float) -> float:
+        """How long ago the controller last showed life; infinite where it never has."""
+        return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
+
+    def fault(self, now_s: float) -> Refusal | None:
+        """Why no new progressive wager may be taken now, or None."""
+        last, lived_at_s = self._last, self._lived_at_s
+        if last is None or lived_at_s is None:
+            return Refusal("link_down", "the link is down: no beat of the controller has come yet")
+        if now_s - lived_at_s >= self._silence_s:
+            silent_s = int(now_s - lived_at_s)
+            return Refusal("link_down", f"the link is down: no beat for {silent_s} seconds")
+        if last.state != "operable":
+            reason = last.reason or "no reason given"
+            return Refusal(last.state, f"the link is {last.state}: {reason}")
+        return None

@@ -1,0 +1,156 @@
+"""What Prometheus reads of the agents of one process, described in ``deploy/METRICS.md``.
+
+The figures are kept as plain counts where they arise and put into Prometheus's form only when they
+are asked for. Counters begin at nothing with each start; they are never books.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import Final, final
+
+from litestar import Litestar, MediaType, Response, get
+from litestar.handlers import HTTPRouteHandler
+from prometheus_client import CollectorRegistry, Info, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from controllers.agent.agent import Agent
+from controllers.agent.stats import Vitals
+from controllers.panel.access import WebRequest
+from controllers.table.state import Phase
+from meters.http.middleware import Front
+from meters.http.server import serve_web
+
+STATES: Final = (*(phase.value for phase in Phase), "events_lost")
+"""What the state of a table can be."""
+
+_TABLE: Final = ("link", "table")
+_GAUGES: Final[tuple[tuple[str, str, Callable[[Vitals], float]], ...]] = (
+    ("broker_connected", "1 while the broker is reached.", lambda one: one.connected),
+    ("playable", "1 while progressive wagers can be taken.", lambda one: one.playable),
+    ("beat_age_seconds", "Since the controller's last beat.", lambda one: one.beat_age_s),
+    ("unanswered_events", "Events in the outbox without a reply.", lambda one: one.unanswered),
+    (
+        "unanswered_age_seconds",
+        "How long the oldest of them has had none; 0 where there is none.",
+        lambda one: one.unanswered_s,
+    ),
+    ("waiting_device_events", "Device events not yet taken.", lambda one: one.waiting),
+    ("last_seq", "The number of the table's last event.", lambda one: one.last_seq),
+    ("outbox_bytes", "What the outbox takes on the disk.", lambda one: one.outbox_bytes),
+)
+_COUNTERS: Final[tuple[tuple[str, str, Callable[[Vitals], float]], ...]] = (
+    ("connections", "How often the broker was reached.", lambda one: one.connections),
+    ("beats_missed", "Beats that did not come when due.", lambda one: one.beats_missed),
+    ("repeats", "Events published again unanswered.", lambda one: one.deliveries.repeats),
+    ("wagers", "Progressive wagers accepted.", lambda one: one.accepted.wagers),
+    ("wagered_cents", "Their amounts in cents.", lambda one: one.accepted.wagered_cents),
+)
+
+
+@final
+class AgentMetrics:
+    """The figures of some agents, which work in this event loop."""
+
+    def __init__(self) -> None:
+        self._agents: list[Agent] = []
+        self._registry = CollectorRegistry()
+        self._registry.register(_Figures(self._agents))
+        Info("pitlink_agent_build", "The running version.", registry=self._registry).info(
+            {"version": version("pitlink")}
+        )
+        ProcessCollector(registry=self._registry)
+
+    def add(self, agent: Agent) -> None:
+        """Show an agent's figures too."""
+        self._agents.append(agent)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Everything as Prometheus reads it, and the media type that suits what it accepts."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self._registry), media_type
+
+
+def metrics_route(metrics: AgentMetrics) -> HTTPRouteHandler:
+    """Where Prometheus reads."""
+
+    @get("/metrics", media_type=MediaType.TEXT, include_in_schema=False, sync_to_thread=False)
+    def show_metrics(request: WebRequest) -> Response[bytes]:
+        body, media_type = metrics.exposition(request.headers.get("accept", ""))
+        return Response(body, media_type=media_type)
+
+    return show_metrics
+
+
+async def serve_metrics(
+    metrics: AgentMetrics, host: str, port: int, ready: asyncio.Event, *, front: Front | None = None
+) -> None:
+    """Serve ``/metrics`` alone until cancelled.
+
+    Args:
+        metrics: what is told.
+        host: the address to listen on.
+        port: the TCP port.
+        ready: set once connections are accepted.
+        front: its names and certificate; plain HTTP by the names that go without saying if None.
+
+    Raises:
+        UserError: the address cannot be listened on, or the certificate not be used.
+    """
+    app = Litestar([metrics_route(metrics)], openapi_config=None, logging_config=None)
+    await serve_web(app, host, port, ready, front=front)
+
+
+class _Figures(Collector):
+    """Puts the agents' figures into Prometheus's form."""
+
+    def __init__(self, agents: list[Agent]) -> None:
+        self._agents = agents
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: agents come later, and no name here is anybody else's."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """The figures of this moment."""
+        found = [((agent.layout.link, agent.layout.table), agent.vitals) for agent in self._agents]
+        for name, told, gauge_of in _GAUGES:
+            gauge = GaugeMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
+            for labels, vitals in found:
+                gauge.add_metric(labels, gauge_of(vitals))
+            yield gauge
+        for name, told, count_of in _COUNTERS:
+            counter = CounterMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
+            for labels, vitals in found:
+                counter.add_metric(labels, count_of(vitals))
+            yield counter
+        state = GaugeMetricFamily(
+            "pitlink_agent_state", "1 for the state of the table.", labels=(*_TABLE, "state")
+        )
+        replies = CounterMetricFamily(
+            "pitlink_agent_replies", "Replies to events.", labels=(*_TABLE, "status")
+        )
+        waits = HistogramMetricFamily(
+            "pitlink_agent_reply_seconds", "How long events waited for a reply.", labels=_TABLE
+        )
+        for labels, vitals in found:
+            for each in STATES:
+                state.add_metric((*labels, each), vitals.state == each)
+            for status, count in vitals.deliveries.replies.items():
+                replies.add_metric((*labels, status), count)
+            waits.add_metric(labels, *_histogram(vitals))
+        yield from (state, replies, waits)
+
+
+def _histogram(vitals: Vitals) -> tuple[list[tuple[str, float]], float]:
+    """The waits for replies by bucket, and their sum in seconds."""
+    total = sum(vitals.deliveries.waits)
+    buckets = [(str(bound), float(count)) for bound, count in vitals.waits.items()]
+    return [*buckets, ("+Inf", float(total))], vitals.deliveries.waited_s

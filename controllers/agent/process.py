@@ -1,0 +1,162 @@
+"""One table's agent as a process: the floor file, its broker, outbox, devices and panel."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Final, TextIO
+
+import uvloop
+
+from bonus.errors import UserError
+from controllers.agent.agent import Agent
+from controllers.agent.delivery import BrokerPlace
+from controllers.agent.devices import answer_lines
+from controllers.agent.http_address import Place
+from meters.floor.broker_address import embedded_broker_url, parse_broker_url
+from meters.floor.credentials import broker_address
+from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.identities import table_party
+from meters.process.stop_signals import on_stop
+
+LIVE_WITHIN_S: Final = 30.0
+"""So long the first device event waits for the controller's word; then wagers are refused."""
+
+
+def run_station(
+    table_id: str,
+    config: Path,
+    outbox: Path | None,
+    *,
+    events: bool,
+    panel: Place | None,
+    metrics: Place | None = None,
+) -> bool:
+    """Run the agent of a table until its input ends, or until it is told to stop.
+
+    Args:
+        table_id: the table.
+        config: the floor file.
+        outbox: the table's outbox, or None for the usual one.
+        events: take device events from standard input.
+        panel: serve the table's panel there, or None.
+        metrics: serve the agent's metrics there, or None; the panel has them anyhow.
+
+    Returns:
+        Whether every device event was taken.
+
+    Raises:
+        UserError: the floor file, the table, the broker's address or the outbox cannot be used.
+    """
+    floor = read_floor(config)
+    found = floor.find_table(table_id)
+    if found is None:
+        raise UserError(f"{config}: there is no table {table_id}")
+    path = outbox or outbox_path(floor, table_id)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(
+                _serve(floor, found, path, events=events, panel=panel, metrics=metrics)
+            )
+    except asyncio.CancelledError:
+        return True
+    except BaseExceptionGroup as group:
+        raise user_error_in(group) or group from None
+    except KeyboardInterrupt:
+        if events:
+            raise
+        return True
+    except OSError as error:
+        raise UserError(f"device events: {error.strerror}") from None
+
+
+def outbox_path(floor: Floor, table_id: str) -> Path:
+    """Where a table's outbox is unless said otherwise: under the floor's data directory."""
+    return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
+
+
+def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
+    """What tells where the broker is, and as whom a table speaks to it.
+
+    It is asked before each connection, so that renewed keys are taken up.
+
+    Raises:
+        UserError: the address, the table's keys or its password cannot be used, or no embedded
+            broker runs.
+    """
+    service = floor.service
+    if service.broker == "embedded":
+        data = Path(service.data)
+        embedded_broker_url(data)
+        return lambda: parse_broker_url(embedded_broker_url(data))
+    party = table_party(link.id, table.id)
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
+
+
+async def _serve(
+    floor: Floor,
+    found: tuple[Link, Table],
+    path: Path,
+    *,
+    events: bool,
+    panel: Place | None,
+    metrics: Place | None,
+) -> bool:
+    task = asyncio.current_task()
+    if task is not None:
+        on_stop(task.cancel, [signal.SIGTERM])
+    async with Agent(*found, broker_of(floor, *found), path) as agent:
+        if panel is None and metrics is None:
+            return await _take_lines(agent)
+        # Here, so that a table that serves nothing starts without a web server.
+        from controllers.panel.table_pages import Pages  # noqa: PLC0415
+
+        pages = Pages(floor, agent, panel, metrics)
+        serving = asyncio.create_task(pages.serve(), name="pages")
+        try:
+            await _until(serving, pages.ready())
+            if panel is not None:
+                address = panel.panel(pages.key, pages.front.scheme)
+                _tell_address(agent, address, sys.stderr if events else sys.stdout)
+            if not events:
+                await serving
+                return True
+            return await _until(serving, _take_lines(agent))
+        finally:
+            serving.cancel()
+            await asyncio.wait({serving})
+
+
+async def _take_lines(agent: Agent) -> bool:
+    await agent.wait_told(LIVE_WITHIN_S)
+    return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
+
+
+async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
+    """Wait for something beside the panel, which may fail meanwhile."""
+    task = asyncio.create_task(done)
+    try:
+        await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        return await task
+    finally:
+        task.cancel()
+
+
+def _tell_address(agent: Agent, address: str, where: TextIO) -> None:
+    where.write(f"Panel of table {agent.layout.table}: {address}\n")
+    where.flush()
+
+
+def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
+    """The first user's mistake in a group of errors, or None where there is none."""
+    found = group.subgroup(UserError)
+    while found is not None:
+        first = found.exceptions[0]
+        if isinstance(first, UserError):
+            return first
+        found = first if isinstance(first, BaseExceptionGroup) else None
+    return None

@@ -1,0 +1,344 @@
+"""The one that writes: it alone changes a table's state, and only once the outbox has it."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final, ParamSpec, Protocol, TypeVar
+
+import msgspec
+import structlog
+
+from controllers.agent.delivery import Delivered, encode_money_event
+from controllers.agent.outbox import Outbox, OutboxError, Place, Sent
+from controllers.agent.stats import Accepted
+from controllers.table.device_events import (
+    Answer,
+    Refusal,
+    decode_answer,
+    encode_answer,
+    parse_event,
+    refused,
+)
+from controllers.table.pending_claims import hear_envy
+from controllers.table.replies import absorb, decide, reconcile
+from controllers.table.state import Layout, Phase, TableState
+from controllers.table.transitions import Stamp, Step, failed, play, try_again
+from meters.wire.clock import now
+from meters.wire.envy_decisions import envy_owed_under
+from meters.wire.messages import (
+    TABLE_EVENT,
+    UNREADABLE,
+    ErrorDetail,
+    Hello,
+    HelloReply,
+    Jackpot,
+    MoneyEvent,
+    Result,
+    TableEvent,
+    Void,
+    Wagers,
+    Withdrawal,
+)
+
+_log: Final = structlog.get_logger(__name__)
+_STATE: Final = msgspec.json.Decoder(TableState)
+_encoder: Final = msgspec.json.Encoder()
+_DISK_RETRY_S: Final = 1.0
+_ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
+    Wagers: "lockout",
+    Result: "settle",
+    Void: "void",
+    Withdrawal: "withdraw_correction",
+}
+
+_Given = ParamSpec("_Given")
+_Got = TypeVar("_Got")
+
+
+class Deliver(Protocol):
+    """Whatever publishes an event until it is answered."""
+
+    def __call__(self, seq: int, payload: bytes) -> Awaitable[Delivered]:
+        """Deliver an event and give the reply."""
+
+
+class Clerk:
+    """A table's state and its outbox. Its calls must not overlap; the disk has a thread of its own.
+
+    Args:
+        layout: the table.
+        outbox_path: the table's outbox; it is made where there is none.
+        deliver: publishes an event until it is answered.
+
+    Attributes:
+        state: the table as it stands.
+        last_seq: the number of the last event.
+        pending: the event that waits for its reply, or None.
+        accepted: the wagers that the service accepted since this agent's start.
+    """
+
+    def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
+        self._layout = layout
+        self._outbox_path = outbox_path
+        self._deliver = deliver
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
+        self._outbox: Outbox | None = None
+        self._kept: Place | None = None
+        self._log = _log.bind(link=layout.link, table=layout.table)
+        self.state = TableState()
+        self.last_seq = 0
+        self.pending: Sent | None = None
+        self.accepted = Accepted()
+
+    async def open(self) -> None:
+        """Open the outbox and go on where the table was (duty D11).
+
+        Raises:
+            OutboxError: the outbox cannot be used.
+        """
+        try:
+            self._outbox = await self._on_disk(
+                Outbox.open, self._outbox_path, self._layout.link, self._layout.table
+            )
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            if place.state is not None:
+                self.state = _STATE.decode(place.state)
+            if self._outbox.pending is not None:
+                _money_event(self._outbox.pending.payload)
+        except (sqlite3.Error, OutboxError, *UNREADABLE) as error:
+            await self.close()
+            if self._outbox is None and isinstance(error, OutboxError):
+                raise
+            reason = f"it does not say where the table was: {error}"
+            raise OutboxError(f"outbox {self._outbox_path}: {reason}") from None
+        except BaseException:
+            await self.close()
+            raise
+        self._kept = place
+        self.last_seq, self.pending = self._outbox.last_seq, self._outbox.pending
+        if self.pending is not None or self.state != TableState():
+            self._log.info(
+                "table resumed",
+                phase=str(self.state.phase),
+                round=self.state.round,
+                seq=self.pending and self.pending.seq,
+            )
+
+    @property
+    def awaiting(self) -> str | None:
+        """The device event whose answer waits for the service's reply, or None."""
+        if self.pending is None:
+            return None
+        return _ASKED_BY[type(_money_event(self.pending.payload))]
+
+    def unanswered_s(self) -> float:
+        """How long ago the event that waits for its reply was made, in seconds; 0 for none."""
+        if self.pending is None:
+            return 0.0
+        return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
+
+    def outbox_bytes(self) -> int:
+        """What the outbox and its write-ahead log take on the disk."""
+        path = self._outbox_path
+        beside = path.with_name(f"{path.name}-wal")
+        return sum(each.stat().st_size for each in (path, beside) if each.exists())
+
+    async def close(self) -> None:
+        """Close the outbox, after whatever is being written."""
+        if self._outbox is not None:
+            await self._on_disk(self._outbox.close)
+        self._disk.shutdown(wait=False)
+
+    async def take(self, line: bytes, fault: Callable[[], Refusal | None]) -> Answer:
+        """Take one device event and answer it, once the service has, where it must.
+
+        Args:
+            line: the device event.
+            fault: tells why no new progressive wager may be taken now, or None.
+        """
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.line == line and kept.answer is not None:
+            answer = decode_answer(kept.answer)
+            # A refused result or void left the table as it was: it is asked for anew.
+            if answer.ok or answer.event == "lockout":
+                return answer
+        try:
+            event = parse_event(line)
+        except Refusal as refusal:
+            return refused(line, refusal)
+        step = play(
+            self._layout,
+            self.state,
+            event,
+            Stamp(self.last_seq + 1, now()),
+            fault(),
+        )
+        try:
+            if step.answer is not None and not step.answer.ok:
+                if step.state != self.state:
+                    await self._write_state(step.state)
+                return step.answer
+            await self._write_step(step, line)
+        except sqlite3.Error as error:
+            self._log.exception("outbox not written")
+            reason = f"the outbox cannot be written: {error}"
+            return failed(self.state, event, Refusal("outbox_failed", reason))
+        return step.answer or await self.finish()
+
+    async def try_again(self) -> Answer | None:
+        """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
+        try:
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            try:
+                step = try_again(self.state, Stamp(self.last_seq + 1, now()))
+            except Refusal as refusal:
+                event = self.state.asking.event if self.state.asking else None
+                await self._write_state(msgspec.structs.replace(self.state, asking=None))
+                return Answer(event=event, ok=False, error=refusal.detail)
+            # The device event stays the one that is answered: a device may repeat it.
+            await self._write_step(step, place.line or b"")
+        except sqlite3.Error:
+            self._log.exception("outbox not written")
+            return None
+        return await self.finish()
+
+    async def _write_step(self, step: Step, line: bytes) -> None:
+        state = _encoder.encode(step.state)
+        if step.send is not None:
+            payload = encode_money_event(step.send)
+            self.pending = await self._on_disk(
+                self._open_outbox.write_event, step.send.seq, payload, state, line
+            )
+            self.last_seq = step.send.seq
+            self._log.debug("event written", round=step.send.round, seq=step.send.seq)
+        elif step.answer is not None:
+            place = Place(state, line, encode_answer(step.answer))
+            if self.state.asking is not None:
+                # The device event that is tried again stays the one that is answered.
+                asked = await self._on_disk(lambda: self._open_outbox.place)
+                place = Place(state, asked.line, asked.answer)
+            await self._on_disk(self._open_outbox.write_place, place)
+        self.state = step.state
+
+    async def finish(self) -> Answer:
+        """Deliver the event that waits, go on with its reply, and give the device's answer.
+
+        Raises:
+            OutboxError: the event is not one that this version sends.
+        """
+        pending = self.pending
+        if pending is None:
+            raise ValueError("no event waits for a reply")
+        sent = _money_event(pending.payload)
+        delivered = await self._deliver(pending.seq, pending.payload)
+        step = absorb(self.state, sent, delivered.reply)
+        if step.answer is None:
+            raise ValueError("a reply yields an answer")
+        about = self._log.bind(round=sent.round, seq=pending.seq)
+        error = step.answer.error
+        if step.state.asking is not None:
+            # It is tried every few seconds: told once.
+            if self.state.asking is None:
+                about.info("confirmation awaited", event_asked=step.state.asking.event)
+        elif isinstance(error, ErrorDetail):
+            about.warning("event refused", code=error.code, reason=error.message)
+        if isinstance(sent, Wagers) and delivered.reply.status == "accepted":
+            self.accepted.count(sent)
+        await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
+        about.debug("reply written", status=delivered.reply.status)
+        self.state, self.pending = step.state, None
+        if self._kept is not None:
+            self._kept = Place(None, self._kept.line, encode_answer(step.answer))
+        return step.answer
+
+    async def _write_reply(self, seq: int, reply: bytes, state: TableState, answer: Answer) -> None:
+        """Write the reply, however long the disk refuses: until then the table goes no further."""
+        written = _encoder.encode(state), encode_answer(answer)
+        while True:
+            try:
+                await self._on_disk(self._open_outbox.write_reply, seq, reply, *written)
+            except sqlite3.Error:
+                self._log.exception("outbox not written", seq=seq)
+                await asyncio.sleep(_DISK_RETRY_S)
+            else:
+                return
+
+    async def reconcile(self, hello: HelloReply) -> bool:
+        """Compare the table with the service's books while no event is under way.
+
+        An outbox that was lost goes on from the service's number; a round that only one of the two
+        knows locks the table out. Returns whether the service knows all that this table sent.
+
+        Raises:
+            sqlite3.Error: the outbox cannot be written; nothing has changed.
+        """
+        if hello.last_seq < self.last_seq:
+            return False
+        if hello.last_seq > self.last_seq:
+            self._log.warning("numbering resumed", last_seq=hello.last_seq)
+            await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
+            self.last_seq = hello.last_seq
+        state = reconcile(self.state, hello.open_round)
+        if state != self.state:
+            if state.phase is Phase.LOCKED_OUT:
+                self._log.error("table locked out", round=state.round, reason=state.reason)
+            await self._write_state(state)
+        return True
+
+    async def decide(self, jackpot: Jackpot) -> None:
+        """A floorperson decided a claim; its documents may be done (649a.11(c)(5)(iv)).
+
+        Raises:
+            sqlite3.Error: the outbox cannot be written; the table stays as it is.
+        """
+        if jackpot.event == "hit":
+            return
+        envy_claim = envy_owed_under(jackpot.claim)
+        if envy_claim is None:
+            state = decide(self.state, jackpot.claim, jackpot.event)
+        else:
+            state = hear_envy(self.state, jackpot, envy_claim)
+        if state != self.state:
+            self._log.info(
+                "decision heard",
+                claim=jackpot.claim,
+                decision=jackpot.event,
+                round=state.round,
+                still_held=list(state.held),
+            )
+            place = await self._on_disk(lambda: self._open_outbox.place)
+            kept = Place(_encoder.encode(state), place.line, place.answer)
+            await self._on_disk(self._open_outbox.write_place, kept)
+            self.state = state
+
+    async def _write_state(self, state: TableState) -> None:
+        """A state that no device event led to: a device that repeats itself is heard anew."""
+        place = Place(_encoder.encode(state), None, None)
+        await self._on_disk(self._open_outbox.write_place, place)
+        self.state, self._kept = state, None
+
+    @property
+    def _open_outbox(self) -> Outbox:
+        if self._outbox is None:
+            raise ValueError("the outbox is not open")
+        return self._outbox
+
+    async def _on_disk(
+        self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Got:
+        """Call something that blocks on the disk, in the outbox's own thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
+
+
+def _money_event(payload: bytes) -> MoneyEvent:
+    try:
+        event: TableEvent = TABLE_EVENT.decode(payload)
+    except UNREADABLE as error:
+        raise OutboxError(f"an event in it is none: {error}") from None
+    if isinstance(event, Hello):
+        raise OutboxError("an event in it is a hello, which has no number")
+    return event

@@ -1,0 +1,387 @@
+"""Dealer bots: simulated tables that speak to the same agent through the same door as devices."""
+
+import asyncio
+import random
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+from msgspec import UNSET
+
+from bonus.cards import Card, card_name
+from bonus.settling.lines import Line
+from bonus.wagers import METER_OF, Wager, meter_fed_by
+from controllers.agent.agent import Agent
+from controllers.bots.dealer import JACKPOTS, Deal, deal, shuffle, stack
+from controllers.bots.players import lay_wagers, offers_main
+from controllers.bots.round_records import RoundRecord
+from controllers.bots.strategy import follow_times
+from controllers.table.device_events import (
+    Answer,
+    BettingLocked,
+    ChipsCounted,
+    CommunityRead,
+    DealerRead,
+    DeviceEvent,
+    HandFolded,
+    HandRead,
+    SettlePressed,
+    VoidPressed,
+    WagerPlaced,
+    WagerWithdrawn,
+    encode_event,
+)
+from controllers.table.state import ELECTRONIC, Layout, Phase
+from meters.wire.holds import HELD
+from meters.wire.messages import ErrorDetail
+
+_log: Final = structlog.get_logger(__name__)
+
+ROUND_S: Final = 40.0
+"""About how long a round takes at a table."""
+
+STACK_EVERY: Final = 40
+"""One deck in so many is stacked: by chance alone a jackpot would take days."""
+
+STACK_OFTEN: Final = 4
+"""The same where jackpots are to come often."""
+
+_LAST_ROUNDS_WITHIN_S: Final = 20.0
+_LOOK_EVERY_S: Final = 0.1
+
+_LIKING: Final = {
+    Wager.PROGRESSIVE: 0.6,
+    Wager.FIVE_CARD_PROGRESSIVE: 0.5,
+    Wager.FIVE_OF_SIX_PROGRESSIVE: 0.4,
+    Wager.FIVE_CARD_HAND_BONUS: 0.35,
+    Wager.FIVE_CARD_HAND_BONUS_DEALER: 0.2,
+}
+_SEATED: Final = 0.7
+_SECOND_THOUGHTS: Final = 0.01
+_MISDEALS: Final = 0.004
+
+_PAUSES: Final[dict[type[DeviceEvent], float]] = {
+    WagerPlaced: 0.04,
+    WagerWithdrawn: 0.02,
+    BettingLocked: 0.1,
+    ChipsCounted: 0.06,
+    HandRead: 0.03,
+    HandFolded: 0.02,
+    DealerRead: 0.06,
+    CommunityRead: 0.03,
+    SettlePressed: 0.06,
+    VoidPressed: 0.06,
+}
+"""How long the table takes before each event, as a part of the round."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPlayed:
+    """What came of a round.
+
+    Attributes:
+        wagers: how many progressive wagers were accepted.
+        wagered_cents: what they were together.
+        wins: how many of the settlement's lines paid.
+        won_cents: what those paid together.
+        void: whether the round was void.
+        record: the round for `pitlink settle`, where it was settled and can be.
+    """
+
+    wagers: int
+    wagered_cents: int
+    wins: int = 0
+    won_cents: int = 0
+    void: bool = False
+    record: RoundRecord | None = None
+
+
+Laid = dict[int, dict[str, int]]
+"""The wagers of a round by position, in cents."""
+
+Play = Generator[DeviceEvent, Answer, RoundPlayed]
+"""A round as it is played: it gives device events, and is sent the answer to each."""
+
+
+class DealerBot:
+    """Deals rounds to seeded players.
+
+    Args:
+        layout: the table.
+        rng: the simulation's random source.
+        stack_every: one round in so many has a stacked deck; 0 for none.
+    """
+
+    def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
+        self._layout = layout
+        self._rng = rng
+        self._stack_every = stack_every
+        self._patrons = 0
+        self._seats: dict[int, str] = {}
+
+    def play_round(self) -> Play:
+        """Play one round: wagers, lock-out, chips, deal, folds, settlement; now and then a void."""
+        self._change_seats()
+        laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
+        wagers = yield from self._take_wagers()
+        locked = yield BettingLocked()
+        if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
+            return RoundPlayed(0, 0)  # nothing was dealt: the wagers went back
+        if not locked.ok:
+            wagers = {}
+        yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))
+        played = RoundPlayed(len(wagers), sum(wagers.values()))
+        if self._rng.random() < _MISDEALS:
+            void = yield VoidPressed(reason="misdeal")
+            return replace(played, void=void.ok)
+        for (position, wager), cents in wagers.items():
+            laid[position][wager.value] = cents
+        dealt = self._deal(laid)
+        folded = self._decide(laid, dealt)
+        yield from self._read_hands(laid, dealt, folded)
+        settled = yield SettlePressed()
+        if not settled.ok or settled.lines is UNSET:
+            return played
+        paid = [line.paid for line in settled.lines if line.paid]
+        return replace(
+            played,
+            wins=len(paid),
+            won_cents=sum(paid),
+            record=self._record(laid, dealt, folded, locked, settled.lines),
+        )
+
+    def _change_seats(self) -> None:
+        """Players come and go; now and then one plays two adjacent boxes."""
+        for position in range(1, self._layout.positions + 1):
+            if self._rng.random() < 0.1:
+                self._seats.pop(position, None)
+            if position not in self._seats and self._rng.random() < _SEATED / 4:
+                neighbour = self._seats.get(position - 1)
+                self._patrons += 1
+                newcomer = f"{self._layout.table}-p{self._patrons}"
+                second_box = neighbour is not None and self._rng.random() < 0.1
+                self._seats[position] = neighbour if second_box and neighbour else newcomer
+        if not self._seats:
+            self._seats[1] = f"{self._layout.table}-p0"
+
+    def _take_wagers(self) -> Generator[DeviceEvent, Answer, dict[tuple[int, Wager], int]]:
+        accepted: dict[tuple[int, Wager], int] = {}
+        for position, patron in sorted(self._seats.items()):
+            for wager in METER_OF:
+                amount_cents = self._layout.amount_cents(wager)
+                if amount_cents is None or self._rng.random() >= _LIKING[wager]:
+                    continue
+                answer = yield WagerPlaced(
+                    position=position, wager=wager.value, amount_cents=amount_cents, patron=patron
+                )
+                if not answer.ok:
+                    continue
+                accepted[position, wager] = amount_cents
+                if self._rng.random() < _SECOND_THOUGHTS:
+                    yield WagerWithdrawn(position=position, wager=wager.value)
+                    del accepted[position, wager]
+        return accepted
+
+    def _deal(self, laid: Laid) -> Deal:
+        """Deal what the wagers ask for (649a.8(d), 679a.8(c), 682a.8(c))."""
+        layout = self._layout
+        made = {wager for wagers in laid.values() for wager in wagers}
+        cards = {layout.rules.placings[wager].cards for wager in made}
+        return deal(
+            self._deck(laid),
+            sorted(laid),
+            community=bool({"hand_and_community", "dealer_and_community"} & cards),
+            hand_cards=layout.hand_cards,
+            dealer_cards=layout.dealer_cards,
+            fourth=[
+                position
+                for position, wagers in laid.items()
+                if any(layout.rules.placings[wager].fourth_card for wager in wagers)
+            ],
+            all_six="hand_and_all_six" in cards,
+        )
+
+    def _decide(self, laid: Laid, dealt: Deal) -> frozenset[int]:
+        """Each player follows his stake, which is laid beside it, or folds (649a.11(b))."""
+        rules = self._layout.rules
+        main = rules.chapter.main
+        folded = set()
+        for position, wagers in laid.items():
+            times = follow_times(rules.chapter.game, dealt.hands[position])
+            if main.stake not in wagers and offers_main(rules):
+                continue
+            if times == 0:
+                folded.add(position)
+            elif main.stake in wagers:
+                wagers[main.follow] = times * wagers[main.stake]
+        return frozenset(folded)
+
+    def _stays(self, wagers: Collection[str], *, folded: bool) -> bool:
+        """Whether a hand stays on the table (reading T8)."""
+        return not folded or not self._layout.rules.survivors.isdisjoint(wagers)
+
+    def _read_hands(
+        self, laid: Laid, dealt: Deal, folded: Collection[int]
+    ) -> Generator[DeviceEvent, Answer, None]:
+        for position, cards in dealt.hands.items():
+            folds = position in folded
+            if self._stays(laid[position], folded=folds):
+                yield HandRead(position=position, cards=_names(cards))
+            if folds:
+                yield HandFolded(position=position)
+        yield DealerRead(cards=_names(dealt.dealer))
+        if dealt.community is not None:
+            yield CommunityRead(cards=_names(dealt.community))
+
+    def _record(
+        self,
+        laid: Laid,
+        dealt: Deal,
+        folded: Collection[int],
+        locked: Answer,
+        lines: Sequence[Line],
+    ) -> RoundRecord | None:
+        """The round as `pitlink settle` reads it; none where the table offers no main wagers."""
+        rules = self._layout.rules
+        if not offers_main(rules):
+            return None
+        positions: list[dict[str, object]] = []
+        for position, cards in dealt.hands.items():
+            wagers = laid[position]
+            told: dict[str, object] = {"position": position, "patron": self._seats[position]}
+            if self._stays(wagers, folded=position in folded):
+                told["cards"] = _names(cards)
+            if position in dealt.fourth:
+                told["fourth_card"] = card_name(dealt.fourth[position])
+            positions.append({**told, "folded": position in folded, "wagers": wagers})
+        round_told: dict[str, object] = {
+            "game": rules.chapter.game,
+            "paytables": dict(self._layout.paytables),
+            "positions": positions,
+            "dealer": _names(dealt.dealer),
+        }
+        if dealt.community is not None:
+            round_told["community"] = _names(dealt.community)
+        if dealt.all_six is not None:
+            round_told["all_six_card"] = card_name(dealt.all_six)
+        if locked.draw is not UNSET and locked.draw is not None:
+            round_told["draw"] = locked.draw
+        return RoundRecord(self._layout.table, round_told, self._layout.terms, tuple(lines))
+
+    def _deck(self, laid: Laid) -> list[Card]:
+        feeding = sorted(
+            position
+            for position, wagers in laid.items()
+            if any(meter_fed_by(wager) for wager in wagers)
+        )
+        if feeding and self._stack_every and self._rng.randrange(self._stack_every) == 0:
+            winner = self._rng.choice(feeding)
+            return stack(self._rng, self._rng.choice(JACKPOTS), sorted(laid), winner)
+        return shuffle(self._rng)
+
+
+def _names(cards: Sequence[Card]) -> list[str]:
+    return [card_name(card) for card in cards]
+
+
+async def run_bot(
+    agent: Agent,
+    rng: random.Random,
+    *,
+    round_s: float = ROUND_S,
+    rounds: int | None = None,
+    stack_every: int = 0,
+    stopping: asyncio.Event | None = None,
+    on_round: Callable[[RoundPlayed], None] | None = None,
+) -> None:
+    """Deal rounds at a table until told to stop.
+
+    Args:
+        agent: the table's agent.
+        rng: the simulation's random source.
+        round_s: about how long a round takes, in seconds; 0 for no pauses at all.
+        rounds: how many rounds to deal; None for no end.
+        stack_every: one round in so many has a stacked deck; 0 for none.
+        stopping: once set, the round in hand is ended without pauses, and no other begun.
+        on_round: told of each round when it is over.
+    """
+    stopping = stopping or asyncio.Event()
+    bot = DealerBot(agent.layout, rng, stack_every=stack_every)
+    await _clear_table(agent)
+    dealt = 0
+    while not stopping.is_set() and (rounds is None or dealt < rounds):
+        if not await agent.wait_live(1.0):
+            continue
+        played = await _play_out(agent, bot.play_round(), rng, round_s, stopping)
+        dealt += 1
+        if on_round is not None:
+            on_round(played)
+        if agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
+            await _clear_table(agent)
+
+
+async def end_rounds(
+    agents: Sequence[Agent],
+    bots: Sequence["asyncio.Task[None]"],
+    ended: "asyncio.Task[None] | None" = None,
+) -> None:
+    """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so.
+
+    Args:
+        agents: the tables' agents.
+        bots: what deals at each, told to stop before.
+        ended: ends where waiting is of no use any more.
+    """
+    loop = asyncio.get_running_loop()
+    end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
+    over = {ended} if ended is not None else set()
+    while not any(task.done() for task in over) and loop.time() < end_s:
+        playing = {
+            bot
+            for agent, bot in zip(agents, bots, strict=True)
+            if not bot.done() and agent.table_state.phase is not Phase.HELD
+        }
+        if not playing:
+            return
+        await asyncio.wait(
+            {*playing, *over}, timeout=_LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+        )
+
+
+async def _play_out(
+    agent: Agent, play: Play, rng: random.Random, round_s: float, stopping: asyncio.Event
+) -> RoundPlayed:
+    try:
+        event = next(play)
+        while True:
+            await _pause(stopping, round_s * _PAUSES[type(event)] * rng.uniform(0.5, 1.5))
+            answer = await agent.handle(encode_event(event))
+            if not answer.ok:
+                about = _log.bind(link=agent.layout.link, table=agent.layout.table)
+                about.warning("input refused", input=answer.event)
+            event = play.send(answer)
+    except StopIteration as end:
+        played: RoundPlayed = end.value
+        return played
+
+
+async def _pause(stopping: asyncio.Event, pause_s: float) -> None:
+    if pause_s <= 0 or stopping.is_set():
+        return
+    try:
+        async with asyncio.timeout(pause_s):
+            await stopping.wait()
+    except TimeoutError:
+        return
+
+
+async def _clear_table(agent: Agent) -> None:
+    """Void the round, and put out the lights, that an earlier run or an error left behind."""
+    while agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
+        answer = await agent.handle(encode_event(VoidPressed(reason="the simulation began anew")))
+        if not answer.ok:
+            await asyncio.sleep(1.0)
+    for placed in agent.table_state.wagers:
+        withdrawn = WagerWithdrawn(position=placed.position, wager=placed.wager.value)
+        await agent.handle(encode_event(withdrawn))

@@ -1,0 +1,126 @@
+"""The deck and the deal of 649a.8(d), 679a.8(c) and 682a.8(c), for simulated tables."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from bonus.cards import DECK, Card, parse_card
+from bonus.law.chapter_file import COMMUNITY_CARDS
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """What lies on the table after the deal.
+
+    Attributes:
+        hands: the cards of each position.
+        dealer: the dealer's.
+        community: the two community cards, where they are dealt.
+        fourth: the card beside a hand, of each position with a Pair Bonus.
+        all_six: the All-Six Bonus card, where it is dealt.
+    """
+
+    hands: Mapping[int, tuple[Card, ...]]
+    dealer: tuple[Card, ...]
+    community: tuple[Card, ...] | None = None
+    fourth: Mapping[int, Card] = field(default_factory=dict)
+    all_six: Card | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Jackpot:
+    """Cards that a stacked deck gives to one player, the dealer and the community."""
+
+    hand: tuple[Card, ...]
+    dealer: tuple[Card, ...] = ()
+    community: tuple[Card, ...] = ()
+
+
+def _cards(text: str) -> tuple[Card, ...]:
+    return tuple(parse_card(name) for name in text.split())
+
+
+JACKPOTS: Final = (
+    Jackpot(_cards("As Ks Qs")),
+    Jackpot(_cards("Ah Kh Qh")),
+    Jackpot(_cards("9c 8c 7c"), community=_cards("6c 5c")),
+    Jackpot(_cards("Ad Kd Qd"), community=_cards("Jd Td")),
+    Jackpot(_cards("Kh Qh Jh"), dealer=_cards("Th 9h")),
+    Jackpot(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
+    Jackpot(_cards("As Ks Qs"), community=_cards("Js Ts")),
+)
+"""Hands that win a percentage of a meter or start an Envy Bonus, for demonstrations."""
+
+
+def shuffle(rng: random.Random) -> list[Card]:
+    """A shuffled deck of 52 cards; the first is dealt first."""
+    deck = list(DECK)
+    rng.shuffle(deck)
+    return deck
+
+
+def stack(
+    rng: random.Random, jackpot: Jackpot, positions: Sequence[int], winner: int
+) -> list[Card]:
+    """A shuffled deck in which the cards of a jackpot lie where the winner will get them.
+
+    Args:
+        rng: the simulation's random source.
+        jackpot: the cards.
+        positions: the positions that are dealt three cards each, in order.
+        winner: one of them.
+    """
+    hands = len(positions) + 1
+    seat = sorted(positions).index(winner)
+    places = [turn * hands + seat for turn in range(len(jackpot.hand))]
+    places += [turn * hands + hands - 1 for turn in range(len(jackpot.dealer))]
+    places += [3 * hands + turn for turn in range(len(jackpot.community))]
+    deck = shuffle(rng)
+    for place, card in zip(
+        places, (*jackpot.hand, *jackpot.dealer, *jackpot.community), strict=True
+    ):
+        other = deck.index(card)
+        deck[place], deck[other] = deck[other], deck[place]
+    return deck
+
+
+def deal(
+    deck: Sequence[Card],
+    positions: Sequence[int],
+    *,
+    community: bool,
+    hand_cards: int = 3,
+    dealer_cards: int = 3,
+    fourth: Collection[int] = (),
+    all_six: bool = False,
+) -> Deal:
+    """Deal one card at a time from position 1 clockwise, the dealer last.
+
+    Args:
+        deck: the cards; the first is dealt first.
+        positions: the positions that placed a wager.
+        community: whether two cards are dealt to the community after that (649a.8(d)).
+        hand_cards: how many cards a position gets.
+        dealer_cards: how many cards the dealer gets; those beyond a position's come at the end.
+        fourth: the positions that get a card beside their hand (679a.8(c)).
+        all_six: whether an All-Six Bonus card is dealt, before all others (682a.8(c)).
+    """
+    hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
+    dealer: list[Card] = []
+    cards = iter(deck)
+    all_six_card = next(cards) if all_six else None
+    for _ in range(hand_cards):
+        for hand in hands.values():
+            hand.append(next(cards))
+        dealer.append(next(cards))
+    while len(dealer) < dealer_cards:
+        dealer.append(next(cards))
+    shared = tuple(next(cards) for _ in range(COMMUNITY_CARDS)) if community else None
+    return Deal(
+        {position: tuple(hand) for position, hand in hands.items()},
+        tuple(dealer),
+        shared,
+        {position: next(cards) for position in sorted(fourth)},
+        all_six_card,
+    )

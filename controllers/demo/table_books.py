@@ -1,0 +1,87 @@
+"""The books of a demonstration's tables: what went through their own devices in this run.
+
+They are kept beside the service's, from the tables' answers and the rates of the chapter alone.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import UNSET
+
+from bonus.wagers import METER_OF
+from controllers.agent.agent import Agent
+from controllers.agent.delivery import BrokerPlace
+from controllers.table.device_events import Answer
+from controllers.table.state import PlacedWager
+from meters.floor.floor_file import Link, Table
+
+
+@dataclass(slots=True)
+class Books:
+    """Sums over all tables; wagers and contributions without those of voided rounds.
+
+    Attributes:
+        rounds: rounds settled that had a progressive wager.
+        wagers: progressive wagers accepted.
+        wagered_cents: their amounts.
+        contributions_micros: what they added to meters and reserves, by the rates of the chapter.
+        wins: settlement lines that pay.
+        won_cents: what those pay.
+    """
+
+    rounds: int = 0
+    wagers: int = 0
+    wagered_cents: int = 0
+    contributions_micros: int = 0
+    wins: int = 0
+    won_cents: int = 0
+
+
+class BookedAgent(Agent):
+    """An agent that writes down what its devices bring and hear.
+
+    Args:
+        link: the link, from the floor file.
+        table: the table, from the floor file.
+        broker: the broker's address.
+        outbox_path: the table's outbox.
+        books: where it is written down.
+    """
+
+    def __init__(
+        self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: Books
+    ) -> None:
+        super().__init__(link, table, broker, outbox_path)
+        self._books = books
+        self._rates_bps = {
+            kind: meter.terms.primary_bps + meter.terms.reserve_bps
+            for kind, meter in link.meters_of(table).items()
+        }
+        self._counted: tuple[PlacedWager, ...] = ()
+
+    async def handle(self, line: bytes) -> Answer:
+        """As any agent's, and written down."""
+        answer = await super().handle(line)
+        if not answer.ok:
+            return answer
+        match answer.event:
+            case "lockout" if answer.round is not UNSET:
+                self._counted = self.table_state.wagers
+                self._count(1)
+            case "settle" if self._counted:
+                self._counted = ()
+                self._books.rounds += 1
+                paid_cents = [line.paid for line in answer.lines or () if line.paid]
+                self._books.wins += len(paid_cents)
+                self._books.won_cents += sum(paid_cents)
+            case "void":
+                self._count(-1)
+                self._counted = ()
+        return answer
+
+    def _count(self, sign: int) -> None:
+        for placed in self._counted:
+            rate_bps = self._rates_bps[METER_OF[placed.wager]]
+            self._books.wagers += sign
+            self._books.wagered_cents += sign * placed.amount_cents
+            self._books.contributions_micros += sign * placed.amount_cents * rate_bps

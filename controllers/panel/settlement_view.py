@@ -1,0 +1,184 @@
+"""The settlement as the dealer pays it: what, to whom, from where, and what must wait. Pure."""
+
+from collections.abc import Mapping, Set
+from typing import Final
+
+from bonus.display import hand_words, item_words
+from bonus.settling.lines import METER_OF_ITEM, Item, Line, Outcome
+from bonus.wagers import MeterKind, PaidFrom
+from controllers.panel.views import (
+    DueView,
+    HeldView,
+    LineKind,
+    LineView,
+    SettledView,
+    TurnView,
+)
+from controllers.table.line_states import (
+    LineState,
+    claim_under,
+    due_lines,
+    line_state,
+    open_lines,
+)
+from controllers.table.state import Settled, TableState
+from meters.wire.messages import ClaimOpened
+
+_KINDS: Final[Mapping[str, LineKind]] = {
+    Item.PROGRESSIVE_ENVY.value: "envy",
+    Item.FIVE_CARD_ENVY.value: "envy",
+    Item.FIVE_OF_SIX_ENVY.value: "envy",
+    Item.MAGIC_CARD.value: "magic_card",
+    Item.LUCKY_BONUS.value: "lucky",
+}
+_STAYS: Final[Mapping[MeterKind, str]] = {
+    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iv)",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iv)",
+    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(iii)",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iv)",
+}
+_VALIDATED: Final[Mapping[MeterKind, str]] = {
+    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iii)",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iii)",
+    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(ii)",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iii)",
+}
+_SOURCES: Final[Mapping[PaidFrom, str]] = {
+    PaidFrom.TABLE_INVENTORY: "from the table inventory",
+    PaidFrom.GAME_ACCOUNT: "to the player's game account",
+    PaidFrom.HAND_PAY: "hand pay: not from the table inventory",
+}
+_ACTS: Final[Mapping[LineState, str]] = {
+    "pay": "Pay",
+    "credit": "Credit",
+    "wait": "Wait for floorperson",
+    "hand_pay": "Do not pay: hand pay, cards stay",
+    "paid": "Paid by hand: documents done",
+    "rejected": "Do not pay: rejected",
+    "ask": "Ask the floorperson: the win was rejected",
+    "done": "Paid",
+    "nothing": "Nothing",
+}
+
+_PAYERS: Final[Mapping[PaidFrom, str]] = {
+    PaidFrom.TABLE_INVENTORY: "you pay it from the table inventory",
+    PaidFrom.GAME_ACCOUNT: "you credit it to the game account",
+    PaidFrom.HAND_PAY: "a floorperson pays it by hand",
+}
+
+_DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
+
+
+def settled_view(settled: Settled) -> SettledView:
+    """The settlement, turn by turn in paying order (649a.11(c), reading G1)."""
+    turns: list[tuple[int, list[LineView]]] = []
+    for number, line in enumerate(settled.lines):
+        turn = line.envy_of or line.position
+        if not turns or turns[-1][0] != turn:
+            turns.append((turn, []))
+        turns[-1][1].append(_line_view(settled, number))
+    cards = {hand.position: hand.cards for hand in settled.hands}
+    shown = [line for _, lines in turns for line in lines]
+    return SettledView(
+        round=settled.round,
+        turns=[
+            TurnView(position=position, cards=cards.get(position), lines=lines)
+            for position, lines in turns
+        ],
+        due=_due(shown),
+        dealer=settled.dealer,
+        community=settled.community,
+        draw=settled.draw,
+        undecided=len(settled.undecided),
+        claimed=[line for line in shown if line.claimed],
+        open=[line for line in shown if line.line in open_lines(settled)],
+        seen=due_lines(settled),
+        told=_told(settled, {line.state for line in shown}),
+    )
+
+
+def _told(settled: Settled, states: Set[LineState]) -> str:
+    if settled.undecided:
+        return "A win waits for a floorperson. Pay the rest."
+    if "ask" in states:
+        return "A win was rejected: ask the floorperson about the Envy Bonus. Pay the rest."
+    if "rejected" in states:
+        return "A win was rejected: do not pay it. Pay the rest, then begin the next round."
+    return "Pay, collect, then begin the next round."
+
+
+def held_views(state: TableState) -> list[HeldView]:
+    """The claims that hold the table, and what has happened to each."""
+    return [_held_view(claim, *(state.holding(claim) or (None, None))) for claim in state.held]
+
+
+def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> HeldView:
+    validated = decided == "validated"
+    told = "waits for a floorperson to validate it"
+    if validated:
+        told = "validated by the floor; its documents are still to be done"
+    return HeldView(
+        claim=claim,
+        position=opened.position if opened else None,
+        item=item_words(opened.item) if opened else "A win",
+        amount=opened.amount if opened else None,
+        validated=validated,
+        told=told,
+        rule=_STAYS[METER_OF_ITEM[opened.item]] if opened else _STAYS[MeterKind.PROGRESSIVE],
+    )
+
+
+def _line_view(settled: Settled, number: int) -> LineView:
+    line, state = settled.lines[number], line_state(settled, number)
+    act = _ACTS[state]
+    if state == "nothing":
+        # Its chips were collected at lock-out (649a.8(b)); an electronic wager never had any.
+        act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
+    return LineView(
+        line=number,
+        position=line.position,
+        kind=_KINDS.get(line.item, "wager"),
+        item=item_words(line.item) + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
+        hand=hand_words(line.hand or ""),
+        amount=line.paid + line.returned,
+        state=state,
+        act=act,
+        source=_SOURCES[line.paid_from] if line.paid_from else "",
+        payer=_PAYERS[line.paid_from] if line.paid_from else "",
+        rule=line.rule,
+        why=_why(line),
+        percent=line.percent,
+        envy_of=line.envy_of,
+        claimed=state != "nothing" and claim_under(settled, line) is not None,
+    )
+
+
+def _why(line: Line) -> list[str]:
+    if line.outcome is not Outcome.PAID:
+        return [f"{line.rule}: what this wager pays."]
+    kind = METER_OF_ITEM[line.item]
+    why = [f"{line.rule}: what this hand pays."]
+    if line.percent:
+        why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
+    if line.envy_of is not None:
+        why.append(f"The Envy Bonus is for the hand of position {line.envy_of}.")
+    elif line.item in (Item.MAGIC_CARD, Item.LUCKY_BONUS):
+        why.append("649a.11(c)(8)(iii): credited to the player's game account.")
+    else:
+        why.append(f"{_VALIDATED[kind]}: which wins a floorperson validates.")
+    if line.paid_from is PaidFrom.HAND_PAY:
+        why.append(
+            f"{_STAYS[kind]}: not paid at the table; the cards stay until the documents are done."
+        )
+    return why
+
+
+def _due(lines: list[LineView]) -> list[DueView]:
+    """What each position gets in all, the first to be paid first."""
+    sums: dict[int, dict[str, int]] = {}
+    for line in lines:
+        if not line.amount or line.state in {"rejected", "paid", "done"}:
+            continue
+        at = sums.setdefault(line.position, dict.fromkeys(_DUE, 0))
+        at["pay" if line.state == "nothing" else line.state] += line.amount
+    return [DueView(position=position, **sums[position]) for position in sorted(sums, reverse=True)]

@@ -1,0 +1,308 @@
+"""What the panel shows of a table: the view of its state, its meters and its faults. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from bonus.display import item_words, money, wager_text
+from bonus.wagers import METER_OF, Wager
+from controllers.panel.settlement_view import held_views, settled_view
+from controllers.panel.views import (
+    AskingView,
+    DiffersView,
+    LitView,
+    MeterView,
+    PositionView,
+    RefusalView,
+    ReturnedPositionView,
+    ReturnedView,
+    ShutView,
+    View,
+    WagerView,
+)
+from controllers.table.device_events import Refusal
+from controllers.table.pending_claims import WAITING_MAX
+from controllers.table.state import ELECTRONIC, Layout, Phase, Returned, TableState
+from meters.wire.messages import MeterValue
+
+_SHORT: Final[Mapping[Wager, str]] = {
+    Wager.PROGRESSIVE: "Prog",
+    Wager.FIVE_CARD_PROGRESSIVE: "5 Card",
+    Wager.FIVE_OF_SIX_PROGRESSIVE: "5 of 6",
+    Wager.FIVE_CARD_HAND_BONUS: "Hand",
+    Wager.FIVE_CARD_HAND_BONUS_DEALER: "Dealer",
+}
+_TITLES: Final[Mapping[str, str]] = {
+    "link_down": "Link down",
+    "inoperable": "Link inoperable",
+    "closed": "Link closed",
+    "events_lost": "Call a floorperson",
+    "locked_out": "Table locked out",
+}
+_RELEASED: Final = "when the link is back and the documents are done"
+_EVERY_OTHER: Final = "Ante, Play and all other wagers too."
+_CURRENT: Final = frozenset({"open", "pending"})
+_JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
+
+
+def look(
+    layout: Layout,
+    state: TableState,
+    *,
+    fault: Refusal | None,
+    values: Mapping[str, MeterValue],
+    unanswered: str | None = None,
+    demonstration: bool = False,
+) -> View:
+    """A table as its panel shows it.
+
+    Args:
+        layout: the table.
+        state: the table as it stands.
+        fault: why no new progressive wager may be taken (duty D13), or None.
+        values: what its meters hold; none is given that is not known to be current.
+        unanswered: the device event that waits for the service's answer, or None.
+        demonstration: whether the floor is one.
+    """
+    wagers = list(_wagers(layout))
+    asking = state.asking
+    if asking is not None:
+        # Each try is under way for a moment: the page shows one thing all the time.
+        unanswered = None
+        if state.phase is Phase.SETTLING:
+            state = replace(state, phase=Phase.DEALT)
+    return View(
+        table=layout.table,
+        link=layout.link_name,
+        game=layout.game.replace("_", " ").title(),
+        linked=bool(layout.meters),
+        demonstration=demonstration,
+        phase=state.phase.value,
+        round=state.round,
+        controller=_controller(fault),
+        shut=_shut(state, fault, unanswered) if layout.meters else None,
+        unanswered=unanswered,
+        waiting=[settled_view(settled) for settled in state.waiting],
+        reason=state.reason,
+        meters=[] if not layout.meters else _meters(layout, values, fault),
+        wagers=wagers,
+        positions=[
+            _position(layout, state, position, busy=unanswered is not None or asking is not None)
+            for position in range(1, layout.positions + 1)
+        ],
+        draw=state.draw,
+        chips=state.chips_due,
+        chips_returned=state.returned_chips,
+        lit=_lit(state),
+        hand_cards=layout.hand_cards,
+        dealer_cards=layout.dealer_cards,
+        dealer=state.dealer,
+        community=state.community,
+        needs_community=state.needs_community,
+        seen=sorted(state.cards_seen()),
+        next=next(_unread(state), None) if state.phase is Phase.DEALT else None,
+        missing=list(_missing(state)) if state.phase is Phase.DEALT else [],
+        can=[] if unanswered is not None or not layout.meters else _can(state, fault),
+        repeat=[(placed.position, placed.wager.value) for placed in state.last_wagers],
+        settled=settled_view(state.settled) if state.settled else None,
+        last=settled_view(state.last_settled) if state.last_settled else None,
+        returned=_returned(state.returned) if state.returned else None,
+        refusal=(
+            RefusalView(event=state.refusal.event, message=state.refusal.message)
+            if state.refusal
+            else None
+        ),
+        differs=None if state.differs is None else DiffersView(counted=state.differs),
+        held=held_views(state),
+        asking=(
+            AskingView(event=asking.event, reason=asking.reason, since=asking.since)
+            if asking
+            else None
+        ),
+    )
+
+
+def _wagers(layout: Layout) -> Iterator[WagerView]:
+    for wager in METER_OF:
+        amount_cents = layout.amount_cents(wager)
+        if amount_cents is not None:
+            yield WagerView(
+                wager=wager.value,
+                name=item_words(wager.value),
+                short=_SHORT[wager],
+                amount=amount_cents,
+            )
+
+
+def _controller(fault: Refusal | None) -> str:
+    if fault is None:
+        return "operable"
+    return fault.code if fault.code in {"inoperable", "closed"} else "not reached"
+
+
+def _shut(state: TableState, fault: Refusal | None, unanswered: str | None) -> ShutView | None:
+    """Why no progressive wager is accepted, beside that a round is under way (duties D13, D14)."""
+    if state.phase is Phase.LOCKED_OUT:
+        fault = Refusal("locked_out", state.reason)
+    if fault is None:
+        return None
+    # A closed link takes no wagers, and goes on with the rounds that are under way.
+    closed = fault.code == "closed"
+    then = "Wagers that are lit may be taken back."
+    if unanswered is not None:
+        then = "What is on its way goes on"
+        then += "." if closed else " when the link is back."
+    elif state.phase in {Phase.LOCKED, Phase.DEALT}:
+        then = "This round goes on: enter it. "
+        then += "It is settled now." if closed else "It is settled when the link is back."
+    elif state.phase is Phase.HELD:
+        when = "when the documents are done" if closed else _RELEASED
+        then = f"The table is released {when}."
+    elif state.phase is Phase.LOCKED_OUT:
+        then = "Call a floorperson: the round is to be void."
+    title = _TITLES.get(fault.code, "Shut")
+    reason = fault.message
+    if fault.code == "link_down":
+        # Without the seconds, which would have the page say it anew every second.
+        reason = "no sign of life comes from the progressive controller"
+    reason = f"{reason[:1].upper()}{reason[1:]}"
+    return ShutView(code=fault.code, title=title, reason=reason, then=then)
+
+
+def _meters(
+    layout: Layout, values: Mapping[str, MeterValue], fault: Refusal | None
+) -> list[MeterView]:
+    """The meters; one that is not current, or not open, has no amount (duty D1)."""
+    views: list[MeterView] = []
+    for meter in layout.meters:
+        value = values.get(meter.meter_id) if fault is None else None
+        current = value is not None and value.state in _CURRENT
+        views.append(
+            MeterView(
+                meter=meter.meter_id,
+                name=meter.title,
+                wager=wager_text(meter.wager),
+                amount=value.amount if value is not None and current else None,
+                pending=value is not None and value.state == "pending",
+            )
+        )
+    return views
+
+
+def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
+    cards, folded = state.cards_at(position), position in state.folded
+    stays = state.keeps_cards(position)
+    lit = [placed.wager.value for placed in state.wagers if placed.position == position]
+    can: list[str] = []
+    if state.phase is Phase.DEALT and not busy:
+        if cards is None and not folded:
+            can.append("hand")
+        if not folded and not stays and (cards is not None or lit):
+            can.append("fold")
+        if not folded and cards is not None:
+            can.append("fold stay")
+        if folded:
+            can.append("retract fold")
+        elif cards is not None:
+            can.append("retract hand")
+    joined = position in state.joined
+    if state.phase in _JOINABLE and not busy and layout.meters and position < layout.positions:
+        can.append("part" if joined else "join")
+    return PositionView(
+        position=position,
+        lit=lit,
+        cards=cards,
+        folded=folded,
+        needs=bool(lit) and cards is None and not folded and state.phase is Phase.DEALT,
+        stays=stays,
+        lucky=state.draw is not None and state.draw.lucky_position == position,
+        joined_next=joined,
+        can=can,
+    )
+
+
+def _returned(returned: Returned) -> ReturnedView:
+    """What goes back, position by position; an electronic wager as a credit (649a.7(d)(7))."""
+    positions = []
+    for position in sorted({placed.position for placed in returned.wagers}):
+        here = [placed for placed in returned.wagers if placed.position == position]
+        credits_cents = [placed.amount_cents for placed in here if placed.wager in ELECTRONIC]
+        items = [
+            f"{item_words(placed.wager.value)}: "
+            + (
+                f"credit {money(placed.amount_cents)} to the game account"
+                if placed.wager in ELECTRONIC
+                else "1 chip"
+            )
+            for placed in here
+        ]
+        chips = len(here) - len(credits_cents)
+        positions.append(
+            ReturnedPositionView(
+                position=position, chips=chips, credit_cents=sum(credits_cents), items=items
+            )
+        )
+    others = _EVERY_OTHER if returned.void else ""
+    return ReturnedView(reason=returned.reason, others=others, positions=positions)
+
+
+def _lit(state: TableState) -> list[LitView]:
+    by_position: dict[int, list[str]] = {}
+    for placed in state.wagers:
+        if placed.wager not in ELECTRONIC:
+            by_position.setdefault(placed.position, []).append(item_words(placed.wager.value))
+    return [
+        LitView(position=position, wagers=by_position[position]) for position in sorted(by_position)
+    ]
+
+
+def _unread(state: TableState) -> Iterator[str]:
+    """What is not entered yet, in the order in which it is turned up (649a.11(c)).
+
+    The dealer's hand first, then the players' from the dealer's right, then the community cards.
+    """
+    if state.dealer is None:
+        yield "dealer"
+    for position in sorted({placed.position for placed in state.wagers}, reverse=True):
+        if state.cards_at(position) is None and position not in state.folded:
+            yield str(position)
+    if state.needs_community and state.community is None:
+        yield "community"
+
+
+def _missing(state: TableState) -> Iterator[str]:
+    unread = list(_unread(state))
+    if "dealer" in unread:
+        yield "the dealer's hand"
+    if hands := [name for name in unread if name.isdecimal()]:
+        yield f"hand or fold of position {', '.join(hands)}"
+    if "community" in unread:
+        yield "the community cards"
+
+
+def _can(state: TableState, fault: Refusal | None) -> list[str]:
+    if state.asking is not None:
+        return ["withdraw"]
+    match state.phase:
+        case Phase.OPEN:
+            may = {
+                "lockout": True,
+                "next": state.settled is not None
+                and not (state.settled.undecided and len(state.waiting) >= WAITING_MAX),
+                "repeat": bool(state.last_wagers) and not state.wagers and fault is None,
+            }
+        case Phase.DEALT:
+            may = {
+                "void": True,
+                "settle": next(_unread(state), None) is None,
+                "retract dealer": state.dealer is not None,
+                "retract community": state.community is not None,
+                "retract chips": not state.folded and not state.cards_seen(),
+            }
+        case _:
+            may = {
+                "chips": state.phase is Phase.LOCKED,
+                "void": state.phase in {Phase.LOCKED, Phase.LOCKED_OUT},
+            }
+    return [act for act, allowed in may.items() if allowed]

@@ -1,0 +1,89 @@
+"""What is touched on a panel goes to the agent, one at a time, and is answered within a bound."""
+
+import asyncio
+from typing import Final
+
+from msgspec.structs import replace
+
+from controllers.agent.agent import Agent
+from controllers.table.device_events import (
+    Answer,
+    Refusal,
+    Retracted,
+    SettlePressed,
+    VoidPressed,
+    encode_event,
+    parse_event,
+    refused,
+)
+
+ANSWER_WITHIN_S: Final = 4.0
+"""After so long a tablet is told that the service has not answered yet; the event stands."""
+
+
+class Touch:
+    """The panel's hand at the agent's door.
+
+    What is touched while something else waits is refused, never put aside to take effect later.
+
+    Args:
+        agent: the table's agent.
+        within_s: how long a tablet waits for an answer, in seconds.
+    """
+
+    def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:
+        self._agent = agent
+        self._within_s = within_s
+        self._turn = asyncio.Lock()
+        self._under_way: set[asyncio.Task[Answer]] = set()
+
+    async def take(self, line: bytes) -> Answer | None:
+        """Take one device event; None where it stands and the service has not answered yet."""
+        if refusal := _needs_reason(line):
+            return refused(line, refusal)
+        line = _asking(line)
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + self._within_s
+        try:
+            async with asyncio.timeout_at(until_s):
+                await self._turn.acquire()
+        except TimeoutError:
+            return refused(line, Refusal("busy", "the service has not answered what came before"))
+        task = asyncio.create_task(self._handle(line), name="touch")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        await asyncio.wait({task}, timeout=max(until_s - loop.time(), 0.0))
+        return task.result() if task.done() else None
+
+    async def _handle(self, line: bytes) -> Answer:
+        try:
+            return await self._agent.handle_at_once(line)
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """Wait for no answer any more; what was taken takes its course."""
+        for task in self._under_way:
+            task.cancel()
+
+
+def _needs_reason(line: bytes) -> Refusal | None:
+    """Why a touch is refused that takes cards back and does not say why, or None."""
+    try:
+        event = parse_event(line)
+    except Refusal:
+        return None  # the agent says what is wrong
+    if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
+        return Refusal("reason_missing", "say why the cards are taken back")
+    return None
+
+
+def _asking(line: bytes) -> bytes:
+    """The line of a touch, which asks a floorperson to confirm a correction."""
+    try:
+        event = parse_event(line)
+    except Refusal:
+        return line
+    if isinstance(event, VoidPressed | SettlePressed):
+        return encode_event(replace(event, confirm=True))
+    return line

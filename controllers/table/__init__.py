@@ -1,0 +1,1 @@
+"""A table's states and transitions. Pure."""

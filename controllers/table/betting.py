@@ -1,0 +1,181 @@
+"""Betting at a table: wagers that light up and go out, and the count of the chips. Pure."""
+
+from msgspec.structs import replace
+
+from bonus.wagers import Wager
+from controllers.table.device_events import Refusal, SamePlayer, WagerPlaced, WagerWithdrawn
+from controllers.table.state import Layout, Phase, PlacedWager, TableState
+
+
+def place_wager(
+    layout: Layout, state: TableState, event: WagerPlaced, fault: Refusal | None
+) -> TableState:
+    """A wager lights up before lock-out, at its meter's amount (649a.7(c), (d), reading T22).
+
+    Args:
+        layout: the table.
+        state: the table as it stands.
+        event: the wager.
+        fault: why no new progressive wager may be taken now (duty D13), or None.
+
+    Raises:
+        Refusal: the wager is not taken.
+    """
+    check_open(state)
+    check_position(layout, event.position)
+    wager = _meter_wager(layout, event.wager)
+    amount_cents = layout.amount_cents(wager)
+    if amount_cents is None:
+        raise Refusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+    if event.amount_cents != amount_cents:
+        raise Refusal(
+            "wrong_amount",
+            f"a {wager} wager is {amount_cents} cents here, not {event.amount_cents}",
+        )
+    if state.is_lit(event.position, wager):
+        raise Refusal("wager_twice", f"position {event.position} has its {wager} wager already")
+    given = state.patrons_given(state.boxes_of(event.position))
+    if event.patron is not None and given - {event.patron}:
+        raise Refusal("patron_differs", f"position {event.position} is played by {min(given)}")
+    if fault is not None:
+        raise fault
+    placed = PlacedWager(event.position, wager, amount_cents, event.patron)
+    return replace(state, wagers=(*state.wagers, placed), returned=None)
+
+
+def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
+    """A wager may be taken back until lock-out (649a.7(c)).
+
+    Raises:
+        Refusal: betting is locked, or there is no such wager.
+    """
+    check_open(state)
+    check_position(layout, event.position)
+    wager = _meter_wager(layout, event.wager)
+    left = tuple(
+        placed
+        for placed in state.wagers
+        if (placed.position, placed.wager) != (event.position, wager)
+    )
+    if len(left) == len(state.wagers):
+        raise Refusal("no_wager", f"position {event.position} has no {wager} wager")
+    return replace(state, wagers=left)
+
+
+def repeat_wagers(layout: Layout, state: TableState, fault: Refusal | None) -> TableState:
+    """The players wager as in the round before, each in the same boxes: all of it or nothing.
+
+    Raises:
+        Refusal: there is nothing to repeat, a wager is lit already, or one is not taken.
+    """
+    check_open(state)
+    if not state.last_wagers:
+        raise Refusal("nothing_there", "there were no wagers in the round before")
+    if state.wagers:
+        raise Refusal("wager_twice", "wagers of this round are lit already")
+    state = replace(state, joined=state.last_joined)
+    for placed in state.last_wagers:
+        again = WagerPlaced(
+            position=placed.position,
+            wager=placed.wager.value,
+            amount_cents=placed.amount_cents,
+            patron=placed.patron,
+        )
+        state = place_wager(layout, state, again, fault)
+    return state
+
+
+def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
+    """A position and the next one are one player's, or no longer (readings T9 and T17).
+
+    Raises:
+        Refusal: ``patron_differs``, ``same_patron``; or the result is in, or there is no next one.
+    """
+    if state.phase is not Phase.OPEN:
+        check_locked(state)
+    neighbours = event.position, event.position + 1
+    for position in neighbours:
+        check_position(layout, position)
+    others = tuple(each for each in state.joined if each != event.position)
+    if event.same:
+        joined = replace(state, joined=tuple(sorted((*others, event.position))))
+        given = joined.patrons_given(joined.boxes_of(event.position))
+        if len(given) > 1:
+            raise Refusal("patron_differs", f"these boxes are played by {', '.join(sorted(given))}")
+        return joined
+    parted = replace(state, joined=others)
+    left, right = (parted.patrons_given(parted.boxes_of(position)) for position in neighbours)
+    if event.position in state.joined and left & right:
+        reason = f"positions {neighbours[0]} and {neighbours[1]} wagered as {min(left & right)}"
+        raise Refusal("same_patron", reason)
+    return parted
+
+
+def check_open(state: TableState) -> None:
+    """Check that wagers are taken.
+
+    Raises:
+        Refusal: ``betting_locked`` or ``locked_out``.
+    """
+    if state.phase is Phase.LOCKED_OUT:
+        raise Refusal("locked_out", state.reason)
+    if state.phase is not Phase.OPEN:
+        raise Refusal("betting_locked", "no more bets: betting is locked for this round")
+
+
+def check_position(layout: Layout, position: int) -> None:
+    """Check that the table has a position.
+
+    Raises:
+        Refusal: ``unknown_position``.
+    """
+    if not 1 <= position <= layout.positions:
+        raise Refusal(
+            "unknown_position",
+            f"table {layout.table} has positions 1 to {layout.positions}, not {position}",
+        )
+
+
+def _meter_wager(layout: Layout, name: str) -> Wager:
+    try:
+        return Wager(name)
+    except ValueError:
+        reason = f"there is no wager {name[:40]!r}"
+        if name in layout.rules.placings:
+            reason = f"{name} feeds no meter: its chips stay on the layout"
+        raise Refusal("unknown_wager", reason) from None
+
+
+def count_chips(state: TableState, count: int) -> TableState:
+    """The chips counted must be the chip wagers accepted, or the table stops (649a.8(b)).
+
+    Another count may follow, or a void. Where the service refused the wagers their chips go back:
+    the dealer may count what goes back, or nothing.
+
+    Raises:
+        Refusal: ``chips_differ``; or betting is open, or the chips were counted.
+    """
+    if state.phase is Phase.DEALT:
+        raise Refusal("chips_counted", "the value chips of this round were counted already")
+    check_locked(state)
+    if count not in {state.chips_due, state.returned_chips or state.chips_due}:
+        raise Refusal(
+            "chips_differ",
+            f"{count} value chips counted where {state.chips_due} wagers were accepted: "
+            "the table stops for a floorperson",
+        )
+    return replace(state, phase=Phase.DEALT, differs=None)
+
+
+def check_locked(state: TableState) -> None:
+    """Check that a round is under way.
+
+    Raises:
+        Refusal: ``not_locked``, ``round_over`` or ``locked_out``.
+    """
+    if state.phase is Phase.LOCKED_OUT:
+        raise Refusal("locked_out", state.reason)
+    if state.phase is Phase.OPEN:
+        raise Refusal("not_locked", "betting is open: lock it first")
+    if state.phase in {Phase.SETTLING, Phase.HELD}:
+        raise Refusal("round_over", "the hands of this round are in")

@@ -1,0 +1,130 @@
+"""What the dealer does about each line of a settlement, and which lines are done. Pure."""
+
+from collections.abc import Collection, Mapping
+from typing import Final, Literal
+
+from bonus.settling.envy import cause_of
+from bonus.settling.lines import Line, Outcome
+from bonus.wagers import PaidFrom
+from controllers.table.state import Settled, TableState
+from meters.wire.envy_decisions import envy_claim_name
+from meters.wire.messages import ClaimOpened
+
+LineState = Literal[
+    "pay", "credit", "wait", "hand_pay", "paid", "rejected", "ask", "done", "nothing"
+]
+
+_ENVY_STATES: Final[Mapping[str | None, LineState]] = {
+    None: "wait",
+    "validated": "pay",
+    "paid": "pay",
+    "rejected": "ask",
+}
+_TOLD_ENVY: Final[Mapping[str, LineState]] = {
+    "validated": "pay",
+    "paid": "done",
+    "rejected": "rejected",
+}
+"""What the floor has said of an Envy Bonus itself counts more than what became of its win."""
+_DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
+"""What the dealer does, or takes note of, and is then done with."""
+
+_OPEN: Final = _DEALERS | {"wait", "hand_pay"}
+
+
+def line_state(settled: Settled, number: int) -> LineState:
+    """What the dealer does about a line, by its place in the settlement, from 0."""
+    line = settled.lines[number]
+    told = settled.envy_decision_on(number)
+    state = _TOLD_ENVY[told] if told else _due_state(settled, line)
+    return "done" if number in settled.done and state in {"pay", "credit", "ask"} else state
+
+
+def due_lines(settled: Settled) -> tuple[int, ...]:
+    """The lines that the dealer can see to now: when they go on, these are done."""
+    return tuple(
+        number
+        for number in range(len(settled.lines))
+        if number not in settled.done and line_state(settled, number) in _DEALERS
+    )
+
+
+def open_lines(settled: Settled) -> tuple[int, ...]:
+    """The lines of a round before that are not done: a floorperson decides them, or has decided.
+
+    What needs nobody's decision was paid when the dealer went on.
+    """
+    return tuple(
+        number
+        for number, line in enumerate(settled.lines)
+        if number not in settled.done
+        and claim_under(settled, line) is not None
+        and line_state(settled, number) in _OPEN
+    )
+
+
+def envy_waits(state: TableState) -> bool:
+    """Whether the floor may still say something of an Envy Bonus that the dealer has not paid."""
+    kept = state.waiting if state.settled is None else (*state.waiting, state.settled)
+    return any(
+        line.envy_of is not None
+        and number not in settled.done
+        and settled.envy_decision_on(number) not in {"paid", "rejected"}
+        for settled in kept
+        for number, line in enumerate(settled.lines)
+    )
+
+
+def seen_to(settled: Settled, lines: Collection[int]) -> Settled:
+    """The settlement once the dealer has seen to some of the lines that are due."""
+    done = {*settled.done, *(number for number in due_lines(settled) if number in lines)}
+    return settled.with_done(tuple(sorted(done)))
+
+
+def envy_line(settled: Settled, claim: str, position: int, item: str) -> int | None:
+    """The line of an Envy Bonus, by its place from 0, or None where it is of another round.
+
+    Args:
+        settled: a settlement.
+        claim: the claim under which it is owed.
+        position: whose it is.
+        item: which Envy Bonus it is.
+    """
+    for number, line in enumerate(settled.lines):
+        if line.envy_of is None or (line.position, line.item) != (position, item):
+            continue
+        under = claim_under(settled, line)
+        # The link and the table before it are those of the message.
+        alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
+        if alone if under is None else under.claim == claim:
+            return number
+    return None
+
+
+def claim_under(settled: Settled, line: Line) -> ClaimOpened | None:
+    """The claim that a line waits for: its own, or that of the hand that brings an Envy Bonus.
+
+    An Envy Bonus is paid after the win was validated by which a floorperson looks at its hand.
+    """
+    if line.envy_of is not None:
+        cause = cause_of(line, settled.claims)
+        return None if cause is None else settled.claims[cause]
+    own = (line.position, line.item)
+    return next((claim for claim in settled.claims if (claim.position, claim.item) == own), None)
+
+
+def _due_state(settled: Settled, line: Line) -> LineState:
+    """What is due by a line, as far as its claim, or its cause's, is decided."""
+    if line.outcome is not Outcome.PAID:
+        return "nothing"
+    claim = claim_under(settled, line)
+    decided = settled.decision_on(claim.claim) if claim else "validated"
+    if line.envy_of is not None:
+        return _ENVY_STATES[decided]
+    if decided == "rejected":
+        return "rejected"
+    if line.paid_from is PaidFrom.HAND_PAY:
+        return "paid" if decided == "paid" else "hand_pay"
+    if decided is None:
+        return "wait"
+    return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"

@@ -1,0 +1,183 @@
+"""What outlasts a round: its settlement, and the wins in it that wait for a floorperson. Pure."""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec.structs import replace
+
+from controllers.table.betting import check_open
+from controllers.table.device_events import Refusal
+from controllers.table.line_states import due_lines, envy_line, open_lines, seen_to
+from controllers.table.state import EnvyDecision, Returned, Settled, TableState
+from meters.wire.messages import Jackpot
+
+WAITING_MAX: Final = 8
+"""So many rounds with a win that waits are kept in sight; then the table waits too."""
+
+
+def go_on(
+    state: TableState, done: Collection[int] | None = None, round_name: str | None = None
+) -> TableState:
+    """The dealer has paid and goes on; a line that is not done stays in sight until it is.
+
+    Args:
+        state: the table.
+        done: the lines that the dealer saw to; None for all that they could see to by now. What
+            was decided just before they went on, and is not among them, is still to be paid.
+        round_name: the round whose settlement they saw; None for whichever is in sight.
+
+    Raises:
+        Refusal: ``claims_wait``: as many as can be kept wait already; ``nothing_there``: another
+            settlement is in sight; or a round is under way.
+    """
+    check_open(state)
+    if state.settled is not None and round_name not in {None, state.settled.round}:
+        told = f"the settlement of round {state.settled.round} is in sight now: look at it first"
+        raise Refusal("nothing_there", told)
+    state = _seen_to(state, done)
+    if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
+        raise _full()
+    return _put_away(state)
+
+
+def begin(state: TableState) -> TableState:
+    """A round is locked in while the settlement before is still in sight.
+
+    A table whose devices have no button for `done` is not stopped by rounds that are decided: the
+    oldest of them gives way.
+
+    Raises:
+        Refusal: ``claims_wait``: as many as can be kept wait, and none is decided.
+    """
+    state = _seen_to(state)
+    if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
+        decided = next((each for each in state.waiting if not each.undecided), None)
+        if decided is None:
+            raise _full()
+        state = replace(state, waiting=_without(state.waiting, decided.round))
+    return _put_away(state)
+
+
+def end(
+    state: TableState, settled: Settled | None = None, returned: Returned | None = None
+) -> TableState:
+    """The table after a round, open for the next one.
+
+    Args:
+        state: the table.
+        settled: the settlement of that round, or None where nothing was settled.
+        returned: what went back to the players, or None where nothing new did.
+    """
+    kept = _put_away(state)
+    return TableState(
+        settled=settled,
+        waiting=kept.waiting,
+        last_settled=kept.last_settled,
+        last_wagers=state.last_wagers,
+        last_joined=state.joined,
+        returned=returned or state.returned,
+    )
+
+
+def acknowledge(state: TableState, round_name: str, line: int | None = None) -> TableState:
+    """The dealer has done what was decided about a round's wins, or one line of it.
+
+    A line that is done is not asked for again; a round without any that is open leaves the panel.
+
+    Args:
+        state: the table.
+        round_name: the round.
+        line: the line, by its place from 0; None for the whole round.
+
+    Raises:
+        Refusal: ``claims_wait`` or ``nothing_there``.
+    """
+    found = next((each for each in state.waiting if each.round == round_name), None)
+    if found is None:
+        raise Refusal("nothing_there", f"no win of round {round_name[:40]} waits here")
+    if line is not None:
+        return _tick_off(state, found, line)
+    if found.undecided:
+        raise Refusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
+    state = _replace_round(state, seen_to(found, due_lines(found)))
+    return replace(state, waiting=_without(state.waiting, round_name))
+
+
+def _tick_off(state: TableState, found: Settled, line: int) -> TableState:
+    if line not in open_lines(found):
+        raise Refusal("nothing_there", f"line {line} of round {found.round} is not open")
+    if line not in due_lines(found):
+        raise Refusal("claims_wait", f"a win of round {found.round} waits for a floorperson")
+    return _replace_round(state, seen_to(found, {line}))
+
+
+def _replace_round(state: TableState, settled: Settled) -> TableState:
+    """Keep a round before as it is now, wherever it is kept, as long as a line of it is open."""
+    waiting = (settled if each.round == settled.round else each for each in state.waiting)
+    last = state.last_settled
+    return replace(
+        state,
+        waiting=tuple(each for each in waiting if _waits(each)),
+        last_settled=settled if last and last.round == settled.round else last,
+    )
+
+
+def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
+    """The floor says what became of an Envy Bonus that is owed under a claim.
+
+    One that is recorded as paid, or is not due, is not to be paid here; a round without any line
+    that is open leaves the panel.
+    """
+
+    def hear(settled: Settled) -> Settled:
+        line = envy_line(settled, claim, told.position, told.item)
+        if line is None or told.event == "hit":
+            return settled
+        known = settled.envy_decision_on(line)
+        # That it is owed may be told late, by another service or after a restoring: what was paid
+        # by then is not asked for again.
+        if known is not None and told.event in {known, "validated"}:
+            return settled
+        return settled.with_envy(EnvyDecision(line, told.event))
+
+    waiting = tuple(map(hear, state.waiting))
+    return replace(
+        state,
+        settled=state.settled and hear(state.settled),
+        last_settled=state.last_settled and hear(state.last_settled),
+        waiting=tuple(
+            after for after, before in zip(waiting, state.waiting, strict=True)
+            if after is before or _waits(after)
+        ),
+    )  # fmt: skip
+
+
+def _seen_to(state: TableState, done: Collection[int] | None = None) -> TableState:
+    """The table when the dealer has seen to lines of the settlement before them."""
+    settled = state.settled
+    if settled is None:
+        return state
+    return replace(state, settled=seen_to(settled, due_lines(settled) if done is None else done))
+
+
+def _put_away(state: TableState) -> TableState:
+    settled = state.settled
+    if settled is None:
+        return state
+    waiting = (*state.waiting, settled) if _waits(settled) else state.waiting
+    return replace(state, settled=None, last_settled=settled, waiting=waiting)
+
+
+def _waits(settled: Settled | None) -> bool:
+    return settled is not None and bool(settled.undecided or open_lines(settled))
+
+
+def _without(waiting: tuple[Settled, ...], round_name: str) -> tuple[Settled, ...]:
+    return tuple(each for each in waiting if each.round != round_name)
+
+
+def _full() -> Refusal:
+    return Refusal(
+        "claims_wait",
+        f"the wins of {WAITING_MAX} rounds wait: call a floorperson, and touch Done on one",
+    )

@@ -1,0 +1,142 @@
+"""Auditing a link across its archive and what Redis holds still (duties D17, D19)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from meters.archive.archive_days import Archive
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.books.audit import Finding, LinkAudit, Onlooker
+from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.mark import Mark
+from meters.books.store import LinkStore
+
+Advance = Callable[[int, int], None]
+
+
+async def audit_link(
+    store: LinkStore,
+    archive: Archive,
+    seen: Mark,
+    advance: Advance,
+    onlooker: Onlooker | None = None,
+    *,
+    since: date | None = None,
+) -> Finding:
+    """Replay every archived day, then what follows in Redis, and compare the balances.
+
+    Each file is held against the digest that the ledger kept of it, and the books that it carries
+    against those that its entries make.
+
+    Args:
+        store: the link's books.
+        archive: its files.
+        seen: what was seen of the ledger before, kept outside the store.
+        advance: told how many entries are done and how many there are.
+        onlooker: is shown every entry that is replayed.
+        since: begin with the books that the file of this gaming day opens with, or the first file
+            after it: the files before are held against one another's digests, and not replayed.
+
+    Raises:
+        RedisError: the store failed.
+    """
+    snapshot = await store.snapshot(indexes=True)
+    last = snapshot.last_entry
+    kept = frozenset(member.rpartition(":")[2] for member in snapshot.wins)
+    try:
+        files = archive.files()
+        begun = [file for file in files if since is None or file.head.day >= since] or files[-1:]
+        replay, altered = _replayed(begun, seen, lambda done: advance(done, last), onlooker, kept)
+    except ArchiveError as error:
+        return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
+    carried = await store.carried()
+    if carried.entries > replay.entries:
+        missing = (
+            f"the entries up to {carried.entries} are in the archive, which is not in"
+            f" {archive.directory}: only what follows was audited"
+        )
+        return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
+    finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
+    for problem in (*altered, *_not_as_noted(archive, files, begun, replay)):
+        finding = finding.also(problem)
+    return replace(finding, first=begun[0].head.first) if begun else finding
+
+
+def _replayed(
+    files: Sequence[DayFile],
+    seen: Mark,
+    advance: Callable[[int], None],
+    onlooker: Onlooker | None,
+    kept: frozenset[str],
+) -> tuple[Replay, list[str]]:
+    """A replay that has taken every file, and what of their decided claims is not as it says.
+
+    Args:
+        files: the archived days.
+        seen: what was seen of the ledger before.
+        advance: told how many entries are done.
+        onlooker: is shown every entry.
+        kept: the claims that the store still has: what the entries say of them is kept too.
+
+    Raises:
+        ArchiveError: a file is not as it was written, or does not hold what it says.
+    """
+    replay, altered = Replay.after(files[0].day.opening) if files else Replay(), list[str]()
+    if onlooker:
+        onlooker.began(replay)
+    for file in files:
+        file.verify()
+        for number, fields in file.entries():
+            replay.take(number, fields, seen)
+            if onlooker:
+                onlooker.took(number, fields, replay)
+        if replay.carried != file.day.closing and not replay.problems:
+            raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
+        altered += _altered_claims(file, replay)
+        replay.evidence.forget_ended(kept, replay.entries)
+        advance(replay.entries)
+    return replay, altered[:PROBLEMS_MAX]
+
+
+def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
+    """Where the decided claims in a file are not what the entries say of them."""
+    held, first = file.claims(), file.head.first
+    return [
+        f"{file.path}: {problem}"
+        for claim, ended in replay.evidence.ended.items()
+        if ended >= first
+        for problem in replay.evidence.differences(claim, held.get(claim, {}))
+    ]
+
+
+def _not_as_noted(
+    archive: Archive, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
+) -> Sequence[str]:
+    """Files that are missing, or are not those of which the ledger says that they were archived.
+
+    Args:
+        archive: the files of a link.
+        files: all of them.
+        begun: those of them that were replayed: what is before, the entries say nothing of.
+        replay: the replay.
+    """
+    whole = begun == files
+    if whole and files and files[0].head.first - 1 > replay.expired_to:
+        begins = f"{files[0].head.day}, entry {files[0].head.first}"
+        told = "what was before is missing, and the ledger does not say that it was deleted"
+        return [f"the archive begins with {begins}: {told}"]
+    noted = {archived.last: archived.digest for archived in replay.archived}
+    read = {file.head.last for file in files}
+    lost = [
+        f"{path} is missing: the ledger says that {one.day} was archived"
+        for one in replay.archived
+        if one.last > replay.expired_to
+        and one.last not in read
+        # One that was written since the files were listed is there.
+        and not (path := archive.path(one.day.isoformat())).exists()
+    ]
+    return lost + [
+        f"{file.path} is not the file that was archived: the ledger says {noted[file.head.last]}"
+        for file in files
+        if noted.get(file.head.last, file.digest) != file.digest
+    ]

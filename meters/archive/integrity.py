@@ -1,0 +1,155 @@
+"""Whether an archive's files are all there and as they were: a look at each, and some read whole.
+
+Every night every file is opened, held against its neighbors and against what the ledger in Redis
+says of it; the last one and a few more, in turn, are read to their end. So the cost of a night is
+bounded, and all of a long archive is read within months; `pitlink audit` reads all at once.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import date
+from typing import Final, cast
+
+from meters.archive.archive_days import Archive
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.books.acts import ActIndex
+from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
+from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
+from meters.books.store import LinkStore
+
+READ_A_NIGHT: Final = 7
+"""So many files of a link are read whole in one night, besides the last."""
+
+_PAGE: Final = 250
+_HEADER_BYTES: Final = 100
+_PUT_BACK: Final = "put a copy back (deploy/ARCHIVE.md, When files are lost)"
+
+Advance = Callable[[int, int], None]
+
+
+async def look_at_archive(
+    store: LinkStore, archive: Archive, before: CheckedLink, advance: Advance, *, reads: int
+) -> tuple[CheckedLink, list[str]]:
+    """Look at the files of a link.
+
+    Args:
+        store: the link's books.
+        archive: its files.
+        before: what the last look saw.
+        advance: told how many files are read and how many are to be.
+        reads: how many files are read whole besides the last; 0 for those alone that were damaged.
+
+    Returns:
+        What is to be noted, and what is wrong, with what to do.
+
+    Raises:
+        RedisError: the store failed.
+    """
+    try:
+        files = archive.files()
+    except ArchiveError as error:
+        return before, [f"{error}: {_PUT_BACK}"]
+    (noted_to,) = cast(
+        "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived"])
+    )
+    archived = int(noted_to or 0)
+    if not files:
+        lost = (
+            f"{archive.directory} has no file, and the ledger was archived up to entry {archived}"
+        )
+        return before, [f"{lost}: {_PUT_BACK}"] if archived else []
+    problems = []
+    noted, expired_to = await _noted(store)
+    if files[-1].head.last < archived:
+        told = noted.get(archived)
+        missing = archive.path(told.day.isoformat()) if told else f"what follows {files[-1].path}"
+        problems.append(
+            f"{missing} is missing: the ledger was archived up to entry {archived}: {_PUT_BACK},"
+            " or give pitlink archive --lost"
+        )
+    first = files[0].head.first
+    if before.first and first > max(before.first, expired_to + 1):
+        problems.append(
+            f"the files in {archive.directory} began with entry {before.first} and begin with"
+            f" {files[0].head.day}, entry {first}, and the ledger does not say that any were"
+            f" deleted: {_PUT_BACK}, or, to go on without them, remove the note of the last look,"
+            f" {archive.directory.parent / ARCHIVE_NOTE}"
+        )
+    for file in files:
+        told = noted.get(file.head.last)
+        if told is not None and told.digest != file.digest:
+            problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
+        elif not _is_whole(file):
+            problems.append(f"{file.path} is damaged: it is not as long as it was: {_PUT_BACK}")
+    read, damaged = _read(files, before, reads, advance)
+    checked = CheckedLink(
+        first=min(before.first or first, first) if problems else first,
+        read=read,
+        damaged=tuple(damaged),
+    )
+    return checked, [*problems, *damaged.values()]
+
+
+def _read(
+    files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
+) -> tuple[str, Mapping[str, str]]:
+    """Read some files whole: those in turn and the last there is, and what was damaged before.
+
+    Returns:
+        The day whose turn was last, and what is wrong, by day.
+    """
+    by_day = {file.head.day.isoformat(): file for file in files}
+    turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
+    due = [*dict.fromkeys([*turn, *(list(by_day)[-1:] if reads else []), *before.damaged])]
+    problems = {}
+    for number, day in enumerate(due):
+        if day in by_day:
+            try:
+                by_day[day].verify()
+            except ArchiveError as error:
+                problems[day] = f"{error}: {_PUT_BACK}"
+        advance(number + 1, len(due))
+    return turn[-1] if turn else before.read, problems
+
+
+def _is_whole(file: DayFile) -> bool:
+    """Say whether a file has as many pages as its header says."""
+    try:
+        with file.path.open("rb") as opened:
+            header = opened.read(_HEADER_BYTES)
+        size = file.path.stat().st_size
+    except OSError:
+        return False
+    page_bytes = int.from_bytes(header[16:18], "big")
+    return size == (65_536 if page_bytes == 1 else page_bytes) * int.from_bytes(
+        header[28:32], "big"
+    )
+
+
+async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
+    """What the ledger in Redis says of files: each by its last entry, and what was deleted."""
+    archived: dict[int, Archived] = {}
+    expired_to = 0
+    async for kind, event in _acts(store):
+        if kind == "archive":
+            noted = ARCHIVED.decode(event)
+            archived[noted.last] = noted
+        elif kind == "expire":
+            expired_to = max(expired_to, EXPIRED.decode(event).last)
+    return archived, expired_to
+
+
+async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
+    before: int | None = None
+    while page := await ActIndex(store).page(before, _PAGE):
+        for _, fields in page:
+            yield fields["kind"], fields["event"]
+        before = page[-1][0]
+
+
+def last_day(archive: Archive) -> date | None:
+    """The last archived gaming day; None where there is none, or a file cannot be read."""
+    try:
+        files = archive.files()
+    except ArchiveError:
+        return None
+    return files[-1].head.day if files else None

@@ -1,0 +1,135 @@
+"""What of the floor file bears on a link's money and on who plays, as text with its digest.
+
+That is its meters and tables, the facility's amounts in cents, and whether corrections need a
+floorperson's confirmation. How anything is called, the
+pages' looks and where the parts are bear on neither. The floor file's own words are held, not the
+parameters in force: what two people have changed since by proposal is no change of the file.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Self
+
+import msgspec
+
+from meters.books.terms import terms_text
+from meters.floor.floor_file import Floor, Link, Meter
+
+_NONE: Final = "none"
+_IN_CENTS: Final = frozenset(
+    {"validate_from", "tax_documents_above", "wager", "limit", "contribution_max"}
+)
+_Settings = dict[str, object]
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """The text as a mapping; what is left at its default in the floor file stands in none."""
+
+    facility: _Settings
+    meters: dict[str, _Settings]
+    tables: dict[str, _Settings]
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A link as a floor file has it: the same text wherever the file says the same."""
+
+    text: str
+
+    @classmethod
+    def of(cls, floor: Floor, link: Link) -> Self:
+        """What a floor file says of one of its links."""
+        facility = floor.facility
+        held = _Text(
+            facility=_given(
+                facility, {"validate_from", "tax_documents_above", "confirm_corrections"}
+            ),
+            meters={
+                meter.meter_id: _given(meter, set(meter.__struct_fields__) - {"id", "name"})
+                for meter in link.meter
+            },
+            tables={
+                table.id: _given(
+                    msgspec.structs.replace(table, meters=tuple(sorted(table.meters))),
+                    set(table.__struct_fields__) - {"id"},
+                )
+                for table in link.table
+            },
+        )
+        return cls(msgspec.json.encode(held, order="sorted").decode())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def changed_from(self, before: Self) -> tuple[str, ...]:
+        """What stands here otherwise than it did before, in words.
+
+        Raises:
+            msgspec.DecodeError: one of the texts is none of ours.
+        """
+        old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+        return (
+            *_changes("", old.facility, new.facility),
+            *_of_each("meter", old.meters, new.meters),
+            *_of_each("table", old.tables, new.tables),
+        )
+
+
+def filed_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The terms of each meter and the asset of each table, as a text that was approved says.
+
+    Raises:
+        msgspec.DecodeError: it is none of ours.
+    """
+    held = msgspec.json.decode(text, type=_Text)
+    meters = {
+        meter: terms_text(msgspec.convert(settings, Meter))
+        for meter, settings in held.meters.items()
+    }
+    return meters, {table: str(said.get("asset", "")) for table, said in held.tables.items()}
+
+
+def _given(of: msgspec.Struct, names: set[str]) -> _Settings:
+    """The settings of these names that are not at their default."""
+    return {
+        field.name: msgspec.to_builtins(value)
+        for field in msgspec.structs.fields(of)
+        if field.name in names and (value := getattr(of, field.name)) != _default(field)
+    }
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    factory = field.default_factory
+    return field.default if factory is msgspec.NODEFAULT else factory()
+
+
+def _of_each(
+    what: str, old: Mapping[str, _Settings], new: Mapping[str, _Settings]
+) -> Iterator[str]:
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old:
+            yield f"{what} {name} added"
+        elif name not in new:
+            yield f"{what} {name} removed"
+        else:
+            yield from _changes(f"{what} {name} ", old[name], new[name])
+
+
+def _changes(of: str, old: _Settings, new: _Settings) -> Iterator[str]:
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            unit = " cents" if name in _IN_CENTS else ""
+            yield f"{of}{name} {_shown(before)} → {_shown(after)}{unit}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(each)}" for name, each in sorted(value.items()))
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or _NONE
+    return _NONE if value is None else str(value)

@@ -1,0 +1,101 @@
+"""Reading a link's meters at the close of each gaming day (duty D19)."""
+
+import time
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Final
+
+import msgspec
+import structlog
+
+from meters.books.link_state import OpenDay
+from meters.books.script_loader import load_script
+from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
+from meters.floor.gaming_day import GamingDays
+from meters.logs.throttled import Seldom
+from meters.wire.clock import now, now_text
+
+log = structlog.get_logger()
+
+
+class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the store held at the close of a gaming day: micros by account, counts by tally."""
+
+    day: date
+    accounts: dict[str, int]
+    tallies: dict[str, int]
+
+
+READING: Final = msgspec.json.Decoder(Reading)
+
+
+class ReadingBook:
+    """Closes the gaming days of one link.
+
+    Args:
+        store: its books.
+        days: the facility's gaming days.
+        by: who reads.
+        clock: tells the time.
+    """
+
+    def __init__(
+        self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
+    ) -> None:
+        self._store = store
+        self._days = days
+        self._by = by
+        self._clock = clock
+        self._off = Seldom()
+        self._script = store.redis.register_script(load_script("read_meters"))
+
+    async def keep(self, day: OpenDay) -> None:
+        """Close the day that is open, where it is over.
+
+        Days follow one another whatever the clock does: where it was set ahead and is set right
+        again, what was closed stays so, and the rest of that day is counted with the next. A clock
+        that is more than five minutes off Redis's closes none.
+
+        Args:
+            day: what the store says of it.
+
+        Raises:
+            RedisError: the store failed.
+            TermsError: the link's terms changed.
+        """
+        due = self._due(day)
+        if due == day.open:
+            return
+        match texts(
+            await self._script(
+                keys=list(self._store.fixed_keys),
+                args=[
+                    now_text(),
+                    self._store.terms.digest,
+                    self._by,
+                    day.open,
+                    due,
+                    int(time.time()),
+                ],
+            )
+        ):
+            case ["terms"]:
+                raise TermsError(TERMS_CHANGED)
+            case ["clock", off_s] if (more := self._off.due("")) is not None:
+                log.warning(
+                    "clock differs",
+                    link=self._store.link.id,
+                    off_s=int(off_s),
+                    kept_back=more,
+                )
+            case ["done", entry]:
+                log.info(
+                    "gaming day closed", link=self._store.link.id, day=day.open, entry=int(entry)
+                )
+
+    def _due(self, day: OpenDay) -> str:
+        """The day that should be open."""
+        today = self._days.of(self._clock())
+        if day.closed:
+            today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))
+        return today.isoformat()

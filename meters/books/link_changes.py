@@ -1,0 +1,166 @@
+"""Opening and closing a link, and what one person proposes and another confirms, in its books."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.books.script_loader import load_script
+from meters.books.store import TERMS_CHANGED, BooksError, LinkStore, TermsError, texts
+from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.wire.clock import now_text
+
+Switch = Literal["close", "open"]
+Verdict = Literal["confirm", "withdraw"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewTerms:
+    """A meter's terms as they are, and as they are to be.
+
+    Attributes:
+        before: the terms as they are.
+        after: as they are to be.
+        digest: of all terms of the link from then on.
+        seed_micros: what the meter must hold in its first cycle, since its wager changes; 0 where
+            that stays.
+        reseed_micros: the same for a later cycle.
+    """
+
+    before: str
+    after: str
+    digest: str
+    seed_micros: int = 0
+    reseed_micros: int = 0
+
+
+class ChangeBook:
+    """The acts of supervisors and administrators on one link."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        redis = store.redis
+        self._switch = redis.register_script(load_script("switch_link"))
+        self._propose = redis.register_script(load_script("propose_change"))
+        self._decide = redis.register_script(load_script("decide_change"))
+
+    async def switch(self, act: Switch, by: str, reason: str, event: bytes) -> None:
+        """Close the link or open it again.
+
+        Raises:
+            BooksError: ``wrong_state``, with who closed it.
+            TermsError: the link's terms changed.
+        """
+        store = self._store
+        rows = await self._switch(
+            keys=list(store.fixed_keys),
+            args=[now_text(), store.terms.digest, act, by, reason, event],
+        )
+        _done(texts(rows))
+
+    async def propose(self, proposal: str, kind: str, by: str, record: bytes) -> None:
+        """Keep what somebody proposes.
+
+        Raises:
+            BooksError: ``not_closed``, or ``rounds_open`` with how many.
+            TermsError: the link's terms changed.
+        """
+        store = self._store
+        rows = await self._propose(
+            keys=self._keys(proposal),
+            args=[now_text(), store.terms.digest, proposal, kind, by, record],
+        )
+        _done(texts(rows))
+
+    async def decide(
+        self,
+        proposal: str,
+        verdict: Verdict,
+        by: str,
+        event: bytes,
+        *,
+        meter: str,
+        terms: NewTerms | None = None,
+        amount_cents: int = 0,
+        cycle: int = 0,
+        limit_cents: int = 0,
+        setters: PinSetters = NO_SETTERS,
+    ) -> None:
+        """Carry out what was proposed, or withdraw it.
+
+        Args:
+            proposal: which.
+            verdict: what becomes of it.
+            by: who says so.
+            event: the same for the ledger.
+            meter: the meter that it is about.
+            terms: what the meter's terms are to be, where a parameter changes.
+            amount_cents: what is added to the meter, or below zero taken off it.
+            cycle: the meter's cycle when that was proposed: once it is won, it is another.
+            limit_cents: the meter's limit from then on, 0 for none.
+            setters: who set whose PIN lately, as far as it concerns `by`.
+
+        Raises:
+            BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
+                ``rounds_open``, ``stale``, ``below_seed``, ``above_limit``, ``meter_short`` or
+                ``meter_full``.
+            TermsError: the link's terms changed.
+        """
+        store = self._store
+        changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")
+        least = (terms.seed_micros, terms.reseed_micros) if terms else (0, 0)
+        rows = await self._decide(
+            keys=self._keys(proposal),
+            args=[
+                now_text(),
+                store.terms.digest,
+                proposal,
+                verdict,
+                by,
+                event,
+                meter,
+                *changed,
+                amount_cents,
+                cycle,
+                *least,
+                limit_cents * MICROS_PER_CENT,
+                setters.text,
+            ],
+        )
+        _done(texts(rows))
+
+    async def find(self, proposal: str) -> dict[str, str]:
+        """A proposal's fields, empty where there is none."""
+        (fields,) = await self._read([proposal])
+        return fields
+
+    async def open_proposals(self) -> list[dict[str, str]]:
+        """What was proposed and is not decided, oldest first."""
+        redis, keys = self._store.redis, self._store.keys
+        rows = cast("list[bytes]", await redis.zrange(keys.proposals, 0, -1))
+        return await self._read([row.decode() for row in rows])
+
+    async def _read(self, proposals: Sequence[str]) -> list[dict[str, str]]:
+        async with self._store.redis.pipeline(transaction=False) as pipe:
+            for proposal in proposals:
+                pipe.hgetall(self._store.keys.proposal(proposal))
+            rows: list[dict[bytes, bytes]] = await pipe.execute()
+        return [{name.decode(): value.decode() for name, value in row.items()} for row in rows]
+
+    def _keys(self, proposal: str) -> list[str]:
+        keys = self._store.keys
+        return [*self._store.fixed_keys, keys.proposals, keys.proposal(proposal)]
+
+
+def _done(row: Sequence[str]) -> None:
+    match row:
+        case ["done", *_]:
+            return
+        case ["terms"]:
+            raise TermsError(TERMS_CHANGED)
+        case ["wrong_state", *detail]:
+            raise BooksError("wrong_state", " by ".join(filter(None, detail)))
+        case ["same_person", first, setter]:
+            raise BooksError("same_person", first, setter)
+        case [status, *detail]:
+            raise BooksError(status, " ".join(detail))

@@ -1,0 +1,45 @@
+"""The Lua scripts as the package carries them, their shared fragments flattened in."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from meters.books.refusals import refusal_texts
+from meters.books.schema import SCHEMA
+
+_INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
+
+
+class ScriptError(Exception):
+    """A script that the package cannot put together."""
+
+
+@cache
+def load_script(name: str) -> str:
+    """A script's whole text, which begins with the version of the layout that it works on.
+
+    Raises:
+        ScriptError: a file is missing, or a fragment is included twice or by itself.
+    """
+    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(_read(name), seen=set())}"
+
+
+def _flatten(text: str, seen: set[str]) -> str:
+    def put(match: re.Match[str]) -> str:
+        fragment = match[1]
+        if fragment in seen:
+            raise ScriptError(f"the fragment {fragment} is included twice")
+        seen.add(fragment)
+        return _flatten(_read(f"includes/{fragment}"), seen)
+
+    return _INCLUDE.sub(put, text)
+
+
+def _read(name: str) -> str:
+    if name == "includes/refusal_texts":
+        return f"local REFUSALS = [==[{refusal_texts()}]==]"
+    try:
+        return (files("meters.books") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScriptError(f"there is no script {name}") from None

@@ -1,0 +1,1 @@
+"""Claims: validation, rejection and payment of wins by people."""

@@ -1,0 +1,158 @@
+"""The desk for corrections that tables ask a floorperson to confirm."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
+import structlog
+
+from meters.books.asks import Ask, AskAct, AskDecision, KeptAsk, kept_asks
+from meters.books.refusals import correction_refusal
+from meters.books.store import LinkStore, WrongStateError
+from meters.floor.floor_file import Floor
+from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import AskedCards, AskRow
+from meters.wire.messages import EnteredCards
+
+log = structlog.get_logger()
+
+
+class AsksDesk:
+    """The asks of all links.
+
+    Args:
+        floor: what the floor file says of links and tables.
+        stores: each link's books.
+        problem: why a link is inoperable, or None; nothing is decided on such a link.
+        keep_mark: notes how far a link's ledger is, before anybody hears of a decision.
+        ring: tells who watches the floor page that something changed.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        stores: Mapping[str, LinkStore],
+        problem: Callable[[str], str | None],
+        keep_mark: Callable[[str], Awaitable[None]],
+        ring: Callable[[], None],
+    ) -> None:
+        self._stores = stores
+        self._problem = problem
+        self._keep_mark = keep_mark
+        self._ring = ring
+        self._names = {link.id: link.name for link in floor.link}
+        self._assets = {
+            (link.id, table.id): table.asset for link in floor.link for table in link.table
+        }
+
+    async def asks(self) -> Sequence[AskRow]:
+        """Give what nobody has decided, oldest first.
+
+        What was changed in the store behind the service's back is left out; the audit names it.
+
+        Raises:
+            DeskError: ``link_inoperable``: the store cannot be read.
+        """
+        rows: list[AskRow] = []
+        for link, store in self._stores.items():
+            with told_as_inoperable():
+                kept = [*kept_asks(await store.asks())]
+            rows += [
+                self._row(link, ask)
+                for one in kept
+                if not one.decision and (ask := _sound(link, one)) is not None
+            ]
+        return sorted(rows, key=lambda row: (row.at, row.ask))
+
+    async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
+        """Confirm or refuse a correction, once.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_ask``, ``wrong_state``, ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            link, found = await self._find(ask)
+            if problem := self._problem(link):
+                raise DeskError("link_inoperable", problem)
+            correction = found.correction
+            decision = AskDecision(
+                ask, act, actor, correction.what, correction.round, correction.digest, reason
+            )
+            try:
+                entry = await self._stores[link].decide_ask(
+                    found,
+                    act,
+                    actor,
+                    msgspec.json.encode(decision),
+                    refusal=""
+                    if act == "confirm_correction"
+                    else correction_refusal(actor, reason),
+                )
+            except WrongStateError as error:
+                raise _why_not(ask, error) from None
+            await self._keep_mark(link)
+        log.info(
+            "correction decided",
+            link=link,
+            table=found.table,
+            round=correction.round,
+            act=act,
+            by=actor,
+            type=correction.what,
+            entry=entry,
+        )
+        self._ring()
+        return self._row(link, found)
+
+    async def _find(self, ask: str) -> tuple[str, Ask]:
+        link = ask.partition(".")[0]
+        if (store := self._stores.get(link)) is not None:
+            for one in kept_asks(await store.asks()):
+                if one.ask_id == ask and (found := _sound(link, one)) is not None:
+                    return link, found
+        raise _unknown(ask)
+
+    def _row(self, link: str, ask: Ask) -> AskRow:
+        correction = ask.correction
+        return AskRow(
+            ask=ask.ask,
+            link=link,
+            link_name=self._names.get(link, link),
+            table=ask.table,
+            asset=self._assets.get((link, ask.table), ""),
+            round=correction.round,
+            what=correction.what,
+            reason=correction.reason or None,
+            cards=tuple(_cards(each, correction.settled(each)) for each in correction.entered),
+            at=ask.at,
+        )
+
+
+def _cards(entered: EnteredCards, after: Sequence[str]) -> AskedCards:
+    return AskedCards(
+        what=entered.what,
+        position=entered.position,
+        before=tuple(entered.cards),
+        after=tuple(after),
+        taken_back=entered.taken_back,
+        reason=entered.reason,
+    )
+
+
+def _sound(link: str, kept: KeptAsk) -> Ask | None:
+    try:
+        return kept.ask
+    except ValueError as error:
+        reason = str(error)
+    log.error("ask altered", link=link, table=kept.table, reason=reason)
+    return None
+
+
+def _unknown(ask: str) -> DeskError:
+    return DeskError("unknown_ask", f"the table no longer asks for {ask}")
+
+
+def _why_not(ask: str, error: WrongStateError) -> DeskError:
+    if not error.state:
+        return _unknown(ask)
+    return DeskError("wrong_state", f"it is already {error.state} by {error.by}")

@@ -1,0 +1,135 @@
+"""A claim as the books hold it, and as people are shown it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from bonus.display import hand_words, item_words
+from meters.books.link_state import Act, EnvyAct
+from meters.floor.floor_file import Floor
+from meters.floor_api.types import ClaimRow, ClaimState, EnvyOwed, Wagered
+from meters.intake.result_work import ClaimRecord
+
+_RECORD: Final = msgspec.json.Decoder(ClaimRecord)
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a floorperson decided, as the ledger keeps it.
+
+    `envy_back` is what a rejection finds not to be due of Envy Bonuses, and `envy_paid` what of
+    them was paid along with the win, in cents; `pin_set_by` who had set the PIN of `by` in the 24
+    hours before.
+    """
+
+    claim: str
+    act: Act | EnvyAct
+    by: str
+    reason: str | None = None
+    slip: str | None = None
+    envy_back: int = 0
+    pin_set_by: tuple[str, ...] = ()
+    envy_paid: int = 0
+
+
+_DECISION: Final = msgspec.json.Decoder(Decision)
+
+
+def record_of(fields: Mapping[str, str]) -> ClaimRecord:
+    """The record of a claim, of its fields in the books."""
+    return _RECORD.decode(fields["record"])
+
+
+class ClaimRows:
+    """Shows claims with what the floor file says of their links, meters and amounts."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._tax_above_cents = floor.facility.tax_documents_above
+        self._links = {link.id: link.name for link in floor.link}
+        self._meters = {
+            (link.id, meter.meter_id): meter.title for link in floor.link for meter in link.meter
+        }
+
+    def row(self, fields: Mapping[str, str]) -> ClaimRow:
+        """A claim as it stands."""
+        record = record_of(fields)
+        decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
+        act = decision.act if decision else ""
+        envy = _envy_state(record, fields, decision)
+        amount_cents = int(fields["amount"])
+        return ClaimRow(
+            claim=record.claim,
+            order=fields["entry"],
+            turn=record.turn,
+            turns=record.turns,
+            link=record.link,
+            link_name=self._links.get(record.link, record.link),
+            meter=record.meter,
+            meter_name=self._meters.get((record.link, record.meter), record.meter),
+            table=record.table,
+            asset=record.asset,
+            round=record.round,
+            position=record.position,
+            patron=record.patron,
+            item=record.item,
+            item_name=item_words(record.item),
+            hand=record.hand,
+            hand_name=hand_words(record.hand),
+            cards=record.cards,
+            dealer=record.dealer,
+            community=record.community,
+            wagered=record.wagered,
+            amount=amount_cents,
+            meter_after=int(fields["after"]),
+            percent=record.percent,
+            paid_from=record.paid_from,
+            rule=record.rule,
+            wagers=tuple(
+                Wagered(position=one.position, patron=one.patron, wagers=dict(one.wagers))
+                for one in record.wagers
+            ),
+            envy=tuple(
+                EnvyOwed(position=one.position, patron=one.patron, item=one.item, amount=one.amount)
+                for one in record.envy
+            ),
+            envy_not_due=envy == "rejected",
+            envy_amount=sum(owed.amount for owed in record.envy),
+            envy_state=envy,
+            envy_by=fields.get("envy_by"),
+            envy_at=fields.get("envy_at"),
+            envy_reason=_envy_reason(fields),
+            only_envy=record.only_envy,
+            state=msgspec.convert(fields["state"], ClaimState),
+            at=fields["at"],
+            decided_by=fields.get("by"),
+            decided_at=fields.get(f"{act}_at"),
+            validated_by=fields.get("validate_by"),
+            validated_at=fields.get("validate_at"),
+            paid_by=fields.get("pay_by") or fields.get("pay_envy_by"),
+            paid_at=fields.get("pay_at") or fields.get("pay_envy_at"),
+            reason=decision.reason if decision else None,
+            slip=decision.slip if decision else None,
+            tax_documents=self._tax_above_cents is not None
+            and amount_cents > self._tax_above_cents,
+        )
+
+
+def _envy_state(
+    record: ClaimRecord, fields: Mapping[str, str], decision: Decision | None
+) -> ClaimState | None:
+    """Where a claim's Envy Bonuses are, None where it has none.
+
+    What was won before Envy Bonuses were held was booked as paid at once.
+    """
+    if not record.envy:
+        return None
+    if (text := fields.get("envy")) is not None:
+        state: ClaimState = msgspec.convert(text, ClaimState)
+        return state
+    return "rejected" if decision and decision.envy_back else "paid"
+
+
+def _envy_reason(fields: Mapping[str, str]) -> str | None:
+    """Why Envy Bonuses that were owed were found not to be due after all."""
+    text = fields.get("envy_decision")
+    return None if text is None else _DECISION.decode(text).reason

@@ -1,0 +1,359 @@
+"""The claims desk: wins that wait for a floorperson, and what floorpersons make of them."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Literal
+
+import msgspec
+import structlog
+
+from meters.books.link_state import Act, Decided, EnvyAct
+from meters.books.steps import PaidDue
+from meters.books.store import BooksError, LinkStore, WrongStateError
+from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
+from meters.claims.claim_rows import ClaimRows, Decision, record_of
+from meters.claims.history import History
+from meters.claims.slips import SlipDesk, slip_of
+from meters.floor.floor_file import Floor
+from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ClaimRow, WinPage, WinSearch
+from meters.intake.result_work import ClaimRecord, OpenedClaim, OwedEnvy
+from meters.wire.clock import now_text
+from meters.wire.envy_decisions import envy_message_claim
+from meters.wire.messages import Jackpot
+
+log = structlog.get_logger()
+
+LISTED_MAX: Final = 1_000
+_REFUSED: Final = {
+    "slip_used": "that slip's number stands for the payment of {detail} already",
+    "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
+    "books_differ": "the claim's account does not hold what the claim says: call the technician",
+    "books_full": "the ledger's accounts cannot hold more",
+}
+_VALIDATED: Final = "validated this win"
+_FINAL: Final = frozenset({"validated", "paid", "rejected"})
+_EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
+    "validated": "validated",
+    "rejected": "rejected",
+    "paid": "paid",
+}
+
+
+def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
+    """A win as it is told to all displays at once (duty D8)."""
+    return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
+
+
+def standing_hit(fields: Mapping[str, str]) -> Jackpot | None:
+    """A claim as displays are told of it now, or None where it did not take from the meter."""
+    record = record_of(fields)
+    if record.percent is None:
+        return None
+    event = _EVENT_OF.get(fields["state"])
+    return _jackpot(event or "hit", record, int(fields["amount"]), int(fields["after"]))
+
+
+class ClaimsDesk:
+    """The claims of all links.
+
+    Args:
+        floor: what the floor file says of links, meters and amounts.
+        stores: each link's books.
+        problem: why a link is inoperable, or None; nothing is decided on such a link.
+        tell: is given each decision's jackpot message, with the claim's record.
+        keep_mark: notes how far a link's ledger has come, before anybody is told of a decision.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        stores: Mapping[str, LinkStore],
+        problem: Callable[[str], str | None],
+        tell: Callable[[ClaimRecord, Jackpot], None],
+        keep_mark: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._stores = stores
+        self._problem = problem
+        self._tell = tell
+        self._keep_mark = keep_mark
+        self._rows = ClaimRows(floor)
+        self._slips = SlipDesk(stores)
+        self._history = History(floor, stores, self._rows)
+
+    async def waiting(self) -> Sequence[ClaimRow]:
+        """The claims of which the win or its Envy is not yet decided for good, oldest first.
+
+        Raises:
+            DeskError: ``link_inoperable``: the store cannot be read.
+        """
+        rows: list[ClaimRow] = []
+        for store in self._stores.values():
+            with told_as_inoperable():
+                ids = await store.waiting(LISTED_MAX)
+                rows += [self._rows.row(fields) for fields in await store.claims(ids) if fields]
+        return sorted(rows, key=lambda row: (row.at, int(row.order)))
+
+    async def find(self, claim: str) -> ClaimRow:
+        """One claim, decided or not.
+
+        Raises:
+            DeskError: ``unknown_claim``, ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            _, fields = await self._find(claim)
+        return self._rows.row(fields)
+
+    async def wins(self, search: WinSearch) -> WinPage:
+        """Past and present wins, latest first (duty D16).
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            return await self._history.page(search)
+
+    async def decide(
+        self,
+        claim: str,
+        act: Act,
+        actor: str,
+        *,
+        reason: str | None = None,
+        slip: str | None = None,
+        envy_not_due: bool = False,
+        envy_paid: bool = False,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        """Carry one decision, once; whoever comes second is told who was first.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``,
+                ``bad_value``, ``slip_used``, ``envy_decided``, or ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            store, record = await self._decidable(claim)
+            if record.only_envy:
+                raise DeskError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
+            slip = slip_of(slip)
+            envy_cents = sum(owed.amount for owed in record.envy)
+            decision = Decision(
+                claim,
+                act,
+                actor,
+                reason,
+                slip,
+                envy_back=envy_cents if act == "reject" and envy_not_due else 0,
+                pin_set_by=setters.own,
+                envy_paid=envy_cents if act == "pay" and envy_paid else 0,
+            )
+            async with self._slips.reserved(store, claim, slip):
+                decided = await self._carry(store, record, act, decision, setters)
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        log.info(
+            "claim decided",
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=claim,
+            act=act,
+            by=actor,
+            amount_cents=decided.amount_cents,
+            entry=decided.entry,
+        )
+        self._tell(record, self._told(record, decided))
+        self._tell_envy(record, after)
+        return self._rows.row(after)
+
+    async def decide_envy(
+        self,
+        claim: str,
+        act: EnvyAct,
+        actor: str,
+        *,
+        reason: str | None = None,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        """Settle the Envy Bonuses that are owed for a hand, once.
+
+        Raises:
+            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``books_differ``,
+                ``books_full`` or ``link_inoperable``.
+        """
+        with told_as_inoperable():
+            store, record = await self._decidable(claim)
+            try:
+                entry = await store.decide_envy(
+                    claim,
+                    act,
+                    actor,
+                    msgspec.json.encode(
+                        Decision(claim, act, actor, reason, pin_set_by=setters.own)
+                    ),
+                    table=record.table,
+                    round_id=record.round,
+                    only_envy=record.only_envy,
+                    hand_pay=record.paid_from == "hand_pay",
+                    owed=record.envy_by_meter(),
+                )
+            except WrongStateError as error:
+                raise DeskError("wrong_state", _why_no_envy(record, error)) from None
+            except BooksError as error:
+                raise DeskError(error.status, _REFUSED[error.status]) from None
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        log.info(
+            "envy decided",
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=claim,
+            act=act,
+            by=actor,
+            amount_cents=sum(owed.amount for owed in record.envy),
+            entry=entry,
+        )
+        self._tell_envy(record, after)
+        return self._rows.row(after)
+
+    async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
+        """A claim's books and record, where something can be decided at all."""
+        store, fields = await self._find(claim)
+        if problem := self._problem(store.link.id):
+            raise DeskError("link_inoperable", problem)
+        return store, record_of(fields)
+
+    @staticmethod
+    async def _carry(
+        store: LinkStore, record: ClaimRecord, act: Act, decision: Decision, setters: PinSetters
+    ) -> Decided:
+        try:
+            return await store.decide(
+                decision.claim,
+                act,
+                decision.by,
+                msgspec.json.encode(decision),
+                table=record.table,
+                round_id=record.round,
+                meter=record.meter,
+                percent=record.percent is not None,
+                hand_pay=record.paid_from == "hand_pay",
+                envy_cents=decision.envy_back or decision.envy_paid,
+                owed=record.envy_by_meter(),
+                slip=decision.slip or "",
+                limit_cents=_limit_cents(store, record.meter),
+                setters=setters,
+            )
+        except WrongStateError as error:
+            raise DeskError("wrong_state", _why_not(record, act, error)) from None
+        except BooksError as error:
+            if error.status == "same_person":
+                told = why_one_person(
+                    error.detail, decision.by, error.setter, did=_VALIDATED, does="pays it"
+                )
+                raise DeskError(error.status, told) from None
+            told = _REFUSED[error.status].format(detail=error.detail)
+            raise DeskError(error.status, told) from None
+
+    async def retell(self, link: str, claims: Sequence[str]) -> None:
+        """Tell once more what became of claims, to a table that may have missed it.
+
+        Raises:
+            RedisError: the store cannot be read.
+        """
+        for fields in await self._stores[link].claims(claims):
+            if not fields:
+                continue
+            record = record_of(fields)
+            if fields["state"] in _FINAL and not record.only_envy:
+                self._tell(
+                    record,
+                    _jackpot(
+                        _EVENT_OF[fields["state"]],
+                        record,
+                        int(fields["amount"]),
+                        int(fields["after"]),
+                    ),
+                )
+            self._tell_envy(record, fields)
+
+    def _tell_envy(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
+        """Tell the table what became of the Envy Bonuses, where their win does not say it."""
+        state, win = fields.get("envy"), fields["state"]
+        if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
+            for owed in record.envy:
+                self._tell(record, _envy_told(record, owed, _EVENT_OF[state], int(fields["after"])))
+
+    async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
+        """A claim and the books that hold it; its table may have left the floor since."""
+        for store in self._stores.values():
+            (fields,) = await store.claims([claim])
+            if fields:
+                return store, fields
+        raise DeskError("unknown_claim", f"there is no claim {claim}")
+
+    @staticmethod
+    def _told(record: ClaimRecord, decided: Decided) -> Jackpot:
+        return _jackpot(
+            _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
+        )
+
+
+def _envy_told(
+    record: ClaimRecord,
+    owed: OwedEnvy,
+    event: Literal["validated", "rejected", "paid"],
+    after_cents: int,
+) -> Jackpot:
+    """What became of one Envy Bonus; `position` is whose it is, `hand` the hand that brings it."""
+    return msgspec.structs.replace(
+        _jackpot(event, record, owed.amount, after_cents),
+        claim=envy_message_claim(record.claim),
+        meter=owed.meter or record.meter,
+        position=owed.position,
+        item=owed.item,
+    )
+
+
+def _limit_cents(store: LinkStore, meter_id: str) -> int:
+    """A meter's limit, 0 for none."""
+    return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
+
+
+def _why_not(record: ClaimRecord, act: Act, error: WrongStateError) -> str:
+    by = f" by {error.by}" if error.by else ""
+    if act == "pay" and record.paid_from != "hand_pay":
+        return f"claim {record.claim} is paid at the table, not by hand"
+    if act == "pay" and error.state == "pending":
+        return f"claim {record.claim} has not been validated yet"
+    return f"claim {record.claim} is already {error.state}{by}"
+
+
+def _why_no_envy(record: ClaimRecord, error: WrongStateError) -> str:
+    if not record.envy:
+        return f"no Envy Bonus is owed for claim {record.claim}"
+    if error.state == "pending":
+        return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
+    by = f" by {error.by}" if error.by else ""
+    return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"
+
+
+def _jackpot(
+    event: Literal["hit", "validated", "rejected", "paid"],
+    record: ClaimRecord,
+    amount_cents: int,
+    after_cents: int,
+) -> Jackpot:
+    return Jackpot(
+        event=event,
+        claim=record.claim,
+        meter=record.meter,
+        table=record.table,
+        position=record.position,
+        item=record.item,
+        hand=record.hand,
+        amount=amount_cents,
+        meter_after=after_cents,
+        at=now_text(),
+    )

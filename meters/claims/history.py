@@ -1,0 +1,183 @@
+"""Looking up wins: the last of each progressive, and a search over all (duty D16)."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from meters.books.store import LinkStore
+from meters.books.wins import WinIndex
+from meters.claims.claim_rows import ClaimRows
+from meters.floor.floor_file import Floor
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ClaimRow, WinPage, WinSearch
+
+_PAGE: Final = 100
+_CLOCKS_SET: Final = timedelta(days=1)
+LOOKED_AT_MAX: Final = 5_000
+"""So many wins are looked at for one page of a search; its next page goes on from there."""
+
+
+class History:
+    """The wins of all links."""
+
+    def __init__(self, floor: Floor, stores: Mapping[str, LinkStore], rows: ClaimRows) -> None:
+        self._meters = {
+            link.id: frozenset(meter.meter_id for meter in link.meter) for link in floor.link
+        }
+        self._stores = stores
+        self._rows = rows
+
+    async def page(self, search: WinSearch) -> WinPage:
+        """The wins that a search finds, latest first.
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
+            RedisError: the store failed.
+        """
+        links = self._links(search)
+        wanted = _Wanted(search)
+        passed = _read_cursor(search.before)
+        found: list[ClaimRow] = []
+        looked_at = 0
+        sources = [self._latest_first(link, search, passed.get(link)) for link in links]
+        async for row in _merged(sources):
+            looked_at += 1
+            passed[row.link] = _place(row)
+            if wanted.is_over(row):
+                break
+            if wanted.takes(row):
+                found.append(row)
+            if len(found) == search.limit or looked_at == LOOKED_AT_MAX:
+                return WinPage(wins=tuple(found), next=_cursor(passed))
+        return WinPage(wins=tuple(found), next=None)
+
+    def _links(self, search: WinSearch) -> list[str]:
+        if search.link is not None and search.link not in self._meters:
+            raise DeskError("unknown_link", f"there is no link {search.link}")
+        links = [search.link] if search.link else list(self._meters)
+        if search.meter is None:
+            return links
+        having = [link for link in links if search.meter in self._meters[link]]
+        if not having:
+            raise DeskError("unknown_meter", f"there is no meter {search.meter}")
+        return having
+
+    async def _latest_first(
+        self, link: str, search: WinSearch, passed: "_Place | None"
+    ) -> AsyncIterator[ClaimRow]:
+        """The wins of a link, latest first, from the one passed on."""
+        store = self._stores[link]
+        meters = [search.meter] if search.meter else sorted(self._meters[link])
+        index = WinIndex(store)
+        before = None if passed is None else 1 - passed[0]
+        while True:
+            pages = [
+                await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
+                for meter in meters
+            ]
+            # Where a page is full, its meter has more from there on: those come with the next.
+            known_to = max((page[-1][0] for page in pages if len(page) == _PAGE), default=-1)
+            places = sorted((-order, claim) for page in pages for order, claim in page)
+            places = [place for place in places if -place[0] > known_to]
+            if passed is not None:
+                places = [place for place in places if place > passed]
+            for fields in await store.claims([claim for _, claim in places]):
+                if fields:
+                    yield self._rows.row(fields)
+            if known_to < 0:
+                return
+            before = known_to + 1
+
+
+class _Wanted:
+    """What a search asks of a win."""
+
+    def __init__(self, search: WinSearch) -> None:
+        self._search = search
+        self._words = (search.words or "").casefold().split()
+        self._since = _told_moment(search.since, "since")
+        self._until = _told_moment(search.until, "until")
+
+    def is_over(self, row: ClaimRow) -> bool:
+        """Whether all that follows is older; a day is allowed for clocks that were set."""
+        return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
+
+    def takes(self, row: ClaimRow) -> bool:
+        """Whether the search is for this win."""
+        search = self._search
+        at = _moment(row.at)
+        if self._since is not None and at < self._since:
+            return False
+        if self._until is not None and at >= self._until:
+            return False
+        if search.table is not None and row.table.casefold() != search.table.casefold():
+            return False
+        if search.state is not None and row.state != search.state:
+            return False
+        told = " ".join(
+            filter(
+                None,
+                (
+                    row.claim, row.table, row.asset, row.patron, row.item_name, row.hand_name,
+                    row.meter_name, row.slip, row.reason, row.decided_by, row.validated_by,
+                    row.paid_by,
+                ),
+            )
+        ).casefold()  # fmt: skip
+        return all(word in told for word in self._words)
+
+
+_Place = tuple[int, str]
+"""Where a win lies in its link, latest first: by order, since the ledger counts, not the clock."""
+
+
+def _place(row: ClaimRow) -> _Place:
+    return -int(row.order), row.claim
+
+
+def _cursor(passed: Mapping[str, _Place]) -> str:
+    return ",".join(f"{link}:{-place[0]}:{place[1]}" for link, place in passed.items())
+
+
+def _read_cursor(text: str | None) -> dict[str, _Place]:
+    """The last win looked at of each link.
+
+    Raises:
+        DeskError: ``bad_value``.
+    """
+    if text is None:
+        return {}
+    try:
+        parts = [part.split(":") for part in text.split(",")]
+        return {link: (-int(order), claim) for link, order, claim in parts}
+    except ValueError:
+        raise DeskError("bad_value", "that page is none: begin the search anew") from None
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _told_moment(text: str | None, name: str) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = _moment(text)
+    except ValueError:
+        raise DeskError("bad_value", f"{name} is a moment such as 2026-11-20T02:14:07Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+async def _merged(sources: Sequence[AsyncIterator[ClaimRow]]) -> AsyncIterator[ClaimRow]:
+    """The wins of several links, latest first, each link's in its own order."""
+    heads: dict[int, ClaimRow] = {}
+    for number, source in enumerate(sources):
+        async for row in source:
+            heads[number] = row
+            break
+    while heads:
+        number = max(heads, key=lambda each: _moment(heads[each].at))
+        yield heads.pop(number)
+        async for row in sources[number]:
+            heads[number] = row
+            break

@@ -1,0 +1,87 @@
+"""Simulated floorpersons, for replays and demonstrations, named as such in the ledger."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+
+from meters.claims.asks import AsksDesk
+from meters.claims.claims import ClaimsDesk
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import AskRow, ClaimRow
+from meters.logs.throttled import Seldom
+
+log = structlog.get_logger()
+
+VALIDATES: Final = "simulated floorperson"
+PAYS: Final = "simulated supervisor"
+"""Another person: who validates a win does not pay it (duty D4)."""
+
+_LOOK_EVERY_S: Final = 0.1
+
+
+async def validate_what_waits(desk: ClaimsDesk, asks: AsksDesk, after_s: float) -> None:
+    """Validate, pay by hand or confirm what has waited for so many seconds, until cancelled.
+
+    A cancellation that meets an answer inside the client library can be lost there; it is asked for
+    by name, since a group of tasks gives it to each of them only once.
+    """
+    task = asyncio.current_task()
+    unread = Seldom()
+    while task is None or not task.cancelling():
+        try:
+            waiting = await desk.waiting()
+            corrections = await asks.asks()
+        except DeskError as error:
+            if (more := unread.due("")) is not None:
+                log.warning("claims not read", reason=error.message, kept_back=more)
+            waiting = corrections = ()
+        for correction in corrections:
+            if _waited_s(correction.at) >= after_s:
+                await _confirm(asks, correction)
+        for claim in waiting:
+            if _waited_s(claim.at) >= after_s:
+                try:
+                    await settle(desk, claim)
+                except DeskError as error:
+                    log.info(
+                        "claim not settled",
+                        claim=claim.claim,
+                        code=error.code,
+                        reason=error.message,
+                    )
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
+    """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
+
+    Raises:
+        DeskError: it cannot be, or somebody was quicker.
+    """
+    if claim.state == "pending":
+        claim = await desk.decide(claim.claim, "validate", VALIDATES)
+    if claim.paid_from == "hand_pay" and claim.state == "validated":
+        owed = claim.envy_state == "validated"
+        slip = f"SIM-{claim.claim.replace('.', '-')}"
+        claim = await desk.decide(claim.claim, "pay", PAYS, slip=slip, envy_paid=owed)
+    if claim.envy_state == "validated":
+        await desk.decide_envy(claim.claim, "pay_envy", VALIDATES)
+
+
+async def _confirm(desk: AsksDesk, correction: AskRow) -> None:
+    try:
+        await desk.decide(correction.ask, "confirm_correction", VALIDATES)
+    except DeskError as error:
+        log.info(
+            "correction not confirmed",
+            table=correction.table,
+            round=correction.round,
+            code=error.code,
+            reason=error.message,
+        )
+
+
+def _waited_s(at: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()

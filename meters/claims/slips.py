@@ -1,0 +1,103 @@
+"""Reserving a payout slip's number for the claim that is about to be paid with it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from meters.books.slips import Reservation, SlipError, clean_slip
+from meters.books.store import LinkStore, TermsError
+from meters.claims.claim_rows import record_of
+from meters.floor_api.protocols import DeskError
+
+log = structlog.get_logger()
+
+_TRIES_MOST: Final = 3
+
+
+def slip_of(text: str | None) -> str | None:
+    """A slip's number as the ledger keeps it.
+
+    Raises:
+        DeskError: ``bad_value``: it is none.
+    """
+    try:
+        return clean_slip(text) if text is not None else None
+    except SlipError as error:
+        raise DeskError("bad_value", str(error)) from None
+
+
+class SlipDesk:
+    """Reserves numbers over all links.
+
+    Args:
+        stores: each link's books.
+    """
+
+    def __init__(self, stores: Mapping[str, LinkStore]) -> None:
+        self._stores = stores
+
+    @asynccontextmanager
+    async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
+        """Have a number reserved for a claim while it is paid; taken back if that is refused.
+
+        Args:
+            store: the books of the claim's link.
+            claim: what is paid.
+            slip: the number; None for an act without one.
+
+        Raises:
+            DeskError: ``slip_used``: it is another claim's.
+            RedisError: the store failed.
+        """
+        if slip is None:
+            yield
+            return
+        await self._reserve(store, claim, slip)
+        try:
+            yield
+        except (DeskError, TermsError):
+            # The script said so: nothing was paid. A store that failed says nothing.
+            await self._release(store, claim, slip)
+            raise
+
+    async def _reserve(self, store: LinkStore, claim: str, slip: str) -> None:
+        register, tries = store.slip_register, 1
+        other = await register.reserve(slip, claim)
+        while other is not None:
+            if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
+                raise _used(other.claim)
+            other, tries = await register.reserve(slip, claim, other.text), tries + 1
+        # What was paid before there were reservations, or with the hash lost: since the number is
+        # ours now, no other payment with it is under way.
+        paid = await register.paid_on(slip, self._stores)
+        if paid not in {None, claim}:
+            await self._release(store, claim, slip)
+            raise _used(str(paid))
+
+    async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
+        """Whether another claim, which has the number, can never be paid with it any more."""
+        theirs = self._stores.get(other.link)
+        if theirs is None:
+            return False
+        (fields,) = await theirs.claims([other.claim])
+        # The state is read first: once it is final, no script pays that claim any more. A claim
+        # that is not there was decided for good, and is in the archive.
+        final = not fields or fields["state"] in {"paid", "rejected"} or (
+            fields["state"] == "validated" and record_of(fields).paid_from != "hand_pay"
+        )  # fmt: skip
+        return final and not await store.slip_register.has_paid(slip, other.claim)
+
+    @staticmethod
+    async def _release(store: LinkStore, claim: str, slip: str) -> None:
+        try:
+            await store.slip_register.release(slip, claim)
+        except (RedisError, OSError) as error:
+            log.warning("slip not released", claim=claim, slip=slip, reason=str(error))
+
+
+def _used(claim: str) -> DeskError:
+    told = f"that slip's number stands for the payment of {claim} already"
+    return DeskError("slip_used", told)

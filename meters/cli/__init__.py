@@ -1,0 +1,1 @@
+"""The `pitlink` command: one module a command, and one entry point."""

@@ -1,0 +1,118 @@
+"""The command by which somebody approves a changed floor file."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError, nearest
+from meters.books.store import BooksError, LinkStore
+from meters.floor.floor_file import Floor, Link, read_floor
+from meters.redis_client.health import redis_problem
+from meters.selfcheck.approval_checks import Configuration
+from meters.terminal.printing import print_text
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.pin_prompt import ask_pin
+from meters.users.roles import Right, in_words, roles_in_words
+from meters.users.sessions import SignedIn
+from meters.users.sign_in_attempts import Caller
+
+_REFUSED = {
+    "stale": "another floor file was approved meanwhile: look at it again",
+    "no_change": "the floor file is approved already",
+}
+
+
+def approve(
+    link: Annotated[str, typer.Argument(metavar="LINK", help="The link's id.", show_default=False)],
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by", metavar="NAME", help="Who approves it: a supervisor or an administrator."
+        ),
+    ],
+) -> None:
+    """Approve what the floor file says of a link, where it is not as it was approved last.
+
+    Until then the link is inoperable: its meters, its tables and the facility's amounts in cents
+    are what bears on money. It shows what has changed, then asks for the PIN of who approves it;
+    where standard input is no terminal, its first line is the PIN. A running service opens the link
+    within seconds. One that runs on another floor file stops, until it is started anew.
+
+    Exit status 1 where nothing is to be approved, or it was refused.
+    """
+    floor = read_floor(config)
+    found = {each.id: each for each in floor.link}
+    if link not in found:
+        raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")
+    try:
+        asyncio.run(_approve(floor, found[link], by))
+    except PeopleError as error:
+        if error.code == "store_failed":
+            raise UserError(f"the store cannot be reached: {error.__cause__}") from None
+        raise UserError(error.message) from None
+    except (RedisError, OSError) as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+
+
+async def _approve(floor: Floor, link: Link, by: str) -> None:
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
+
+    async with open_used_store(floor, users_suffice=True) as redis:
+        store = LinkStore(redis, link)
+        if problem := await redis_problem(store.redis):
+            raise UserError(problem)
+        configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
+        await _show(configuration)
+        people = People.of(redis, floor.service.idle_minutes)
+        person = await _vouched(people, by, ask_pin())
+        try:
+            await configuration.approve(person.name, configuration.filed.digest, person.setters)
+        except BooksError as error:
+            raise UserError(_REFUSED.get(error.status, error.detail)) from None
+        print_text(f"{link.id}: approved by {person.name}")
+
+
+async def _show(configuration: Configuration) -> None:
+    """Say what would be approved.
+
+    Raises:
+        UserError: nothing, or it cannot be.
+    """
+    found = await configuration.unapproved()
+    if found is not None and found.barred:
+        raise UserError(found.problem)
+    if found is None and await configuration.is_approved():
+        raise UserError(_REFUSED["no_change"])
+    for change in found.changed if found else ("the first floor file of this link",):
+        print_text(f"  {change}")
+    print_text(f"  SHA-256 {configuration.filed.digest}")
+
+
+async def _vouched(people: People, name: str, pin: str) -> SignedIn:
+    """The user, once the PIN is theirs and their role allows it.
+
+    They sign in and out, so that the operators' log has it and guesses are counted.
+
+    Raises:
+        UserError: his role does not allow it.
+        PeopleError: as in signing in.
+    """
+    opened = await people.sessions.sign_in(name, pin, Caller(""), None)
+    person = await people.sessions.find(opened.token, keep_alive=False, acts=True)
+    await people.sessions.sign_out(opened.token, "")
+    if person is None:
+        raise UserError("your session has ended: approve it again")
+    if person.must_choose:
+        raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
+    if not person.may(Right.LINKS):
+        role = in_words(person.role)
+        raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} approves it")
+    return person

@@ -1,0 +1,178 @@
+"""The command that archives closed gaming days."""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.archive.archive_days import Archive
+from meters.archive.archiver import Archiver, Outcome
+from meters.archive.day_file import ArchiveError, DayFile
+from meters.archive.integrity import READ_A_NIGHT, look_at_archive
+from meters.archive.retention import delete, expired
+from meters.books.audit_notes import (
+    ARCHIVE_NOTE,
+    PROBLEMS_NOTED,
+    ArchiveNote,
+    CheckedLink,
+    read_note,
+    write_note,
+)
+from meters.books.open_day import day_open
+from meters.books.store import LinkStore
+from meters.floor.floor_file import Floor, read_floor
+from meters.process.private_files import make_private_directory
+from meters.selfcheck.opened_store import may_be_opened, never_opened, open_used_store
+from meters.terminal.console import PlainConsole
+from meters.terminal.progress import progress_bar
+from meters.wire.clock import now_text
+
+_READ_EVERY_S: Final = 20 * 3600
+"""Files are read whole once a night, however often days are looked for."""
+
+
+def archive(
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+    *,
+    delete_expired: Annotated[
+        bool,
+        typer.Option(
+            "--delete-expired",
+            help="Delete the files of days older than `keep_years` as well; the ledger says so.",
+        ),
+    ] = False,
+    lost: Annotated[
+        bool,
+        typer.Option(
+            "--lost",
+            help="The last files are lost: write again, as they were, those that Redis still has.",
+        ),
+    ] = False,
+) -> None:
+    """Write closed gaming days to files, and give up in Redis what has been kept long enough.
+
+    Each closed day of each link becomes one file of the directory under [archive], an SQLite
+    database that is read back whole before anything rests on it. Its digest is chained to the day
+    before, and noted in the ledger. Entries and decided wins of days older than `live_days` then
+    leave Redis; `pitlink audit` and `pitlink report` go on reading them from the files.
+
+    Run it once a day, a while after the gaming day begins, while the service runs or not. It may be
+    ended at any moment and run again.
+
+    Then every file is looked at, and the last and seven more, in turn, are read whole. What was
+    seen is noted with the files, for `pitlink check` and the alerts.
+
+    Exit status 1 where the ledger does not hold, a file cannot be written, is missing or is not as
+    it was; it names the file and says what to do.
+    """
+    floor = read_floor(config)
+    directory = Path(floor.archive.directory)
+    if not may_be_opened(floor):
+        raise never_opened(floor)
+    try:
+        with _alone(directory):
+            asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))
+    except RedisError as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+    except OSError as error:
+        raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Have the archive to oneself."""
+    make_private_directory(directory)
+    lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UserError(f"another pitlink archive is at work in {directory}") from None
+    finally:
+        os.close(lock)
+
+
+async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost: bool) -> None:
+    failed: list[str] = []
+    before = read_note(directory / ARCHIVE_NOTE, ArchiveNote)
+    seen = dict(before.links) if before else {}
+    read_lately = before is not None and time.time() - before.read_s < _READ_EVERY_S
+    read_at = before.read_at if before and read_lately else now_text()
+    async with open_used_store(floor, archives=True) as redis:
+        with progress_bar() as progress:
+            for link in floor.link:
+                task = progress.add_task(link.id, total=None)
+                store, files = LinkStore(redis, link), Archive(directory, link.id)
+                try:
+                    outcome = await Archiver(store, files, floor.archive.live_days).run(
+                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
+                        ),
+                        lost=lost,
+                    )
+                    _tell(link.id, outcome)
+                    today = await day_open(store)
+                    old = expired(files, today, floor.archive.keep_years) if today else ()
+                    if delete_expired:
+                        await delete(store, old)
+                    _tell_expired(link.id, old, deleted=delete_expired)
+                except ArchiveError as error:
+                    failed.append(f"{link.id}: {error}")
+                except ValueError as error:
+                    failed.append(f"{link.id}: the store is damaged: {error}")
+                checking = progress.add_task(f"{link.id}: files", total=None)
+                try:
+                    seen[link.id], wrong = await look_at_archive(
+                        store,
+                        files,
+                        seen.get(link.id, CheckedLink()),
+                        lambda done, of, task=checking: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
+                        ),
+                        reads=0 if read_lately else READ_A_NIGHT,
+                    )
+                except ValueError as error:
+                    wrong = [f"the store is damaged: {error}"]
+                told = [f"{link.id}: {problem}" for problem in wrong]
+                # What kept a day from being archived is told once, with what to do.
+                failed = [each for each in failed if not any(each in one for one in told)] + told
+    problems = tuple(failed[:PROBLEMS_NOTED])
+    write_note(
+        directory / ARCHIVE_NOTE,
+        ArchiveNote(at=now_text(), read_at=read_at, problems=problems, links=seen),
+    )
+    if failed:
+        raise UserError("\n".join(failed))
+
+
+def _tell(link: str, outcome: Outcome) -> None:
+    console = PlainConsole(soft_wrap=True)
+    for file in outcome.written:
+        day = file.day
+        console.print(
+            f"{link}: {day.day} archived, entries {day.first} to {day.last}, {file.path}\n"
+            f"  digest {file.digest}",
+        )
+    if not outcome.written:
+        console.print(f"{link}: no closed gaming day that is not archived")
+    if outcome.trimmed:
+        console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis")
+
+
+def _tell_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
+    if old:
+        done = "deleted" if deleted else "may be deleted: --delete-expired"
+        span = f"{old[0].head.day} to {old[-1].head.day}"
+        PlainConsole(soft_wrap=True).print(
+            f"{link}: {len(old)} files of {span} were kept long enough, and {done}"
+        )

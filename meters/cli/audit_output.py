@@ -1,0 +1,173 @@
+"""What `pitlink audit` prints."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from redis.exceptions import RedisError
+from rich.box import SIMPLE
+from rich.table import Table
+
+from bonus.errors import UserError
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import Archive
+from meters.archive.integrity import last_day
+from meters.books.audit import Finding
+from meters.books.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
+from meters.books.mark import LedgerMark
+from meters.books.store import LinkStore
+from meters.books.totals import Totals
+from meters.floor.floor_file import Floor
+from meters.reports.formatting import exact_money
+from meters.selfcheck.opened_store import open_used_store
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_error, print_json
+from meters.terminal.progress import progress_bar
+from meters.users.log_audit import LogFinding, check_log
+from meters.users.log_mark import LogMark
+
+_UNMARKED: Final = (
+    "no mark of them is in {place}: they are taken as they stand. Where a service keeps one, the"
+    " floor file names another directory than the service's"
+)
+_COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
+
+
+LAST: Final = date.max
+"""Stands for the last archived day up to which an audit has found a link in order."""
+
+
+async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
+    """Audit every link and the operators' log, and print what was found; whether all holds.
+
+    It is noted in the data directory, where there is one.
+
+    Raises:
+        UserError: the store cannot be read.
+    """
+    try:
+        data, through = Path(floor.service.data), dict[str, str]()
+        before = read_note(data / AUDIT_NOTE, AuditNote)
+        async with open_used_store(floor, only_reads=True) as redis:
+            findings, unmarked = [], list[str]()
+            with progress_bar() as progress:
+                for link in floor.link:
+                    task = progress.add_task(link.id, total=None)
+                    archive = Archive(Path(floor.archive.directory), link.id)
+                    mark = LedgerMark(Path(floor.service.data), link.id)
+                    seen = mark.seen
+                    finding = await audit_link(
+                        LinkStore(redis, link),
+                        archive,
+                        seen,
+                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
+                        ),
+                        since=_begin(since, before, link.id),
+                    )
+                    if day := last_day(archive):
+                        through[link.id] = day.isoformat()
+                    findings.append(finding.also(mark.problem(finding.stored, seen.entries)))
+                    if finding.entries and not seen.entries:
+                        unmarked.append(link.id)
+            log_mark = LogMark(Path(floor.service.data))
+            seen = log_mark.seen
+            operators = await check_log(redis, seen)
+            if lost := log_mark.problem(operators.entries, seen.entries):
+                operators = replace(operators, problems=(lost, *operators.problems))
+    except (RedisError, OSError, ValueError) as error:
+        raise UserError(f"the store cannot be read: {error}") from None
+    _note(data, findings, operators, through, whole=since is None)
+    if as_json:
+        print_json(_json(findings, operators, unmarked))
+    else:
+        _print(findings, operators, data, unmarked)
+    return _holds(findings, operators)
+
+
+def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
+    """The day with which to begin; the last archived one where no audit was noted."""
+    if since == LAST and before and (noted := before.through.get(link)):
+        return date.fromisoformat(noted)
+    return since
+
+
+def _note(
+    data: Path,
+    findings: Sequence[Finding],
+    operators: LogFinding,
+    through: Mapping[str, str],
+    *,
+    whole: bool,
+) -> None:
+    """Note the audit; one that cannot be noted is an audit all the same."""
+    try:
+        note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
+    except OSError as error:
+        print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
+
+
+def _problems(findings: Sequence[Finding], operators: LogFinding) -> list[str]:
+    return [
+        *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
+        *operators.problems,
+    ]
+
+
+def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
+    return all(finding.balanced for finding in findings) and not operators.problems
+
+
+def _json(findings: Sequence[Finding], operators: LogFinding, unmarked: Sequence[str]) -> bytes:
+    totals = Totals()
+    for finding in findings:
+        for name, value in asdict(finding.totals).items():
+            setattr(totals, name, getattr(totals, name) + value)
+    return msgspec.json.encode(
+        {
+            "balanced": _holds(findings, operators),
+            "entries": sum(finding.entries for finding in findings),
+            "links": {finding.link: {"meters": finding.meters} for finding in findings},
+            "since_entries": {finding.link: finding.first for finding in findings},
+            "seals": {finding.link: finding.seal for finding in findings},
+            "operators_log": {"entries": operators.entries, "seal": operators.seal},
+            "unmarked": unmarked,
+            "totals": totals,
+            "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
+            "problems": _problems(findings, operators),
+        }
+    )
+
+
+def _print(
+    findings: Sequence[Finding], operators: LogFinding, data: Path, unmarked: Sequence[str]
+) -> None:
+    console = PlainConsole()
+    for finding in findings:
+        table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
+        for meter, held in finding.meters.items():
+            table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS))
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for column in table.columns:
+            column.overflow = "fold"
+        verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
+        since = f", audited from {finding.first} on" if finding.first > 1 else ""
+        console.print_line(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
+        console.print_line(f"  sealed {finding.seal}")
+        if finding.link in unmarked:
+            console.print_line(f"  {_UNMARKED.format(place=data / 'marks')}")
+        for problem in finding.problems:
+            console.print_line(f"  {problem}")
+        for variance in finding.variances:
+            console.print_line(f"  variance {variance}")
+        console.print(table)
+    verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
+    console.print_line(f"operators' log: {operators.entries} entries, {verdict}")
+    if operators.seal:
+        console.print_line(f"  sealed {operators.seal}")
+    for problem in operators.problems:
+        console.print_line(f"  {problem}")

@@ -1,0 +1,66 @@
+"""What `pitlink check` prints: the self-check's whole list, one line each."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.floor.credentials import keys_directory
+from meters.floor.floor_file import Floor, read_floor
+from meters.keys.key_expiry import look_at_keys, look_at_ways
+from meters.redis_client.connect import open_redis
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.records import archive_checks, note_checks
+from meters.selfcheck.servers import WITHIN_S, broker_check, store_checks
+from meters.selfcheck.software import read_software
+from meters.terminal.console import PlainConsole
+
+
+async def run_check(config: Path) -> bool:
+    """Check the programs, a floor file and its parts; whether the floor can operate.
+
+    Raises:
+        FloorError: the floor file itself cannot be used.
+    """
+    floor = read_floor(config)
+    console = PlainConsole()
+    good = True
+    async for one in _checks(floor):
+        mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
+        console.print_line(f"{mark}  {one.what}: {one.seen}")
+        good = good and not one.fails
+    return good
+
+
+async def _checks(floor: Floor) -> AsyncIterator[Check]:
+    yield read_software().check
+    for check in facility_checks(floor):
+        yield check
+    for way in look_at_ways(floor.service):
+        yield Check(*way)
+    if keys := keys_directory(floor.service):
+        for seen in look_at_keys(keys):
+            yield Check(*seen)
+    for check in note_checks(floor):
+        yield check
+    async for check in _redis_checks(floor):
+        yield check
+    yield await broker_check(floor)
+
+
+async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
+    answers = True
+    try:
+        async with open_redis(floor) as redis:
+            async for check in store_checks(floor, redis):
+                answers = answers and (check.holds or check.what != "redis")
+                yield check
+            async for check in archive_checks(floor, redis):
+                yield check
+    except TimeoutError:
+        yield Check("redis", holds=False, seen=f"no answer within {WITHIN_S:.0f} seconds")
+    except (RedisError, OSError, ValueError, UserError) as error:
+        if answers:  # what is wrong with Redis is said once
+            yield Check("redis", holds=False, seen=str(error))

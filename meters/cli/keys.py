@@ -1,0 +1,141 @@
+"""The command that makes the keys of a floor."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from bonus.errors import UserError, nearest
+from meters.floor.credentials import keys_directory
+from meters.floor.floor_file import Floor, read_floor
+from meters.floor.worker_bundle import service_numbers
+from meters.keys.holders import Holder, by_name, holders
+from meters.keys.keyring import Entry, Homes, Keyring
+from meters.terminal.printing import print_text
+
+_USUAL: Final = "pitlink-keys"
+_ALL: Final = "all"
+
+
+def keys(
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Where the keys are, or are to be. The floor file's `keys` unless given, else"
+            f" {_USUAL} beside it.",
+        ),
+    ] = None,
+    broker_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A further host name or address of the broker, beside the floor file's and"
+            " localhost. May be given several times.",
+        ),
+    ] = None,
+    redis_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="The same for Redis."),
+    ] = None,
+    broker_home: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Where broker/ will be on the broker's machine: its listeners.conf is written anew"
+            " and names the files there.",
+        ),
+    ] = None,
+    redis_home: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="The same for redis/ and its tls.conf."),
+    ] = None,
+    services: Annotated[
+        int,
+        typer.Option(min=1, max=99, help="How many `pitlink serve` share the work: a key each."),
+    ] = 1,
+    renew: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Replace somebody's key and passwords: a table's id, `service.1`, `archive`,"
+            " `check`, `display`, `broker`, `redis`, or `all`. The old certificate is revoked. May"
+            " be given several times.",
+        ),
+    ] = None,
+) -> None:
+    """Make the keys by which the broker and Redis know everybody on the floor.
+
+    An authority of the floor's own signs a certificate for the broker, for Redis, for each worker
+    of the service and for each table; workers and tables have a password as well. Beside them
+    stand the files that mosquitto and Redis are run with: who may publish and read what, the
+    passwords' hashes, TLS. A table may speak for itself alone.
+
+    Run it again when tables are added: what is missing is made, what is there is kept, and the
+    servers' lists are written anew. Then give every machine its own part of the directory and no
+    other: broker/ to the broker, redis/ to Redis, services/, check/ and display/ to the service,
+    archive/ to where `pitlink archive` runs, tables/LINK.TABLE/ to the table, display/ to whatever
+    else reads along. Keep authority/ off line: who has its key can be anybody. Put
+    `keys = "DIRECTORY"` under [service] of the floor file, with "mqtts://HOST:8883" as its broker
+    and "rediss://HOST:6379/0" as its redis. Restart mosquitto and Redis when their lists have
+    changed, each able to read its own: a mosquitto that cannot read its list on SIGHUP lets
+    everybody do everything.
+
+    Nothing secret is printed. `pitlink check` warns before a certificate expires.
+    """
+    floor = read_floor(config)
+    directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
+    workers = max([services, *service_numbers(directory)])
+    held = holders(floor, workers, broker_host or (), redis_host or ())
+    homes = Homes(_home(broker_home, "--broker-home"), _home(redis_home, "--redis-home"))
+    entries = Keyring(directory, floor, homes).fill(held, _renewed(by_name(held), renew or ()))
+    _show(directory, entries, _unused(directory, held), floor)
+
+
+def _home(given: Path | None, option: str) -> Path | None:
+    """A place on another machine, where nothing can be looked up."""
+    if given is not None and not (given.is_absolute() and str(given).isprintable()):
+        raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
+    return given
+
+
+def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:
+    """The user names of those whose keys are to be replaced.
+
+    Raises:
+        UserError: nobody has such a name.
+    """
+    if _ALL in names and _ALL not in known:
+        return frozenset(holder.party.username for holder in known.values())
+    for name in names:
+        if name not in known:
+            raise UserError(f"--renew: nobody is called {name}{nearest(name, [*known, _ALL])}")
+    return frozenset(known[name].party.username for name in names)
+
+
+def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
+    """The tables' bundles that are there though the floor has no such table any more."""
+    places = {holder.party.place for holder in held}
+    found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
+    return [place for place in found if place not in places]
+
+
+def _show(directory: Path, entries: Sequence[Entry], unused: Sequence[str], floor: Floor) -> None:
+    width = max(len(entry.place) for entry in entries)
+    lines = [f"keys in {directory}"]
+    lines += [f"{one.act:8}{one.place:{width}}  until {one.until.date()}" for one in entries]
+    lines += [
+        f"unused  {place:{width}}  not on the floor: it may do nothing, and may be deleted"
+        for place in unused
+    ]
+    named = keys_directory(floor.service)
+    if named is None:
+        lines.append(f'Put  keys = "{directory}"  under [service] of the floor file to use them.')
+    elif named != directory:
+        lines.append(f"The floor file looks for them in {named}: copy each machine's part there.")
+    print_text("\n".join(lines))

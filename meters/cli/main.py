@@ -1,0 +1,115 @@
+"""The ``pitlink`` command, put together from the commands that each room brings.
+
+A room names its commands in the entry-point group ``pitlink.commands``: a plain function each, its
+parameters annotated for typer, or a typer application where a command has commands of its own. So
+the ground floor imports nothing from the rooms above it, and ``pitlink settle`` needs neither a
+broker nor a web server to start.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Annotated, Final
+
+import typer
+
+from bonus.errors import UserError
+from meters.process.signals import hear_signals
+from meters.terminal.printing import print_defect, print_error
+
+_GROUP: Final = "pitlink.commands"
+_ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def run() -> None:
+    """Run the command line and end the process with its exit status.
+
+    The status is 0 when done, 1 when the thing checked does not hold or input was refused, 2 for
+    wrong usage, 130 when interrupted.
+    """
+    hear_signals()
+    sys.excepthook = print_defect
+    # What a command writes is its owner's alone, and no copy of its memory, which holds keys, is
+    # left behind: whoever started it, and with whatever settings.
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        command_line(sys.argv[1:])()
+    except UserError as error:
+        print_error(f"pitlink: {error}")
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def command_line(arguments: Sequence[str]) -> typer.Typer:
+    """The commands that ``arguments`` may mean: the one they name, or else all of them.
+
+    Only what is named is imported. A command whose import fails leaves the others as they are.
+    """
+    app = typer.Typer(
+        name="pitlink",
+        help=_HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
+    named = [point for point in points if point.name in arguments[:1]]
+    for point in named or points:
+        _add(app, point)
+    return app
+
+
+_HELP: Final = """\
+Linked progressive meters for casino table games.
+
+Tables send accepted wagers over MQTT to a meter service that keeps every meter and its ledger in
+Redis, and pays by 58 Pa. Code.
+
+Start with **pitlink demo**, which needs nothing else: a whole floor with bot dealers, and
+a signage page to look at. A floor of your own is one TOML file: **pitlink check --config
+FLOOR.toml** examines it, **pitlink serve** runs its meters, and **pitlink table
+TABLE** runs one of its tables. **pitlink COMMAND --help** tells more of each.
+"""
+
+
+def _add(app: typer.Typer, point: EntryPoint) -> None:
+    try:
+        command: Callable[..., object] | typer.Typer = point.load()
+    except (ImportError, AttributeError) as error:
+        reason = f"{point.name} is not available here: {error}"
+        app.command(point.name, help=reason, context_settings=_ANY_ARGUMENTS)(_refusing(reason))
+        return
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=point.name)
+    else:
+        app.command(point.name)(command)
+
+
+def _refusing(reason: str) -> Callable[[], None]:
+    def refuse() -> None:
+        raise UserError(reason)
+
+    return refuse
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  (the signature that typer calls)
+    if wanted:
+        typer.echo(f"pitlink {version('pitlink')}")
+        raise typer.Exit
+
+
+def _options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Hold the options that stand before a command."""

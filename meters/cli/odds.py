@@ -1,0 +1,353 @@
+"""The command that tells the odds: it reads a floor file, which the rules below it may not."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from bonus.errors import UserError
+from bonus.law.cells import read_times
+from bonus.law.chapter import chapters
+from bonus.law.chapter_file import Chapter
+from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
+from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
+from bonus.odds.query import Asked, asked_for
+from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_error, print_json
+
+if TYPE_CHECKING:
+    from bonus.odds.counts import Advance
+    from bonus.odds.entries import Entry
+
+_WRONG_USAGE: Final = 2
+_PLAIN_WIDTH: Final = 100
+_SILENT_SECONDS: Final = 1.0
+
+_EACH = "Only this {what}; may be given more than once."
+
+
+def odds(
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FLOOR.toml",
+            help="Only what the tables of this floor file offer, with its wagers and draws.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list, an object for each paytable.")
+    ] = False,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GAME", help=_EACH.format(what="game, such as three_card_poker")),
+    ] = None,
+    wager: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WAGER",
+            help=_EACH.format(what="wager, such as pair_plus") + " A main game is called ante.",
+        ),
+    ] = None,
+    paytable: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CHOICE", help=_EACH.format(what="paytable, such as A or b-A")),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png",
+            help="Also draw the edge against the meter of each progressive that is shown.",
+        ),
+    ] = None,
+    magic_card_every: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="ROUNDS",
+            help="A Magic Card is drawn in one round of so many; 0, the default: never.",
+        ),
+    ] = None,
+    lucky_every: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="ROUNDS",
+            help="A Lucky position is drawn in one round of so many; 0, the default: never.",
+        ),
+    ] = None,
+    positions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=7,
+            metavar="N",
+            help="Of how many positions, and the dealer, the Lucky one is drawn; 7 by default.",
+        ),
+    ] = None,
+    mini_royal_ante_bonus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ODDS",
+            help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
+            " (649a.12(g)(1)).",
+        ),
+    ] = None,
+    mini_royal_pair_plus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ODDS",
+            help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
+            " (649a.12(g)(2)).",
+        ),
+    ] = None,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache", help="Count everything anew, and keep nothing for the next time."
+        ),
+    ] = False,
+) -> None:
+    """Tell the exact odds of every wager by every paytable.
+
+    The house's edge is a fraction found by going through every deal, and is told exactly: of the
+    wager, or for a main game of the Ante, played by the optimal strategy, which is told in words.
+    A progressive is told with its meter at the seed, as a function of the meter, and by the meter
+    at which the house has no edge left, with and without Envy Bonuses.
+
+    Without options it tells of all three games. What is counted is kept in the user's cache
+    directory, so that the next time takes a second or two.
+
+    - **pitlink odds --game four_card_prime**: a game with all its wagers.
+    - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
+    - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
+    - **pitlink odds --config FLOOR.toml**: what the tables of a floor offer, by their own choices.
+    """
+    draws = Draws(
+        magic_card_every=magic_card_every or 0,
+        lucky_every=lucky_every or 0,
+        positions=positions or Draws().positions,
+    )
+    royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
+    if config:
+        given = (magic_card_every, lucky_every, positions, *royals.values())
+        if any(option is not None for option in given):
+            reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
+            raise UserError(f"{reason} one or the other", exit_status=_WRONG_USAGE)
+        offers = list(floor_offers(read_floor(config)))
+    else:
+        offers = [
+            offer
+            for chapter in chapters().values()
+            for offer in offers_of(chapter, _mini_royal(chapter, royals), draws)
+        ]
+    if config and not offers:
+        raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
+    wanted = asked_for(offers, Asked(game or (), wager or (), paytable or ()))
+    if plot:
+        _check_plot(plot, wanted)
+    entries = _entries(wanted, keep=not no_cache)
+    if plot:
+        _plot(entries, plot)
+    _print(entries, as_json=as_json)
+
+
+def floor_offers(floor: Floor) -> list[Offer]:
+    """What the tables of a floor offer, each offer with the tables that have it."""
+    found: list[Offer] = []
+    for link in floor.link:
+        for table in link.table:
+            for offer in _table_offers(link, table):
+                for at, known in enumerate(found):
+                    if replace(known, at=()) == offer:
+                        found[at] = replace(known, at=(*known.at, table.id))
+                        break
+                else:
+                    found.append(replace(offer, at=(table.id,)))
+    games = list(chapters())
+    return sorted(found, key=lambda offer: _place(offer, games))
+
+
+def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
+    """What one table offers: a wager with paytables to choose among needs a choice."""
+    chapter = chapters()[table.game]
+    chosen = table.paytables
+    royal = chosen.get(MINI_ROYAL)
+    royals = royal if isinstance(royal, dict) else {}
+    main = chapter.main
+    bonus = main_choice(chapter)
+    if bonus is None or bonus.choice in chosen:
+        choice = str(chosen[bonus.choice]) if bonus else None
+        times = royals.get(bonus.item, 0) if bonus else 0
+        yield Offer(chapter, main.stake, choice, None, main.ranking, mini_royal=times)
+    meters = link.meters_of(table)
+    for tables in chapter.wager:
+        meter = meters.get(tables.meter) if tables.meter else None
+        name = tables.names[0]
+        choices = choices_of(tables)
+        choice = meter.paytable if meter else None
+        if tables.meter is None and choices != (None,):
+            choice = str(chosen[name]) if name in chosen else None
+        if choice not in choices or (tables.meter and meter is None):
+            continue
+        offer = Offer(chapter, name, choice, tables, tables.ranking)
+        if meter:
+            offer = replace(offer, wagers_cents=(meter.wager,))
+            if tables.draws:
+                every = Draws(meter.magic_card_every, meter.lucky_every, table.positions)
+                offer = replace(offer, draws=every)
+        elif tables.readings:
+            default = next(iter(tables.readings.rankings))
+            reading = str(chosen.get(tables.readings.choice, default))
+            ranking = tables.readings.rankings[reading]
+            offer = replace(offer, reading=reading, ranking=ranking)
+        if tables.mini_royal:
+            offer = replace(offer, mini_royal=royals.get(name, 0))
+        for wager in tables.names:
+            yield replace(offer, wager=wager)
+
+
+def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
+    """Where an offer stands: by chapter, then in the order of the chapter's wagers."""
+    chapter = offer.chapter
+    names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
+    return games.index(chapter.game), names.index(offer.wager)
+
+
+def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
+    """What a mini-royal pays to 1, by what it is added to; the law's least unless given."""
+    found = {}
+    for item, royal in mini_royals(chapter).items():
+        least = read_times(royal.least, "to")
+        times = given.get(item)
+        if times is not None:
+            problem = choice_problem(chapter, MINI_ROYAL, {item: times}, {})
+            if problem:
+                raise UserError(f"{problem}: {times} to 1", exit_status=_WRONG_USAGE)
+        found[item] = least if times is None else times
+    return found
+
+
+def _entries(offers: Sequence[Offer], *, keep: bool) -> list["Entry"]:
+    """Work the entries out, with a progress bar where that takes more than a second."""
+    # Whoever asks for another command shall not wait for numpy.
+    from bonus.odds.entry_of import entry_of  # noqa: PLC0415
+    from bonus.odds.enumerations import Enumerator  # noqa: PLC0415
+    from meters.odds.count_cache import KeptCounts  # noqa: PLC0415
+
+    with _Bars() as bars:
+        directory = _cache_directory() if keep else None
+        if keep and directory is None:
+            bars.notice("there is no home directory to keep counts in")
+        shelf = KeptCounts(directory, bars.notice) if directory else None
+        counted = Enumerator(shelf, bars.begin)
+        return [entry_of(offer, counted) for offer in offers]
+
+
+def _cache_directory() -> Path | None:
+    """Where counts are kept: `pitlink` in the user's cache directory; None where he has none."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative path is to be taken for none, says the XDG base directory specification.
+    if Path(named).is_absolute():
+        return Path(named) / "pitlink"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ".cache" / "pitlink" if home.is_absolute() else None
+
+
+class _Bars:
+    """A progress bar for each count, on standard error, once the work has lasted a second."""
+
+    def __init__(self) -> None:
+        self._console = PlainConsole(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._begun = time.monotonic()
+        self._started = False
+
+    def __enter__(self) -> "_Bars":
+        """Begin to measure how long the work lasts."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bars away."""
+        if self._started:
+            self._progress.stop()
+
+    def begin(self, name: str, steps: int) -> "Advance":
+        """Show a count that begins, and give what is to be told of its steps."""
+        task = self._progress.add_task(f"Counting {name}", total=steps)
+
+        def advance(done: int) -> None:
+            self._progress.update(task, advance=done)
+            if not self._started and time.monotonic() - self._begun > _SILENT_SECONDS:
+                self._started = True
+                self._progress.start()
+
+        return advance
+
+    def notice(self, message: str) -> None:
+        """Tell of what is no error."""
+        said = f"pitlink odds: {message}"
+        self._console.print(said, soft_wrap=True)
+
+
+def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
+    from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib takes its time)
+
+    if not any(offer.tables and offer.tables.meter for offer in offers):
+        reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
+        raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
+    try:
+        check_plot(path)
+    except ValueError as error:
+        raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
+
+
+def _plot(entries: Sequence["Entry"], path: Path) -> None:
+    from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib takes its time)
+
+    try:
+        plot_edges(entries, path)
+    except OSError as error:
+        raise UserError(f"--plot {path}: cannot be written: {error.strerror}") from None
+    print_error(f"pitlink odds: the plot is in {path}")
+
+
+def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
+    try:
+        _write(entries, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever read the odds has had enough
+    except OSError as error:
+        raise UserError(f"the odds cannot be written: {error.strerror}") from None
+
+
+def _write(entries: Sequence["Entry"], *, as_json: bool) -> None:
+    import msgspec  # noqa: PLC0415
+
+    from meters.odds.tables import show  # noqa: PLC0415
+
+    if as_json:
+        lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
+        print_json(b"[\n" + lines + b"\n]")
+        return
+    show(entries, PlainConsole(width=_PLAIN_WIDTH))

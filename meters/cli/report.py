@@ -1,0 +1,192 @@
+"""The commands of `pitlink report`: a gaming day, a month, the wins, the tables."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from meters.floor.floor_file import read_floor
+from meters.reports.documents import day_paper, jackpots_paper, month_paper, tables_paper
+from meters.reports.ledger_scan import Choose
+from meters.reports.output import Report, Wanted, give, surveyed
+from meters.reports.pdf_pages import Format
+from meters.reports.query import (
+    from_to,
+    having_table,
+    links_of,
+    meters_of,
+    one_day,
+    one_month,
+    told_day,
+    told_month,
+)
+from meters.reports.rows import (
+    FIGURE_COLUMNS,
+    WIN_COLUMNS,
+    day_figures,
+    table_figures,
+    win_figures,
+)
+
+_Config = Annotated[
+    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+]
+_Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="This link alone.")]
+_Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="This meter alone.")]
+_From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="DAY", help="The first gaming day; the ledger's unless given."),
+]
+_To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="DAY", help="The last gaming day; the open one unless given."),
+]
+_Csv = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="Write rows for other programs; - to print them."),
+]
+_Pdf = Annotated[
+    Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages that are signed.")
+]
+_Size = Annotated[Format, typer.Option("--paper", help="The PDF's paper.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with the same rows.")]
+
+report: Final = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="What accounting reads: a gaming day, a month, the wins, the tables.\n\nA gaming day"
+    " begins at the floor file's `day_starts`, in the facility's time zone, and is closed by a"
+    " reading of the meters. Each report audits the ledgers as it goes, archive and live, so that"
+    " its figures are those of `pitlink audit`. Where anything does not hold it says so first, has"
+    " no lines to sign on, and ends with status 1."
+    "\n\nAmounts are in dollars to the ten-thousandth of a cent where a meter holds them. In a CSV"
+    " an amount is `amount_cents` and `fraction_micros`, the ten-thousandths of a cent beyond.",
+)
+
+
+@report.command()
+def day(
+    config: _Config,
+    day: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DAY]", help="A gaming day, as 2026-11-20.", show_default="the last closed one"
+        ),
+    ] = None,
+    *,
+    link: _Link = None,
+    meter: _Meter = None,
+    csv: _Csv = None,
+    pdf: _Pdf = None,
+    paper: _Size = "letter",
+    as_json: _Json = False,
+) -> None:
+    """One gaming day: what each meter held, what moved it, and what it holds.
+
+    With contributions by table, wins, adjustments, what was approved or changed, when a link was
+    inoperable, and any variance between the meters as they were read at the close and the ledger.
+    The day that is open can be told so far.
+    """
+    floor = read_floor(config)
+    links = links_of(floor, link)
+    meters = meters_of(links, meter)
+    found = surveyed(floor, links, one_day(told_day(day, "DAY") if day else None))
+    made = Report(
+        day_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
+    )
+    give(made, Wanted(csv, pdf, paper, as_json))
+
+
+@report.command()
+def month(
+    config: _Config,
+    month: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MONTH]", help="As 2026-11.", show_default="that of the last closed day"
+        ),
+    ] = None,
+    *,
+    link: _Link = None,
+    meter: _Meter = None,
+    csv: _Csv = None,
+    pdf: _Pdf = None,
+    paper: _Size = "letter",
+    as_json: _Json = False,
+) -> None:
+    """The gaming days of a month, a row each, and what they sum to."""
+    floor = read_floor(config)
+    links = links_of(floor, link)
+    meters = meters_of(links, meter)
+    found = surveyed(floor, links, one_month(told_month(month) if month else None))
+    made = Report(
+        month_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
+    )
+    give(made, Wanted(csv, pdf, paper, as_json))
+
+
+@report.command()
+def jackpots(
+    config: _Config,
+    *,
+    first: _From = None,
+    last: _To = None,
+    link: _Link = None,
+    meter: _Meter = None,
+    csv: _Csv = None,
+    pdf: _Pdf = None,
+    paper: _Size = "letter",
+    as_json: _Json = False,
+) -> None:
+    """Every win that a floorperson validates, as it stands now.
+
+    With date, time, table, asset number, position, hand, amount and order, who validated or
+    rejected it, who paid it, and the payout slip's number. Days are those in which it was won.
+    """
+    floor = read_floor(config)
+    links = links_of(floor, link)
+    meters = meters_of(links, meter)
+    found = surveyed(floor, links, _between(first, last))
+    made = Report(
+        jackpots_paper(floor, found, meters), WIN_COLUMNS, lambda: win_figures(found.links, meters)
+    )
+    give(made, Wanted(csv, pdf, paper, as_json))
+
+
+@report.command()
+def table(
+    config: _Config,
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]", help="A table's id: it is told day by day.", show_default="all"
+        ),
+    ] = None,
+    *,
+    first: _From = None,
+    last: _To = None,
+    link: _Link = None,
+    meter: _Meter = None,
+    csv: _Csv = None,
+    pdf: _Pdf = None,
+    paper: _Size = "letter",
+    as_json: _Json = False,
+) -> None:
+    """What each table contributed to each meter, its rounds, wins and voided rounds."""
+    floor = read_floor(config)
+    links = links_of(floor, link)
+    meters = meters_of(links, meter)
+    found = having_table(surveyed(floor, links, _between(first, last)), table)
+    made = Report(
+        tables_paper(floor, found, meters, table),
+        FIGURE_COLUMNS,
+        lambda: table_figures(found.links, meters, table),
+    )
+    give(made, Wanted(csv, pdf, paper, as_json))
+
+
+def _between(first: str | None, last: str | None) -> Choose:
+    return from_to(
+        told_day(first, "--from") if first else None, told_day(last, "--to") if last else None
+    )

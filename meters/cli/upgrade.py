@@ -1,0 +1,147 @@
+"""The command that brings what Redis keeps to the layout of this release."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.archive.archive_days import archived_links
+from meters.books.mark import marked_links
+from meters.books.schema import SCHEMA, STEPS, schema_problem
+from meters.books.slips import SLIPS_TAG, SlipRegister, links_with_slips
+from meters.books.store import LinkStore
+from meters.books.upgrades import upgrade_link
+from meters.floor.floor_file import Floor, read_floor
+from meters.redis_client.health import redis_problem
+from meters.redis_client.shards import AnyRedis, every_redis
+from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.terminal.printing import print_text
+from meters.users.errors import PeopleError
+from meters.users.store import PEOPLE, PeopleStore
+
+_BY = "pitlink"
+"""The actor of an upgrade: no person changes anything by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is upgraded by itself, in one step a version.
+
+    Attributes:
+        name: what it is called.
+        told: the same as the beginning of a sentence.
+        version: its version, or None where it has not begun.
+        upgrade: brings it to the present version.
+    """
+
+    name: str
+    told: str
+    version: int | None
+    upgrade: Callable[[], Awaitable[None]]
+
+    @property
+    def steps(self) -> Sequence[int]:
+        """The versions that it leaves one after the other."""
+        return range(SCHEMA if self.version is None else self.version, SCHEMA)
+
+
+def upgrade(
+    config: Annotated[
+        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    ],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+) -> None:
+    """Bring what Redis keeps to the layout that this release works on.
+
+    It shows what it will do, and asks. Each link is changed in one atomic step, which its ledger
+    records, and so are the people. What is of this release's version already is left alone, so that
+    it may be given again. Once it is done no earlier release may go on with the books: see
+    deploy/UPGRADE.md for the order in which services are restarted, and for the way back.
+
+    Exit status 1 where it is not done: the store cannot be reached, a later release wrote it, or
+    the answer is no.
+    """
+    try:
+        asyncio.run(_upgrade(read_floor(config), sure=yes))
+    except PeopleError as error:
+        raise UserError(str(error.__cause__ or error.message)) from None
+    except (RedisError, OSError) as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+    except ValueError as error:
+        raise UserError(f"the store is damaged: {error}") from None
+
+
+async def _upgrade(floor: Floor, *, sure: bool) -> None:
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
+
+    async with open_used_store(floor, users_suffice=True) as redis:
+        for each in every_redis(redis, [PEOPLE_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
+            if problem := await redis_problem(each):
+                raise UserError(problem)
+        parts = await _parts(floor, redis)
+        for part in parts:
+            if part.version is not None and part.version > SCHEMA:
+                raise UserError(str(schema_problem(part.told, part.version)))
+        for part in parts:
+            print_text(f"{part.name}: {_planned(part)}")
+        due = [part for part in parts if part.steps]
+        if not due:
+            return
+        if not sure and not typer.confirm("Do it?"):
+            raise typer.Exit(1)
+        for part in due:
+            await part.upgrade()
+            print_text(f"{part.name}: is of version {SCHEMA} now")
+        await _reserve_removed(floor, redis)
+
+
+async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
+    """Reserve the slips of links that the floor file no longer names.
+
+    They are known by Redis, by the marks that services keep, or by their archives.
+    """
+    named = {link.id for link in floor.link}
+    found = await links_with_slips(redis, [SLIPS_TAG, *named])
+    found |= marked_links(Path(floor.service.data)) | archived_links(Path(floor.archive.directory))
+    for link in sorted(found - named):
+        if count := await SlipRegister(redis).reserve_all_of(link):
+            told = f"link {link}, which the floor file no longer names"
+            print_text(f"{told}: the numbers of its {count} payout slips are reserved")
+
+
+async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
+    people = PeopleStore(redis)
+    release = f"pitlink {version('pitlink')}: schema version {SCHEMA}"
+    parts = [await _link_part(LinkStore(redis, link)) for link in floor.link]
+    upgrade_people = partial(people.upgrade, _BY, release)
+    return [*parts, _Part("people", PEOPLE, await people.schema(), upgrade_people)]
+
+
+async def _link_part(store: LinkStore) -> _Part:
+    name = f"link {store.link.id}"
+    has = f"the store of {name} is"
+
+    async def upgrade_books() -> None:
+        await upgrade_link(store, _BY)
+        await store.slip_register.reserve_all_of(store.link.id)
+
+    return _Part(name, has, await store.schema(), upgrade_books)
+
+
+def _planned(part: _Part) -> str:
+    """What will be done, in words."""
+    if part.version is None:
+        return "not begun yet, nothing to do"
+    if not part.steps:
+        return f"of version {part.version}, nothing to do"
+    steps = "; ".join(f"from version {each} to {each + 1}: {STEPS[each]}" for each in part.steps)
+    return f"of version {part.version}; {steps}"

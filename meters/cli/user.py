@@ -1,0 +1,203 @@
+"""The command that keeps the users: the first administrator comes by it alone."""
+
+import asyncio
+import os
+import pwd
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+import typer
+from redis.exceptions import RedisError
+from rich.box import SIMPLE
+from rich.table import Table
+
+from bonus.errors import UserError
+from meters.books.two_people import COMMAND
+from meters.floor.floor_file import Floor, read_floor
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_json, print_text
+from meters.users.directory import People
+from meters.users.errors import PeopleError
+from meters.users.pin_prompt import ask_new_pin
+from meters.users.pins import generate_pin
+from meters.users.roles import Role
+from meters.users.users import Doer, UserRow
+
+_PLAIN_WIDTH: Final = 120
+_PIN_HELP: Final = (
+    "The PIN, of 6 to 12 digits, is asked for twice; it is never given as an argument. Where"
+    " standard input is no terminal, its first line is the PIN. It serves for 24 hours, to choose"
+    " one's own at the first sign-in, and for nothing else."
+)
+_Found = TypeVar("_Found")
+
+_Config = Annotated[
+    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+]
+_Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The user's name, in any case.", show_default=False)
+]
+
+_Generate = Annotated[
+    bool, typer.Option("--generate", help="Generate the PIN, and print it this once.")
+]
+
+user: Final = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Keep the users of the floor page: add and list them, disable and enable them, set PINs."
+    "\n\nIt works beside a running service and without one. Users are never deleted, since the"
+    " ledger names them.",
+)
+
+
+@user.command(help=f"Add a user.\n\n{_PIN_HELP}")
+def add(
+    name: _Name,
+    config: _Config,
+    role: Annotated[Role, typer.Option("--role", help="What the user is.", show_default=False)],
+    *,
+    generate: _Generate = False,
+) -> None:
+    """Add a user."""
+    floor, pin = read_floor(config), generate_pin() if generate else ask_new_pin()
+    row, begun = asyncio.run(_asked(_add(floor, name, role, pin)))
+    print_text(f"{row.name} is added as {row.role.value}")
+    _say_pin(row, pin if generate else None)
+    if begun is not None:
+        print_text(f"{begun} is new: this is its first user")
+
+
+@user.command(name="list")
+def list_users(
+    config: _Config,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list instead of a table.")
+    ] = False,
+) -> None:
+    """List the users."""
+    rows = _with_people(read_floor(config), lambda people: people.users.rows())
+    if as_json:
+        print_json(msgspec.json.encode(rows))
+    elif rows:
+        _print(rows)
+    else:
+        print_text("There are no users: pitlink user add NAME --role administrator adds the first.")
+
+
+@user.command()
+def disable(name: _Name, config: _Config) -> None:
+    """Let a user sign in no more; his sessions end at once."""
+    row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
+    print_text(f"{row.name} is disabled")
+
+
+@user.command()
+def enable(name: _Name, config: _Config) -> None:
+    """Let a disabled user sign in again."""
+    row = _with_people(read_floor(config), lambda people: people.users.enable(name, _us()))
+    print_text(f"{row.name} is enabled")
+
+
+@user.command()
+def unlock(name: _Name, config: _Config) -> None:
+    """Let a user sign in again where too many wrong PINs have locked their name."""
+    row = _with_people(read_floor(config), lambda people: people.users.unlock(name, _us()))
+    print_text(f"{row.name} is unlocked")
+
+
+@user.command(help=f"Give a user another PIN; their sessions end at once.\n\n{_PIN_HELP}")
+def pin(name: _Name, config: _Config, *, generate: _Generate = False) -> None:
+    """Give a user another PIN; their sessions end at once."""
+    floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
+    row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
+    print_text(f"{row.name} has another PIN")
+    _say_pin(row, new if generate else None)
+
+
+def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _Found:
+    """Ask the people of a floor something, on the Redis that the floor file names.
+
+    Raises:
+        UserError: it was refused, or the store cannot be reached.
+    """
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
+
+    async def asked() -> _Found:
+        async with open_used_store(floor, users_suffice=True) as redis:
+            return await ask(People.of(redis, floor.service.idle_minutes))
+
+    return asyncio.run(_asked(asked()))
+
+
+async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
+    """Add a user; the store's place as well, where it is new.
+
+    The first user comes before the first `pitlink serve`, so this alone begins a store.
+    """
+    # The service's room is above: it is looked for only when a command is carried out.
+    from meters.redis_client.connect import open_redis  # noqa: PLC0415
+    from meters.selfcheck.opened_store import is_opened, store_place  # noqa: PLC0415
+
+    async with open_redis(floor) as redis:
+        begun = not await is_opened(floor, redis, users_suffice=True)
+        people = People.of(redis, floor.service.idle_minutes)
+        row = await people.users.add(name, role, pin, _us())
+    return row, store_place(floor) if begun else None
+
+
+async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
+    """Wait for what the store answers.
+
+    Raises:
+        UserError: it was refused, or the store cannot be reached.
+    """
+    try:
+        return await asking
+    except PeopleError as error:
+        if error.code == "store_failed" and error.__cause__ is not None:
+            raise UserError(f"the store cannot be reached: {error.__cause__}") from None
+        raise UserError(error.message) from None
+    except (RedisError, OSError) as error:
+        raise UserError(f"the store cannot be reached: {error}") from None
+
+
+def _us() -> Doer:
+    """Who changes something by command: no user of ours, so the name that the system has.
+
+    The environment is not asked: there everybody may write any name.
+    """
+    try:
+        who = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        who = f"user id {os.getuid()}"
+    return Doer(f"{COMMAND} ({who})")
+
+
+def _say_pin(row: UserRow, generated: str | None) -> None:
+    if generated is not None:
+        print_text(f"The PIN is {generated}. It is not shown again.")
+    print_text(
+        f"{row.name} signs in with this PIN on the floor page within 24 hours, and chooses another."
+    )
+
+
+def _print(rows: Sequence[UserRow]) -> None:
+    table = Table(box=SIMPLE)
+    for heading in ("name", "role", "", "added (UTC)", "by", "last sign-in (UTC)"):
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(
+            row.name, row.role.value, "" if row.enabled else "disabled", _minute(row.added_at),
+            row.added_by, _minute(row.signed_in_at or ""),
+        )  # fmt: skip
+    PlainConsole(width=_PLAIN_WIDTH).print(table)
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")

@@ -1,1 +1,0 @@
-"""The desks: what floorpersons decide, and what supervisors change, each act once."""

@@ -1,0 +1,138 @@
+"""The embedded parts: a Redis and a broker beside the service, for a floor file that names none.
+
+The newest `redis-server` and the `mosquitto` on PATH serve where they are; otherwise the parts that
+the extra `embedded` brings. What they keep is in the data directory, and they end when nobody uses
+them any more, even where their users were killed (see `meters.embedded.supervisor`).
+"""
+
+import contextlib
+import fcntl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.embedded.broker import (
+    LOOPBACK,
+    broker_answers,
+    broker_command,
+    choose_port,
+    port_is_free,
+)
+from meters.embedded.redis_server import redis_answers, redis_command, retire_redis, socket_path
+from meters.embedded.shared_process import Kept, PartFailedError
+from meters.embedded.supervisor import try_lock
+from meters.floor.broker_address import BROKER_URL_FILE
+from meters.process.private_files import make_private_directory
+
+_PORT_TRIES: Final = 3
+
+
+@asynccontextmanager
+async def embedded_redis(data: Path) -> AsyncIterator[str]:
+    """Use the Redis of a data directory, started unless it runs already.
+
+    It listens on a Unix socket alone, syncs every write before answering it, and evicts nothing.
+    Several processes may use it at once; it ends with the last of them.
+
+    Args:
+        data: the data directory, made where it is not there yet; Redis keeps its files in
+            ``redis/`` under it and writes its log to ``logs/redis.log``.
+
+    Yields:
+        Its address, ``unix:///...``.
+
+    Raises:
+        UserError: there is no redis-server to start, it is too old for the data, or it does not
+            start; the message has its last words.
+    """
+    home = _make_home(data, "redis")
+    path = socket_path(home)
+    kept = Kept(
+        home,
+        _log_path(data, "redis"),
+        redis_command(home),
+        answers=partial(redis_answers, path),
+        retire=partial(retire_redis, path),
+    )
+    async with kept.used():
+        yield f"unix://{path}"
+
+
+@asynccontextmanager
+async def embedded_broker(data: Path) -> AsyncIterator[str]:
+    """Run the broker of a data directory, on port 1883 or else a free one, loopback only.
+
+    Its address stands in ``broker.url`` under the data directory while it runs. Restarted on the
+    same data directory it takes the same port again, where that is free.
+
+    Args:
+        data: the data directory, made where it is not there yet; the broker writes its log to
+            ``logs/broker.log`` under it.
+
+    Yields:
+        Its address, ``mqtt://127.0.0.1:PORT``.
+
+    Raises:
+        UserError: another service uses it already, there is no broker to start, or it does not
+            start; the message has its last words.
+    """
+    home = _make_home(data, "broker")
+    sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
+    if sole is None:
+        raise UserError(f"another pitlink service runs on the data directory {data}")
+    with sole:
+        async with contextlib.AsyncExitStack() as stack:
+            port = await _start_broker(data, home, stack)
+            url = f"mqtt://{LOOPBACK}:{port}"
+            address = data / BROKER_URL_FILE
+            address.write_text(f"{url}\n", encoding="utf-8")
+            try:
+                yield url
+            finally:
+                address.unlink(missing_ok=True)
+
+
+async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack) -> int:
+    """Start the broker, to be ended by the stack; returns its port."""
+    for tries_left in reversed(range(_PORT_TRIES)):
+        claim = stack.enter_context(choose_port(home))
+        port: int = claim.getsockname()[1]
+        kept = Kept(
+            home,
+            _log_path(data, "broker"),
+            broker_command(home, port),
+            answers=partial(broker_answers, port),
+            retire=_nothing_to_retire,
+        )
+        try:
+            await stack.enter_async_context(kept.used())
+        except PartFailedError:
+            # A program of another kind may have taken the port just now; else it is the broker.
+            if not tries_left or port_is_free(port):
+                raise
+        else:
+            (home / "port").write_text(f"{port}\n", encoding="ascii")
+            return port
+    raise PartFailedError("no port for the embedded broker")
+
+
+def _make_home(data: Path, part: str) -> Path:
+    home = data.absolute() / part
+    try:
+        make_private_directory(home)
+        make_private_directory(_log_path(data, part).parent)
+    except OSError as error:
+        raise UserError(f"the data directory {data} cannot be used: {error}") from None
+    return home
+
+
+def _log_path(data: Path, part: str) -> Path:
+    return data.absolute() / "logs" / f"{part}.log"
+
+
+async def _nothing_to_retire() -> bool:
+    """A broker whose keeper was killed has its port still, and another is chosen."""
+    return False

@@ -1,0 +1,148 @@
+"""A part that several processes may use, started by the first and ended with the last.
+
+The user's half of `meters.embedded.supervisor`: hold the users' lock, see to it that a keeper runs,
+let go.
+"""
+
+import asyncio
+import fcntl
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from bonus.errors import UserError
+from meters.embedded.supervisor import KEEPER_LOCK, USERS_LOCK, try_lock
+
+_START_WITHIN_S: Final = 60.0
+_STOP_WITHIN_S: Final = 30.0
+_LOOK_EVERY_S: Final = 0.03
+_LOG_LINES: Final = 5
+
+_keepers: list[subprocess.Popen[bytes]] = []
+"""Keepers that this process started and left running, because others use their part."""
+
+Question = Callable[[], Awaitable[bool]]
+
+
+class PartFailedError(UserError):
+    """A part did not start, or did not end; the message has its last words."""
+
+
+class Kept:
+    """A part with a keeper.
+
+    Args:
+        home: the part's directory.
+        log: where its output goes.
+        command: what runs it.
+        answers: asks whether it is ready.
+        retire: ends one that runs without a keeper; it returns whether there was one.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        log: Path,
+        command: Sequence[str],
+        *,
+        answers: Question,
+        retire: Question,
+    ) -> None:
+        self._home = home
+        self._log = log
+        self._command = command
+        self._answers = answers
+        self._retire = retire
+        self._keeper: subprocess.Popen[bytes] | None = None
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        """Have the part running; on exit it is ended, unless others use it.
+
+        Raises:
+            PartFailedError: it did not start.
+        """
+        lock = await self._enter()
+        try:
+            await self._have_it_running()
+            yield
+        finally:
+            await self._leave(lock)
+
+    async def _enter(self) -> IO[bytes]:
+        """Be one of the users; waits while a keeper that found none is ending the part."""
+        end = time.monotonic() + _STOP_WITHIN_S
+        while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
+            if time.monotonic() > end:
+                raise PartFailedError(f"{self._name} does not end{self._last_words()}")
+            await asyncio.sleep(_LOOK_EVERY_S)
+        return lock
+
+    async def _have_it_running(self) -> None:
+        end = time.monotonic() + _START_WITHIN_S
+        while True:
+            if self._keeper is not None and self._keeper.poll():
+                raise PartFailedError(f"{self._name} ended at its start{self._last_words()}")
+            if self._has_keeper():
+                if await self._answers():
+                    return
+            elif not await self._retire() and not self._keeper_runs():
+                self._start_keeper()
+            if time.monotonic() > end:
+                raise PartFailedError(f"{self._name} does not answer{self._last_words()}")
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    def _has_keeper(self) -> bool:
+        lock = try_lock(self._home / KEEPER_LOCK, fcntl.LOCK_SH)
+        if lock is None:
+            return True
+        lock.close()
+        return False
+
+    def _keeper_runs(self) -> bool:
+        return self._keeper is not None and self._keeper.poll() is None
+
+    def _start_keeper(self) -> None:
+        with self._log.open("ab") as log:
+            self._keeper = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "meters.embedded.supervisor",
+                    str(self._home),
+                    *self._command,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    async def _leave(self, lock: IO[bytes]) -> None:
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if self._keeper is not None:
+                    _keepers.append(self._keeper)
+                return
+        end = time.monotonic() + _STOP_WITHIN_S
+        while self._has_keeper() or self._keeper_runs():
+            if time.monotonic() > end:
+                return
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    @property
+    def _name(self) -> str:
+        return f"the embedded {self._home.name} in {self._home}"
+
+    def _last_words(self) -> str:
+        if not self._log.exists():
+            return ""
+        lines = self._log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+        return "".join(f"\n  {line}" for line in [f"The end of {self._log}:", *lines])

@@ -1,0 +1,121 @@
+"""The process that keeps an embedded part running for as long as somebody uses it.
+
+Whoever uses the part holds a shared lock on `users.lock` in the part's home. The kernel lets go of
+it when its holder ends, however it ends. So the keeper needs no heartbeat: once it has that lock
+for itself, nobody is left, and it ends the part and then itself. A part that ends meanwhile is
+started again.
+
+Run as ``python -m meters.embedded.supervisor HOME COMMAND...``; the part's output goes to the
+keeper's own.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Final
+
+KEEPER_LOCK: Final = "keeper.lock"
+USERS_LOCK: Final = "users.lock"
+
+_LOOK_EVERY_S: Final = 0.05
+_STOP_WITHIN_S: Final = 20.0
+_FAILED_START_S: Final = 2.0
+"""A part that ends by itself sooner after its first start cannot run here: the keeper gives up."""
+_BACK_OFF_FIRST_S: Final = 0.2
+_BACK_OFF_LONGEST_S: Final = 5.0
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def try_lock(path: Path, operation: int) -> IO[bytes] | None:
+    """Lock a file without waiting, ``LOCK_SH`` or ``LOCK_EX``; None where others hold it.
+
+    The lock lasts until the returned file is closed.
+    """
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Keep a part running; returns when nobody uses it any more, or when it cannot start.
+
+    Args:
+        arguments: the part's home, then its command.
+    """
+    home, *command = arguments
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    keeper = try_lock(Path(home, KEEPER_LOCK), fcntl.LOCK_EX)
+    if keeper is None:
+        return 0
+    status, alone = _keep(Path(home), command)
+    # In this order: who waits for `users.lock` to free may then count on having no keeper.
+    keeper.close()
+    if alone is not None:
+        alone.close()
+    return status
+
+
+def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
+    """Run the part until nobody uses it: status 0 and the users' lock; else its own status."""
+    part = _start(command)
+    begun = time.monotonic()
+    back_off_s = _BACK_OFF_FIRST_S
+    first = True
+    while True:
+        if (alone := try_lock(home / USERS_LOCK, fcntl.LOCK_EX)) is not None:
+            _stop(part)
+            return 0, alone
+        if part.poll() is not None:
+            lasted_s = time.monotonic() - begun
+            # A negative status is a signal: somebody killed it, which is no failure of its own.
+            if first and lasted_s < _FAILED_START_S and part.returncode >= 0:
+                return part.returncode or 1, None
+            first = False
+            back_off_s = (
+                _BACK_OFF_FIRST_S
+                if lasted_s > _BACK_OFF_LONGEST_S
+                else min(back_off_s * 2, _BACK_OFF_LONGEST_S)
+            )
+            time.sleep(back_off_s)
+            part, begun = _start(command), time.monotonic()
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_end_with_keeper)  # noqa: PLW1509  (the keeper has one thread)
+
+
+def _end_with_keeper() -> None:
+    """Have the kernel end the part should the keeper be killed; Linux alone can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    # The keeper's ears are its own: the part listens to signals as any program does.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def _stop(part: subprocess.Popen[bytes]) -> None:
+    part.terminate()
+    try:
+        part.wait(_STOP_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        part.kill()
+        part.wait()
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The floor file and what it names: addresses, identities, credentials, gaming day, branding."""

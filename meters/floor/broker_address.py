@@ -1,0 +1,112 @@
+"""Where the broker is, read from its address as the floor file has it."""
+
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from bonus.errors import UserError
+from meters.floor.key_bundle import TlsFiles
+
+_PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
+_CREDENTIAL_BYTES_MAX: Final = 65_535
+_HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
+BROKER_URL_FILE: Final = "broker.url"
+"""Under the data directory: where the service writes the address of its embedded broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """A broker's host, port and credentials; `tls` where it is spoken to in secret.
+
+    `files` are a bundle's; without them the system's authorities are believed. `event_group` is
+    the secret name by which services share the tables' events, where a bundle has one;
+    `client_name` is the name that the broker gives a client with such a bundle.
+    """
+
+    host: str
+    port: int
+    username: str | None
+    password: str | None = field(repr=False)
+    tls: bool
+    files: TlsFiles | None = None
+    event_group: str | None = field(default=None, repr=False)
+    client_name: str | None = None
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """The TLS settings, read anew each time; the host's name is checked.
+
+        Raises:
+            UserError: a file of the bundle cannot be used.
+        """
+        if not self.tls:
+            return None
+        return self.files.context() if self.files else ssl.create_default_context()
+
+
+def parse_broker_url(url: str) -> BrokerAddress:
+    """Read ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
+
+    Raises:
+        UserError: it is no such address. Its password is not shown.
+
+    >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
+    1883
+    """
+    # Of what is no address nothing is shown: any piece of it may be one of a password.
+    wrong = UserError(
+        "this is no broker's address: give mqtt://host:port or mqtts://host:port, and write"
+        " / ? # @ of a password as %2F %3F %23 %40"
+    )
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise wrong from None
+    fits = parts.scheme in _PORTS and port != 0 and is_host(parts.hostname or "")
+    if not fits or parts.path.strip("/") or parts.query or parts.fragment:
+        raise wrong
+    user, password = (
+        None if part is None else unquote(part) for part in (parts.username, parts.password)
+    )
+    if max(len((part or "").encode()) for part in (user, password)) > _CREDENTIAL_BYTES_MAX:
+        raise UserError("MQTT takes no name or password of more than 65,535 bytes")
+    return BrokerAddress(
+        parts.hostname or "",
+        port or _PORTS[parts.scheme],
+        user,
+        password,
+        parts.scheme == "mqtts",
+    )
+
+
+def is_host(name: str) -> bool:
+    """Whether a name or an IP address can be asked for at all.
+
+    >>> is_host("10.0.0.7"), is_host("broker..example")
+    (True, False)
+    """
+    if _HOST.fullmatch(name) is None:
+        return False
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return True
+
+
+def embedded_broker_url(data: Path) -> str:
+    """The address of the broker that `pitlink serve` started beside itself.
+
+    Raises:
+        UserError: there is none just now.
+    """
+    place = data / BROKER_URL_FILE
+    try:
+        return place.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise UserError(
+            f"no embedded broker runs here: {place} is not there; start `pitlink serve` first"
+        ) from None

@@ -1,0 +1,84 @@
+"""What a process shows the broker: from its bundle of keys, the environment or the address.
+
+A password may stand in the environment, or in a file that the environment names, so that no floor
+file need hold one.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.facility import Service
+from meters.floor.identities import Party
+from meters.floor.key_bundle import Bundle, read_secret
+
+KEYS_VARIABLE: Final = "PITLINK_KEYS"
+BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)
+REDIS_PASSWORD: Final = "PITLINK_REDIS_PASSWORD"  # noqa: S105
+REDIS_PEOPLE_PASSWORD: Final = "PITLINK_REDIS_PEOPLE_PASSWORD"  # noqa: S105
+SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
+
+
+def keys_directory(service: Service) -> Path | None:
+    """Where the keys are: what the environment says, else the floor file, else nowhere."""
+    place = os.environ.get(KEYS_VARIABLE) or service.keys
+    return Path(place).absolute() if place else None
+
+
+def secret_of(variable: str) -> str | None:
+    """A password from a variable of the environment, or from the file that ``…_FILE`` names.
+
+    Raises:
+        UserError: both are given, or the file cannot be read.
+    """
+    given = os.environ.get(variable)
+    file = os.environ.get(f"{variable}_FILE")
+    if given and file:
+        raise UserError(f"{variable} and {variable}_FILE are both given: leave one")
+    return read_secret(Path(file)) if file else given or None
+
+
+def only_one(variable: str, in_address: str | None, key: str) -> str | None:
+    """The password of the environment or of the address.
+
+    Raises:
+        UserError: both have one.
+    """
+    given = secret_of(variable)
+    if given and in_address:
+        raise UserError(f"the floor file's {key} and {variable} both give a password: leave one")
+    return given or in_address
+
+
+def broker_address(service: Service, party: Party) -> BrokerAddress:
+    """Where the floor file's broker is, and as whom a party speaks to it.
+
+    A bundle is used with ``mqtts://`` alone. A user in the address goes before the party's own
+    name, and a password in the environment or the address before the bundle's. The certificate is
+    offered wherever the broker asks for one; its common name is then the user.
+
+    Raises:
+        UserError: the address is none, the bundle is not there or cannot be used, or the password
+            is given twice.
+    """
+    address = parse_broker_url(service.broker)
+    password = only_one(BROKER_PASSWORD, address.password, "broker")
+    keys = keys_directory(service)
+    bundle = Bundle.of(keys, party) if keys and address.tls else None
+    if bundle and password is None and address.username is None:
+        password = bundle.password()
+    username = address.username or (party.username if password else None)
+    found = BrokerAddress(
+        address.host,
+        address.port,
+        username,
+        password,
+        address.tls,
+        bundle.tls_files() if bundle else None,
+        bundle.event_group() if bundle else None,
+        party.username if bundle and address.username is None else None,
+    )
+    found.tls_context()
+    return found

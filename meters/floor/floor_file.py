@@ -1,0 +1,354 @@
+"""The floor file: one TOML text that describes a facility, read whole or refused with its line."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+
+from bonus.errors import UserError, nearest
+from bonus.law.chapter import chapters
+from bonus.law.choices import choice_problem
+from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
+from bonus.printable import unprintable_problem
+from bonus.wagers import MeterKind
+from meters.floor.branding import Look, Wording, look_problems
+from meters.floor.error_messages import Vocabulary, toml_mistake
+from meters.floor.facility import (
+    Archive,
+    Config,
+    Facility,
+    Problem,
+    Service,
+    archive_problems,
+    facility_problems,
+    service_problems,
+)
+from meters.floor.paths import (
+    PATHS,
+    archive_from,
+    check_data_place,
+    look_from,
+    service_from,
+)
+from meters.floor.source_lines import Path as Place
+from meters.floor.source_lines import Places, field_path
+from meters.wire.topics import IDENTIFIER
+
+Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
+
+
+class FloorError(UserError):
+    """A floor file that cannot be used: the line, as far as it is known, and the reason."""
+
+
+WAGER_CENTS_MAX: Final = 1_000_000
+LIMIT_CENTS_MAX: Final = 10**11
+"""A billion dollars, a ninth of what the books count exactly."""
+
+_TITLES: Final = {
+    MeterKind.PROGRESSIVE: "Progressive",
+    MeterKind.FIVE_CARD_PROGRESSIVE: "Five-Card Progressive",
+    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "5 of 6 Progressive",
+    MeterKind.FIVE_CARD_HAND_BONUS: "Five Card Hand Bonus",
+}
+
+
+class Meter(Config, frozen=True, kw_only=True):
+    """One meter (duty D3).
+
+    Attributes:
+        kind: which of the chapter's meters.
+        wager: in cents.
+        paytable: the letter, where the chapter has a choice.
+        id: by which tables name it; its kind unless given.
+        name: what patrons read.
+        magic_card_every: drawn in one round of so many on average, 0 for never.
+        lucky_every: the same.
+        limit: in cents; the meter rises no further, and what is more goes to its overflow.
+        contribution_max: in cents; one event that would add more is taken as unreasonable, and
+            refused.
+    """
+
+    kind: MeterKind
+    wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
+    paytable: str | None = None
+    id: Identifier | None = None
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] | None = None
+    magic_card_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    lucky_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
+    contribution_max: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
+
+    @property
+    def meter_id(self) -> str:
+        """The id by which topics and tables name the meter: its kind unless given."""
+        return self.id or self.kind.value
+
+    @property
+    def title(self) -> str:
+        """What patrons read above the amount."""
+        return self.name or _TITLES[self.kind]
+
+    @property
+    def terms(self) -> MeterTerms:
+        """The law's terms for this kind, wager amount and paytable."""
+        return meter_terms(self.kind, self.wager, self.paytable)
+
+
+class Table(Config, frozen=True, kw_only=True):
+    """One table; `asset` is the number by which the facility knows it (duty D5)."""
+
+    id: Identifier
+    asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
+    game: str
+    positions: Annotated[int, msgspec.Meta(ge=1)]
+    meters: tuple[str, ...] = ()
+    paytables: dict[str, str | int | dict[str, int]] = {}  # noqa: RUF012  (a struct copies it)
+
+
+class Link(Config, frozen=True, kw_only=True):
+    """Meters and the tables that feed them (605a.8)."""
+
+    id: Identifier
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+    meter: tuple[Meter, ...] = ()
+    table: tuple[Table, ...] = ()
+
+    def meters_of(self, table: Table) -> Mapping[MeterKind, Meter]:
+        """The meters that a table of this link feeds, one of a kind at most."""
+        return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
+
+
+def fewest_positions(link: Link, meter: Meter) -> int:
+    """How many positions the smallest table that feeds a meter has; 1 where none feeds it."""
+    return min(
+        (table.positions for table in link.table if meter.meter_id in table.meters), default=1
+    )
+
+
+class Floor(Config, frozen=True, kw_only=True):
+    """A facility's whole floor."""
+
+    facility: Facility
+    service: Service = Service()
+    signage: Look = Look()
+    archive: Archive = Archive()
+    link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
+
+    def find_table(self, table_id: str) -> tuple[Link, Table] | None:
+        """A table and its link, or None where no link has the table."""
+        for link in self.link:
+            for table in link.table:
+                if table.id == table_id:
+                    return link, table
+        return None
+
+
+_WORDS: Final = Vocabulary(
+    keys={
+        (): Floor.__struct_fields__,
+        ("facility",): Facility.__struct_fields__,
+        ("archive",): Archive.__struct_fields__,
+        ("service",): Service.__struct_fields__,
+        ("signage",): Look.__struct_fields__,
+        ("signage", "wording"): Wording.__struct_fields__,
+        ("link",): Link.__struct_fields__,
+        ("link", "meter"): Meter.__struct_fields__,
+        ("link", "table"): Table.__struct_fields__,
+    },
+    choices={
+        "kind": [kind.value for kind in MeterKind],
+        "rotate": ["fit", "links", "meters"],
+    },
+)
+
+
+def parse_floor(text: str, name: str = "floor file") -> Floor:
+    """Read and check a floor file whole.
+
+    Raises:
+        FloorError: the line and the reason.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, reason = toml_mistake(error, text)
+        raise FloorError(f"{name}:{line}: {reason}") from None
+    places = Places(text)
+    try:
+        floor = msgspec.convert(raw, Floor)
+    except msgspec.ValidationError as error:
+        path, reason = _WORDS.mistake(*field_path(str(error)))
+        raise FloorError(f"{name}:{places.line_of(path)}: {reason}") from None
+    for path, reason in (*_problems(floor), *_unprintable(raw, ())):
+        raise FloorError(f"{name}:{places.line_of(path)}: {reason}")
+    return floor
+
+
+def read_floor(path: Path) -> Floor:
+    """Read the floor file at a path, its own paths made absolute.
+
+    Raises:
+        FloorError: there is none, or it cannot be used.
+        UserError: an earlier release kept the floor's data elsewhere.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FloorError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
+    floor = parse_floor(text, str(path))
+    directory = path.absolute().parent
+    links = [link.id for link in floor.link]
+    tables = [table.id for link in floor.link for table in link.table]
+    check_data_place(floor.service.data, directory, links, tables)
+    return msgspec.structs.replace(
+        floor,
+        service=service_from(floor.service, directory),
+        archive=archive_from(floor.archive, directory),
+        signage=look_from(floor.signage, directory),
+    )
+
+
+def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
+    """The texts that cannot be printed: names stand on displays, in the ledger and in reports.
+
+    A file may be called anything: a path is printed in messages only, and escaped there.
+    """
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _unprintable(each, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _unprintable(each, (*path, number))
+    elif isinstance(value, str) and (problem := unprintable_problem(value)):
+        key = next(step for step in reversed(path) if isinstance(step, str))
+        if key not in PATHS:
+            yield path, f"{key} {problem}"
+
+
+def _problems(floor: Floor) -> Iterator[Problem]:
+    """What the types alone cannot see, in the order of the file."""
+    yield from facility_problems(floor.facility)
+    yield from archive_problems(floor.archive)
+    yield from service_problems(floor.service)
+    for path, wrong in look_problems(floor.signage):
+        yield ("signage", *path), wrong
+    tables: dict[str, str] = {}
+    assets: dict[str, str] = {}
+    links: set[str] = set()
+    for number, link in enumerate(floor.link):
+        here = ("link", number)
+        if link.id in links:
+            yield (*here, "id"), f"link {link.id} stands twice"
+        links.add(link.id)
+        yield from _meter_problems(link, here)
+        for at, table in enumerate(link.table):
+            spot = (*here, "table", at)
+            if table.id in tables:
+                yield (*spot, "id"), f"table {table.id} is already on link {tables[table.id]}"
+            tables[table.id] = link.id
+            if table.asset in assets:
+                yield (
+                    (*spot, "asset"),
+                    f"asset {table.asset} is already table {assets[table.asset]}",
+                )
+            assets[table.asset] = table.id
+            yield from _table_problems(link, table, spot)
+
+
+def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for at, meter in enumerate(link.meter):
+        spot = (*here, "meter", at)
+        if meter.meter_id in seen:
+            reason = f"meter {meter.meter_id} stands twice on link {link.id}: give it another id"
+            yield (*spot, "id"), reason
+        seen.add(meter.meter_id)
+        try:
+            wrong = limit_problem(meter)
+        except ValueError as error:
+            if _offered_at(meter.kind, meter.wager):
+                yield (*spot, "paytable"), str(error)
+            else:
+                yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
+        else:
+            if wrong:
+                yield (*spot, "limit"), wrong
+        if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
+            for draw in ("magic_card_every", "lucky_every"):
+                if getattr(meter, draw):
+                    yield (
+                        (*spot, draw),
+                        (f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"),
+                    )
+
+
+def limit_problem(meter: Meter) -> str | None:
+    """Why a meter cannot have its limit, or None."""
+    least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
+    if meter.limit is None or meter.limit >= least:
+        return None
+    return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
+
+
+def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
+    """Whether there are meters of a kind for such wagers, by whatever paytable."""
+    for paytable in (None, "A", "B"):
+        try:
+            meter_terms(kind, wager_cents, paytable)
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+    """What the chapter of a table's game does not have."""
+    chapter = chapters().get(table.game)
+    if chapter is None:
+        reason = f"there is no game {table.game}{nearest(table.game, chapters())}"
+        yield (*spot, "game"), reason
+        return
+    positions_max = chapter.deal.positions
+    if table.positions > positions_max:
+        yield (*spot, "positions"), f"{table.game} has no more than {positions_max} positions"
+    if table.meters and table.game != METER_GAME:
+        yield (*spot, "meters"), f"{table.game} has no wager that feeds a linked meter"
+    for wager, choice in table.paytables.items():
+        wrong = choice_problem(chapter, wager, choice, table.paytables)
+        if wrong:
+            yield (*spot, "paytables", wager), wrong
+
+
+def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+    kinds: dict[MeterKind, str] = {}
+    by_id = {meter.meter_id: meter for meter in link.meter}
+    yield from _game_problems(table, spot)
+    for at, meter_id in enumerate(table.meters):
+        meter = by_id.get(meter_id)
+        if meter is None:
+            reason = f"link {link.id} has no meter {meter_id}{nearest(meter_id, by_id)}"
+            yield (*spot, "meters", at), reason
+        elif kinds.get(meter.kind) == meter_id:
+            yield (*spot, "meters", at), f"{meter_id} stands twice"
+        elif meter.kind in kinds:
+            yield (
+                (*spot, "meters", at),
+                f"{meter_id} and {kinds[meter.kind]} are both {meter.kind}: one of a kind a table",
+            )
+        else:
+            kinds[meter.kind] = meter_id
+    progressive = kinds.get(MeterKind.PROGRESSIVE)
+    chosen = table.paytables.get("progressive")
+    if progressive and chosen and chosen != by_id[progressive].paytable:
+        yield (
+            (*spot, "paytables", "progressive"),
+            f"paytable {chosen}, but meter {progressive} is for {by_id[progressive].paytable}",
+        )

@@ -1,0 +1,153 @@
+"""A party's bundle of keys, as `pitlink keys` made it and somebody put it on this machine."""
+
+import re
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.identities import (
+    AUTHORITY_FILE,
+    EVENT_GROUP_FILE,
+    PASSWORD_FILE,
+    REDIS_PASSWORD_FILE,
+    REDIS_PEOPLE_PASSWORD_FILE,
+    Party,
+)
+
+_EVENT_GROUP: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
+"""Long enough that nobody guesses it, and nothing that MQTT reads otherwise than as a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """What TLS is spoken with: whom to believe, and a certificate of one's own or none."""
+
+    authority: Path
+    certificate: Path | None
+    key: Path | None
+
+    def context(self) -> ssl.SSLContext:
+        """The settings for a client: our own authority alone, the host's name checked.
+
+        Raises:
+            UserError: a file cannot be read, or is none of its kind.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_verify_locations(cafile=self.authority)
+        except OSError as error:
+            raise UserError(f"{self.authority}: {_reason(error)}") from None
+        if self.certificate is not None:
+            try:
+                # A key of ours has no passphrase; asked for one, OpenSSL would wait at a terminal.
+                context.load_cert_chain(self.certificate, self.key, password="")
+            except OSError as error:
+                raise UserError(f"{self.certificate} or its key: {_reason(error)}") from None
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A party's files, of which the authority's certificate alone must be there."""
+
+    party: Party
+    directory: Path
+
+    @classmethod
+    def of(cls, keys: Path, party: Party) -> "Bundle":
+        """A party's bundle in the directory of keys.
+
+        Raises:
+            UserError: it is not there.
+        """
+        directory = keys / party.place
+        if not (directory / AUTHORITY_FILE).is_file():
+            raise UserError(
+                f"there are no keys in {directory}: `pitlink keys` makes them, and this machine"
+                f" needs its own {party.place} of them"
+            )
+        return cls(party, directory)
+
+    def tls_files(self) -> TlsFiles:
+        """Its certificates.
+
+        Raises:
+            UserError: there is a certificate without its key.
+        """
+        authority = self.directory / AUTHORITY_FILE
+        certificate = self.directory / f"{self.party.stem}.crt"
+        if not certificate.is_file():
+            return TlsFiles(authority, None, None)
+        key = self.directory / f"{self.party.stem}.key"
+        if not key.is_file():
+            raise UserError(f"{certificate} is there without its key {key}")
+        return TlsFiles(authority, certificate, key)
+
+    def password(self) -> str | None:
+        """The password at the broker, where it is there.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._secret(PASSWORD_FILE)
+
+    def redis_password(self) -> str | None:
+        """The password at Redis, where it is there.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._secret(REDIS_PASSWORD_FILE)
+
+    def redis_people_password(self) -> str | None:
+        """The password of the Redis user for users and operators' log, where it is there.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._secret(REDIS_PEOPLE_PASSWORD_FILE)
+
+    def event_group(self) -> str | None:
+        """The name by which services share the tables' events, where it is there.
+
+        Raises:
+            UserError: it cannot be read, or is no such name.
+        """
+        found = self._secret(EVENT_GROUP_FILE)
+        if found is not None and _EVENT_GROUP.fullmatch(found) is None:
+            raise UserError(
+                f"{self.directory / EVENT_GROUP_FILE} holds no name of a group, which is at least"
+                " 32 letters, digits, - and _: `pitlink keys` makes one"
+            )
+        return found
+
+    def _secret(self, name: str) -> str | None:
+        path = self.directory / name
+        return read_secret(path) if path.is_file() else None
+
+
+def read_secret(path: Path) -> str:
+    """The one line of a file that holds a password.
+
+    Raises:
+        UserError: it cannot be read, or is not one line. What it holds is not shown.
+    """
+    try:
+        text = path.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {_reason(error)}") from None
+    if not text or not text.isprintable():
+        raise UserError(f"{path} does not hold one line with a password")
+    return text
+
+
+def _reason(error: Exception) -> str:
+    """Why a file cannot be used, without a word of what it holds."""
+    if isinstance(error, ssl.SSLError):
+        return f"is no PEM file of its kind ({error.reason or 'unreadable'})"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror}"
+    return "is not UTF-8 text"

@@ -1,0 +1,95 @@
+"""The facility's logo, which pages show and the self-check reads without a web server."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.parsers import expat
+
+from bonus.errors import UserError
+from meters.floor.branding import Look
+
+LOGO_BYTES_MAX: Final = 60_000
+"""With the rest, a page of signage stays below 100 kB."""
+
+_SVG: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
+    re.DOTALL,
+)
+_ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
+"""What makes a drawing more than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """The facility's logo as it is served."""
+
+    body: bytes
+    media_type: str
+
+
+def read_logo(look: Look) -> Logo | None:
+    """The logo that a look names, if it names one.
+
+    Raises:
+        UserError: it cannot be read, is too large, or is no image that pages may show.
+    """
+    if look.logo is None:
+        return None
+    try:
+        body = Path(look.logo).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(f"the logo {look.logo} cannot be read: {reason}") from None
+    if len(body) > LOGO_BYTES_MAX:
+        raise UserError(
+            f"the logo {look.logo} has {len(body)} bytes: {LOGO_BYTES_MAX} are the most"
+        )
+    media_type = _media_type(body)
+    if media_type is None:
+        raise UserError(f"the logo {look.logo} is no SVG, PNG or WebP image")
+    if media_type == "image/svg+xml" and (wrong := _active(body)):
+        raise UserError(f"the logo {look.logo} holds {wrong}: only drawings are shown")
+    return Logo(body, media_type)
+
+
+def _media_type(body: bytes) -> str | None:
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/svg+xml" if _SVG.match(body) else None
+
+
+class _ActiveError(Exception):
+    """A drawing is more than one."""
+
+
+def _active(drawing: bytes) -> str | None:
+    """What of a drawing acts, or cannot be read as one; None where nothing does.
+
+    It is read as a browser reads it: a prefix, an entity or a line's end inside a name that a
+    search for words would miss hides nothing here.
+    """
+    reader = expat.ParserCreate()
+
+    def open_element(name: str, attributes: dict[str, str]) -> None:
+        if name.rpartition(":")[2].lower() in _ACTIVE:
+            raise _ActiveError("a script")
+        for key, value in attributes.items():
+            acts = key.rpartition(":")[2].lower().startswith("on")
+            if acts or "javascript:" in "".join(value.split()).lower():
+                raise _ActiveError("a script")
+
+    def declare_entity(*_: object) -> None:
+        raise _ActiveError("an entity")
+
+    reader.StartElementHandler = open_element
+    reader.EntityDeclHandler = declare_entity
+    try:
+        reader.Parse(drawing, True)  # noqa: FBT003  (expat's own signature)
+    except _ActiveError as found:
+        return str(found)
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        return f"what is no XML ({error})"
+    return None

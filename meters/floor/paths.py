@@ -1,0 +1,84 @@
+"""The paths of a floor file: all are relative to its own directory, from wherever it is read."""
+
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from bonus.errors import UserError
+from meters.floor.branding import Look
+from meters.floor.facility import Archive, Service
+
+_SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
+PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo"})
+"""The keys whose values are paths."""
+
+_REDIS_PATH: Final = re.compile(
+    r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
+)
+_STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
+"""What a service keeps of a link, and an agent of a table, below the data directory."""
+
+
+def service_from(service: Service, directory: Path) -> Service:
+    """The service's settings with paths that hold from anywhere.
+
+    Args:
+        service: as the floor file has it.
+        directory: the floor file's, absolute.
+    """
+    found = {
+        name: str(directory / of)
+        for name in _SERVICE_PATHS
+        if (of := getattr(service, name)) is not None
+    }
+
+    def rooted(option: re.Match[str]) -> str:
+        return option["name"] + quote(str(directory / unquote(option["path"])))
+
+    return msgspec.structs.replace(service, **found, redis=_REDIS_PATH.sub(rooted, service.redis))
+
+
+def archive_from(archive: Archive, directory: Path) -> Archive:
+    """The archive's settings with a directory that holds from anywhere."""
+    return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
+
+
+def look_from(look: Look, directory: Path) -> Look:
+    """The look with a logo that is found from anywhere."""
+    if look.logo is None:
+        return look
+    return msgspec.structs.replace(look, logo=str(directory / look.logo))
+
+
+def check_data_place(data: str, directory: Path, links: list[str], tables: list[str]) -> None:
+    """Refuse to go on with an empty data directory where an earlier release kept another.
+
+    It took `data` from the directory in which it was called. If marks or outboxes of this floor are
+    there, and not below the floor file's directory, the floor's meters would begin at their seeds.
+
+    Args:
+        data: as the floor file has it.
+        directory: the floor file's, absolute.
+        links: the ids of the floor's links.
+        tables: the ids of its tables.
+
+    Raises:
+        UserError: it says where both are, and what to do.
+    """
+    try:
+        here, before = directory / data, Path.cwd() / data
+    except FileNotFoundError:
+        return  # The working directory was removed, and so is what was below it.
+    kept = [_STORES[0].format(link) for link in links]
+    kept += [_STORES[1].format(table) for table in tables]
+    if any((here / each).exists() for each in kept):
+        return
+    if any((before / each).exists() for each in kept):
+        raise UserError(
+            f"data is relative to the floor file: it is {here}, and nothing of this floor is"
+            f" there, but an earlier release kept it in {before}. Stop every process of the floor"
+            f' and move that directory to {here}, or write data = "{before}" in the floor file'
+        )

@@ -1,0 +1,176 @@
+"""Where a Redis is that has replicas: the sentinels that watch it, or the nodes of a cluster."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from bonus.errors import UserError
+from meters.floor.broker_address import is_host
+
+REPLICAS_MOST: Final = 9
+_PORT_MOST: Final = 65_535
+_PORTS: Final = {"sentinel": 26_379, "cluster": 6_379}
+_WHOLE: Final = re.compile(
+    r"redis(?P<tls>s?)\+(?P<kind>sentinel|cluster)://(?:(?P<access>[^@/?#]*)@)?(?P<hosts>[^@/?#]+)"
+    r"(?P<path>/[^?#]*)?(?:\?(?P<options>[^#]*))?"
+)
+_SERVICE: Final = re.compile(r"/(?P<name>[A-Za-z0-9._-]{1,64})(?:/(?P<database>[0-9]{1,4})?)?")
+_OPTIONS: Final = {
+    "replicas": re.compile(rf"[1-{REPLICAS_MOST}]"),
+    "ssl_ca_certs": re.compile(r".+"),
+    "ssl_ca_path": re.compile(r".+"),
+    "ssl_certfile": re.compile(r".+"),
+    "ssl_keyfile": re.compile(r".+"),
+    "ssl_check_hostname": re.compile(r"true|false"),
+}
+"""What may stand after the question mark; all but the first with TLS alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server's host and port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicatedAddress:
+    """A Redis of which there is more than one.
+
+    Attributes:
+        places: the sentinels, or some nodes of the cluster; they know where the primary is.
+        service: what the sentinels call the Redis; empty for a cluster.
+        database: its number, 0 for a cluster.
+        tls: whether servers and sentinels are spoken to in secret.
+        replicas: how many replicas must have what is answered, 1 at least.
+        options: of TLS, by their names at the client.
+    """
+
+    places: tuple[Place, ...]
+    service: str
+    database: int
+    tls: bool
+    replicas: int
+    options: tuple[tuple[str, str], ...] = field(default=())
+
+
+def is_replicated(url: str) -> bool:
+    """Whether this means to be the address of a Redis with replicas.
+
+    >>> is_replicated("rediss+cluster://10.0.0.8:7000"), is_replicated("redis://10.0.0.8/0")
+    (True, False)
+    """
+    return re.match(r"rediss?\+", url) is not None
+
+
+def hosts_of(url: str) -> tuple[str, ...]:
+    """The hosts that a broker's or a Redis's address names, each once.
+
+    >>> hosts_of("redis+cluster://a:7000,b:7000"), hosts_of("mqtt://c"), hosts_of("embedded")
+    (('a', 'b'), ('c',), ())
+    """
+    if is_replicated(url):
+        return tuple(dict.fromkeys(place.host for place in parse_replicated(url).places))
+    host = urlsplit(url).hostname
+    return (host,) if host else ()
+
+
+def with_one_host(url: str) -> str:
+    """An address with the first of its hosts alone: as any other, with user and password.
+
+    >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
+    'redis+sentinel://pit:secret@a:26379/pitlink'
+    """
+    whole = _WHOLE.fullmatch(url)
+    if whole is None:
+        return url
+    start, end = whole.span("hosts")
+    return url[:start] + whole["hosts"].partition(",")[0] + url[end:]
+
+
+def without_user(url: str) -> str:
+    """An address without user and password.
+
+    >>> without_user("rediss://pit:secret@a:6379/0"), without_user("unix:///run/a@b.sock")
+    ('rediss://a:6379/0', 'unix:///run/a@b.sock')
+    """
+    scheme, mark, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def parse_replicated(url: str) -> ReplicatedAddress:
+    """Read ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
+
+    Raises:
+        UserError: it is no such address, in words that show nothing of its password.
+
+    >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
+    26379
+    """
+    whole = _WHOLE.fullmatch(url)
+    if whole is None:
+        raise UserError(
+            "this is no address of a Redis with replicas: give redis+sentinel://host:26379,"
+            "host:26379/service or redis+cluster://host:6379,host:6379, with rediss for TLS, and"
+            " write / ? # @ of a password as %2F %3F %23 %40"
+        )
+    tls, sentinel = bool(whole["tls"]), whole["kind"] == "sentinel"
+    options = _options(whole["options"] or "", tls=tls)
+    service, database = _service(whole["path"] or "") if sentinel else ("", 0)
+    if not sentinel and (whole["path"] or "/") not in {"/", "/0"}:
+        raise UserError("a Redis Cluster has no database but 0: nothing stands after its hosts")
+    return ReplicatedAddress(
+        places=tuple(_place(text, _PORTS[whole["kind"]]) for text in whole["hosts"].split(",")),
+        service=service,
+        database=database,
+        tls=tls,
+        replicas=int(options.pop("replicas", "1")),
+        options=tuple(options.items()),
+    )
+
+
+def _service(path: str) -> tuple[str, int]:
+    """What the sentinels call the Redis, and its database."""
+    found = _SERVICE.fullmatch(path)
+    if found is None:
+        raise UserError(
+            "after the sentinels stands the name by which they watch the Redis, and a database's"
+            " number where it is not 0: redis+sentinel://host:26379,host:26379/pitlink/1"
+        )
+    return found["name"], int(found["database"] or 0)
+
+
+def _place(text: str, usual_port: int) -> Place:
+    try:
+        parts = urlsplit(f"//{text}")
+        host, port = unquote(parts.hostname or ""), parts.port
+    except ValueError:
+        host, port = "", 0
+    if not is_host(host) or port == 0:
+        raise UserError(
+            f"the hosts of a Redis are separated by commas, each with a port of 1 to {_PORT_MOST}"
+            " or none: host:26379,host:26379"
+        )
+    return Place(host, port or usual_port)
+
+
+def _options(text: str, *, tls: bool) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in filter(None, text.split("&")):
+        name, _, value = part.partition("=")
+        form = _OPTIONS.get(name)
+        if form is None or name in found or form.fullmatch(unquote(value)) is None:
+            raise UserError(
+                f"after a question mark may stand replicas=1 to replicas={REPLICAS_MOST}, and with"
+                f" rediss {', '.join(list(_OPTIONS)[1:])}, each once and with its value"
+            )
+        if name != "replicas" and not tls:
+            raise UserError("certificates are for rediss+sentinel:// and rediss+cluster:// alone")
+        found[name] = unquote(value)
+    return found

@@ -1,0 +1,50 @@
+"""Which of the service's bundles a worker uses.
+
+Each worker has its own: two of one name would throw each other off the broker.
+"""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bonus.errors import UserError
+from meters.floor.credentials import keys_directory
+from meters.floor.facility import Service
+from meters.floor.identities import AUTHORITY_FILE, SERVICES, Party, service_party
+
+
+def service_numbers(keys: Path) -> Sequence[int]:
+    """The numbers of the workers whose bundles are on this machine, in order."""
+    found = (place.name for place in (keys / SERVICES).glob("*") if place.is_dir())
+    return sorted(int(name) for name in found if name.isascii() and name.isdigit())
+
+
+@contextlib.contextmanager
+def own_party(service: Service) -> Iterator[Party]:
+    """The first worker whose bundle no other process of this machine uses; ours until the end.
+
+    Raises:
+        UserError: all are in use, or one cannot be read.
+    """
+    keys = keys_directory(service)
+    numbers = service_numbers(keys) if keys else ()
+    if keys is None or not numbers:
+        yield service_party(1)
+        return
+    with contextlib.ExitStack() as stack:
+        for number in numbers:
+            party = service_party(number)
+            try:
+                file = stack.enter_context((keys / party.place / AUTHORITY_FILE).open("rb"))
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise UserError(f"{error.filename}: cannot be read: {error.strerror}") from None
+            yield party
+            return
+        raise UserError(
+            f"each of the {len(numbers)} bundles in {keys / SERVICES} is used by another"
+            " `pitlink serve` of this machine: `pitlink keys --services N` makes more"
+        )

@@ -1,0 +1,1 @@
+"""Types and protocols of the API that floorpersons and supervisors use."""

@@ -1,0 +1,1 @@
+"""The web server of both sides: uvicorn, limits, headers and static files."""

@@ -1,0 +1,205 @@
+"""Connections that hold a place and bring nothing end by themselves, and nobody takes them all."""
+
+import asyncio
+import ipaddress
+import resource
+from collections import Counter
+from typing import Any, Final
+
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
+
+REQUEST_WITHIN_S: Final = 15.0
+"""A request has arrived whole so long after the connection was opened or the last was answered."""
+
+TAKEN_WITHIN_S: Final = 30.0
+"""Whoever takes nothing of what is sent to him for so long is gone."""
+
+CONNECTIONS_MAX: Final = 4096
+CONNECTIONS_BY_CLIENT: Final = 256
+"""From one address; a proxy on this machine connects for everybody and has no such bound."""
+
+FILES_FOR_THE_REST: Final = 512
+"""Of the files that the process may have open: for Redis, the broker, logs, and what comes up."""
+
+_FEWEST: Final = 64
+_PIECE_BYTES: Final = 4096
+_STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
+
+
+def room_for_connections() -> int:
+    """How many connections the process may have, after asking for as many files as it needs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    files = wanted if soft == resource.RLIM_INFINITY else soft
+    return max(_FEWEST, min(CONNECTIONS_MAX, files - FILES_FOR_THE_REST))
+
+
+class Doorkeeper:
+    """Who is connected.
+
+    Where all places are taken, whoever has waited longest with his request gives his up: an honest
+    browser sends at once what it wants.
+
+    Args:
+        most: connections at a time.
+        by_client: of these, from one address.
+    """
+
+    def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
+        self._most = most
+        self._by_client = by_client
+        self._clients: Counter[str] = Counter()
+        self._silent: dict[Connection, None] = {}
+
+    @property
+    def connected(self) -> int:
+        """How many connections there are."""
+        return self._clients.total()
+
+    def admit(self, client: str) -> bool:
+        """Whether one more may come from an address; whoever is admitted leaves."""
+        if self._clients[client] >= self._by_client and not _is_loopback(client):
+            return False
+        if self.connected >= self._most:
+            longest = next(iter(self._silent), None)
+            if longest is None:
+                return False
+            longest.cut()
+        self._clients[client] += 1
+        return True
+
+    def leave(self, client: str) -> None:
+        """One is gone."""
+        self._clients[client] -= 1
+        if not self._clients[client]:
+            del self._clients[client]
+
+    def falls_silent(self, connection: "Connection") -> None:
+        """A connection is waited for."""
+        self._silent[connection] = None
+
+    def has_spoken(self, connection: "Connection") -> None:
+        """Its request is there whole, or it is gone."""
+        self._silent.pop(connection, None)
+
+
+class Connection(H11Protocol):
+    """A connection with bounds: for the whole of a request to come, and for answers to be taken.
+
+    The server's own bound is for a connection that is idle between two requests, and ends with the
+    first byte of the next.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        door: Doorkeeper,
+    ) -> None:
+        super().__init__(config, server_state, app_state)
+        self._door = door
+        self._place: str | None = None
+        self._coming: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a place, if there is one."""
+        super().connection_made(transport)
+        client = self.client[0] if self.client else ""
+        if not self._door.admit(client):
+            transport.abort()
+            return
+        self._place = client
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self._leave()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come, in pieces: headers that came all at once would pass at any length."""
+        for at in range(0, len(data), _PIECE_BYTES):
+            if self._place is None or self.transport.is_closing():
+                return
+            super().data_received(data[at : at + _PIECE_BYTES])
+        self._await_request()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._await_request()
+
+    def pause_writing(self) -> None:
+        """What was sent is not taken: wait a while for it."""
+        super().pause_writing()
+        if self._taking is None:
+            self._taking = self.loop.call_later(TAKEN_WITHIN_S, self.cut)
+
+    def resume_writing(self) -> None:
+        """It was taken."""
+        super().resume_writing()
+        _stop(self._taking)
+        self._taking = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, as every answer of ours is sent."""
+        if self.conn.our_state is not h11.IDLE:
+            # It comes amid an answer, which cannot be taken back.
+            self.transport.close()
+            return
+        kind = (b"content-type", b"text/plain; charset=utf-8")
+        headers = [kind, (b"connection", b"close"), *SECURITY_HEADERS, NOT_KEPT]
+        for event in (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=msg.encode()),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def cut(self) -> None:
+        """End the connection at once."""
+        self._leave()
+        self.transport.abort()
+
+    def _await_request(self) -> None:
+        """Start the clock where something of a request is still to come, stop it where all has."""
+        coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
+        if not coming:
+            _stop(self._coming)
+            self._coming = None
+            self._door.has_spoken(self)
+        elif self._coming is None and self._place is not None:
+            self._coming = self.loop.call_later(REQUEST_WITHIN_S, self.cut)
+            self._door.falls_silent(self)
+
+    def _leave(self) -> None:
+        _stop(self._coming)
+        _stop(self._taking)
+        self._coming = self._taking = None
+        self._door.has_spoken(self)
+        if self._place is not None:
+            self._door.leave(self._place)
+            self._place = None
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+def _is_loopback(client: str) -> bool:
+    try:
+        return ipaddress.ip_address(client).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,147 @@
+"""uvicorn inside the process's own event loop: it starts, serves and stops with the rest."""
+
+import asyncio
+import contextlib
+import functools
+import socket
+import ssl
+import sys
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import uvicorn
+from litestar import Litestar
+
+from bonus.errors import UserError
+from meters.http.connection_limits import (
+    TAKEN_WITHIN_S,
+    Connection,
+    Doorkeeper,
+    room_for_connections,
+)
+from meters.http.metrics_access import MetricsAccess
+from meters.http.middleware import Front, Fronted, OwnNames
+
+GRACE_S: Final = 2
+"""How many seconds an unfinished answer has at shutdown."""
+
+_STOP_WITHIN_S: Final = GRACE_S + 3.0
+_BACKLOG: Final = 512
+_HANDSHAKE_WITHIN_S: Final = 10.0
+_UNSENT_BYTES: Final = 65_536
+"""How much the kernel keeps for a reader who does not read; it doubles the figure."""
+
+_PROXIES: Final = ("127.0.0.1", "::1")
+"""Whose word is taken for who asks, and how: a proxy on this machine."""
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without signal handlers of its own: the process has its own."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        tls: ssl.SSLContext | None,
+        ready: asyncio.Event,
+    ) -> None:
+        super().__init__(config)
+        self._listener = listener
+        self._tls = tls
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the process's signals alone."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup([])
+        accept = functools.partial(
+            Connection,
+            self.config,
+            self.server_state,
+            self.lifespan.state,
+            Doorkeeper(room_for_connections()),
+        )
+        server = await asyncio.get_running_loop().create_server(
+            accept,
+            sock=self._listener,
+            ssl=self._tls,
+            ssl_handshake_timeout=_HANDSHAKE_WITHIN_S if self._tls else None,
+            backlog=_BACKLOG,
+        )
+        self.servers.append(server)
+        self._ready.set()
+
+
+async def serve_web(
+    app: Litestar,
+    host: str,
+    port: int,
+    ready: asyncio.Event,
+    end_streams: Callable[[], None] = lambda: None,
+    *,
+    front: Front | None = None,
+    any_port: bool = True,
+) -> None:
+    """Serve until cancelled, then stop within a few seconds, open event streams included.
+
+    Slow and silent connections are cut, and one address has only so many (duty D20).
+
+    Args:
+        app: the application.
+        host: the address to listen on.
+        port: the TCP port.
+        ready: set once connections are accepted.
+        end_streams: called when serving ends: an event stream does not end by itself.
+        front: its names and certificate; plain HTTP by the names that go without saying if None.
+        any_port: whether it may be asked for by another port, as through a proxy.
+
+    Raises:
+        UserError: the address cannot be listened on, or the certificate not be used.
+    """
+    front = front or Front()
+    tls = front.tls()
+    names = OwnNames(host, port, front.hosts, any_port=any_port)
+    listener = _listen(host, port)
+    config = uvicorn.Config(
+        Fronted(app, names, MetricsAccess(front.metrics_token)),
+        log_config=None,
+        # Whatever anybody sends that is no HTTP would have a line of its own.
+        log_level="error",
+        access_log=False,
+        forwarded_allow_ips=list(_PROXIES),
+        lifespan="off",
+        ws="none",
+        interface="asgi3",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    server = _Server(config, listener, tls, ready)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server.serve(), name="web server")
+        try:
+            await asyncio.shield(serving)
+        finally:
+            end_streams()
+            server.should_exit = True
+            await asyncio.wait({serving}, timeout=_STOP_WITHIN_S)
+            listener.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    address = host.removeprefix("[").removesuffix("]")
+    try:
+        family = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(f"cannot serve pages at http://{host}:{port}: {reason}") from None
+    # Every connection inherits these.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
+    if sys.platform == "linux":
+        unacknowledged_ms = round(TAKEN_WITHIN_S * 1000)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, unacknowledged_ms)
+    return listener

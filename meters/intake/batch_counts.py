@@ -1,0 +1,81 @@
+"""What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
+
+from meters.books.steps import Contribution, DueStep
+from meters.metrics.play_metrics import PlayMetrics
+
+
+class BatchCounts:
+    """The counts of one link's batch."""
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[str, str], int] = {}
+        self._refusals: dict[str, int] = {}
+        self._wagers: dict[str, list[int]] = {}
+        self._tables: dict[str, list[int]] = {}
+        self._dues: list[tuple[DueStep, int]] = []
+        self._voids: dict[str, int] = {}
+        self._reentered: dict[str, int] = {}
+        self._unconfirmed: dict[str, int] = {}
+        self._dealt_twice = 0
+
+    def event(self, event_type: str, status: str) -> None:
+        """An event of a type was answered with a status."""
+        key = (event_type, status)
+        self._events[key] = self._events.get(key, 0) + 1
+
+    def refusal(self, code: str) -> None:
+        """An event was refused."""
+        self._refusals[code] = self._refusals.get(code, 0) + 1
+
+    def wagers(self, table: str, added: Contribution) -> None:
+        """Wagers were accepted at a table."""
+        sums = self._wagers.setdefault(added.meter, [0, 0, 0])
+        sums[0] += added.wagers
+        sums[1] += added.wagered_cents
+        sums[2] += added.meter_micros + added.reserve_micros
+        at_table = self._tables.setdefault(table, [0, 0])
+        at_table[0] += added.wagers
+        at_table[1] += added.wagered_cents
+
+    def win(self, due: DueStep, won_cents: int) -> None:
+        """Something was won."""
+        self._dues.append((due, won_cents))
+
+    def void_after_cards(self, table: str) -> None:
+        """A round was void after cards of it had been entered."""
+        self._voids[table] = self._voids.get(table, 0) + 1
+
+    def reentered(self, table: str, hands: int) -> None:
+        """Hands were taken back and entered differently."""
+        self._reentered[table] = self._reentered.get(table, 0) + hands
+
+    def unconfirmed(self, table: str) -> None:
+        """A correction was applied that no floorperson confirmed."""
+        self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
+
+    def dealt_twice(self) -> None:
+        """A result has the round id and the cards of another table's."""
+        self._dealt_twice += 1
+
+    def write(self, link: str, play: PlayMetrics) -> None:
+        """Add all that was gathered to a link's metrics."""
+        for (event_type, status), events in self._events.items():
+            play.count_event(link, event_type, status, events)
+        for code, refusals in self._refusals.items():
+            play.count_refusal(link, code, refusals)
+        for meter, (wagers, cents, micros) in self._wagers.items():
+            play.count_wagers(
+                link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
+            )
+        for table, (wagers, cents) in self._tables.items():
+            play.count_table(link, table, wagers=wagers, wagered_cents=cents)
+        for due, won_cents in self._dues:
+            play.count_win(link, due.meter, "percent" if due.take else "odds", won_cents)
+        for table, voids in self._voids.items():
+            play.count_void_after_cards(link, table, voids)
+        for table, hands in self._reentered.items():
+            play.count_reentered(link, table, hands)
+        for table, corrections in self._unconfirmed.items():
+            play.count_unconfirmed(link, table, corrections)
+        if self._dealt_twice:
+            play.count_dealt_twice(link, self._dealt_twice)

@@ -1,0 +1,64 @@
+"""The texts of an event that the ledger would keep: whether each can be printed and seen.
+
+Events in a ledger may be older than this rule, so the types of the messages do not have it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from bonus.printable import unseen_problem
+from meters.books.refusals import Refusal
+from meters.intake.result_work import OpenRound
+from meters.wire.messages import (
+    DealtPosition,
+    EnteredCards,
+    MoneyEvent,
+    Result,
+    Void,
+    WageredPosition,
+    Wagers,
+    Withdrawal,
+)
+
+
+def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
+    """Refuse an event with a text that is new to the ledger and cannot be printed, or is blank.
+
+    A result or a void ends a round whatever the round and its patrons are called: its wagers are
+    counted already, and may be older than this rule.
+
+    Args:
+        event: what the table sent.
+        opened: the table's open round, where it is the one of a result.
+
+    Raises:
+        Refusal: ``unprintable_text``.
+    """
+    for field, text in _new_texts(event, opened):
+        if problem := unseen_problem(text):
+            raise Refusal("unprintable_text", f"{field} {problem}", field)
+
+
+def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[str, str]]:
+    if isinstance(event, Void):
+        yield "reason", event.reason
+        yield from _reasons("entered", event.entered or ())
+        return
+    if isinstance(event, Withdrawal):
+        return
+    known: frozenset[str | None] = frozenset()
+    if isinstance(event, Wagers):
+        yield "round", event.round
+    elif opened is not None:
+        known = frozenset(position.patron for position in opened.wagers.positions)
+    positions: Sequence[WageredPosition | DealtPosition] = event.positions
+    for index, position in enumerate(positions):
+        if position.patron is not None and position.patron not in known:
+            yield f"positions[{index}].patron", position.patron
+    if isinstance(event, Result):
+        yield from _reasons("entered_before", event.entered_before or ())
+
+
+def _reasons(field: str, entered: Sequence[EnteredCards]) -> Iterator[tuple[str, str]]:
+    for index, cards in enumerate(entered):
+        if cards.reason is not None:
+            yield f"{field}[{index}].reason", cards.reason

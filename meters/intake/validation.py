@@ -1,0 +1,212 @@
+"""What an event comes to, before any book is touched: pure but for the draw it is given.
+
+Each function either gives the work for the script or raises a Refusal.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from bonus.law.chapter_file import COMMUNITY_CARDS
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.round_checks import check_round
+from bonus.settling.rounds import (
+    DealtPosition,
+    Draw,
+    Round,
+    RoundError,
+    one_card,
+    read_cards,
+)
+from bonus.settling.settlement import settle_round
+from bonus.settling.table_rules import meter_rules
+from bonus.wagers import meter_fed_by
+from meters.books.dealt import dealt_digest
+from meters.books.refusals import Refusal
+from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
+from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
+from meters.intake.table_catalog import KnownTable, Offer
+from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResult:
+    """A result settled by the rules; its percentages are taken when the script applies it."""
+
+    work: ResultWork
+    claims: tuple[OpenedClaim, ...]
+
+
+def judge_wagers(known: KnownTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
+    """What accepted wagers add to each meter: cents times basis points, exactly micros.
+
+    Raises:
+        Refusal: a position or a wager that the table has not, twice, or of another amount
+            (reading T22); more at once than is reasonable (duty D3).
+    """
+    seen: set[int] = set()
+    counts: dict[str, int] = {}
+    offers = known.offers
+    for index, position in enumerate(event.positions):
+        _check_position(known, position.position, seen, index)
+        for wager, cents in position.wagers.items():
+            offer = offers.get(wager)
+            if offer is None or cents != offer.wager_cents:
+                raise _wager_refusal(known, wager, cents, index)
+            counts[wager] = counts.get(wager, 0) + 1
+    by_meter: dict[str, Contribution] = {}
+    for wager, count in counts.items():
+        offer = offers[wager]
+        cents = count * offer.wager_cents
+        before = by_meter.get(offer.meter)
+        added = Contribution(
+            offer.meter,
+            count,
+            cents,
+            cents * offer.primary_bps,
+            cents * offer.reserve_bps,
+            offer.limit_micros,
+        )
+        by_meter[offer.meter] = whole = _sum(before, added) if before else added
+        _check_reasonable(offer, whole)
+    reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
+    return WagersWork(reply, msgspec.json.encode(draw).decode(), tuple(by_meter.values()))
+
+
+def _check_reasonable(offer: Offer, added: Contribution) -> None:
+    most = offer.contribution_max_micros
+    if most and added.meter_micros + added.reserve_micros > most:
+        raise Refusal(
+            "unreasonable_contribution",
+            f"{added.wagers} wagers at once add more to {offer.meter} than the"
+            f" {most // MICROS_PER_CENT} cents that are taken as reasonable",
+            "positions",
+        )
+
+
+def _sum(one: Contribution, other: Contribution) -> Contribution:
+    return Contribution(
+        one.meter,
+        one.wagers + other.wagers,
+        one.wagered_cents + other.wagered_cents,
+        one.meter_micros + other.meter_micros,
+        one.reserve_micros + other.reserve_micros,
+        one.limit_micros,
+    )
+
+
+def _check_position(known: KnownTable, position: int, seen: set[int], index: int) -> None:
+    if position > known.table.positions:
+        raise Refusal(
+            "unknown_position",
+            f"table {known.table.id} has positions 1 to {known.table.positions}, not {position}",
+            f"positions[{index}].position",
+        )
+    if position in seen:
+        raise Refusal(
+            "position_twice",
+            f"position {position} stands twice",
+            f"positions[{index}].position",
+        )
+    seen.add(position)
+
+
+def _wager_refusal(known: KnownTable, wager: str, cents: int, index: int) -> Refusal:
+    field = f"positions[{index}].wagers.{wager}"
+    kind = meter_fed_by(wager)
+    if kind is None:
+        return Refusal("unknown_wager", f"{wager} is no wager that feeds a meter", field)
+    offer = known.offers.get(wager)
+    if offer is None:
+        return Refusal(
+            "unknown_meter", f"table {known.table.id} feeds no {kind} meter: {wager} refused", field
+        )
+    return Refusal(
+        "wrong_amount", f"{wager} is offered at {offer.wager_cents} cents, not {cents}", field
+    )
+
+
+def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedResult:
+    """Settle a round by the rules, and put it as work for the script.
+
+    Raises:
+        Refusal: positions, cards or patrons that cannot be, or that are not those of the wagers.
+    """
+    rules = meter_rules()
+    try:
+        dealt = _round_of(known, event, opened)
+        check_round(dealt, rules, known.terms)
+    except RoundError as error:
+        raise Refusal(error.code, error.message, error.field) from None
+    settlement = settle_round(dealt, rules, known.terms)
+    takes = tuple(
+        TakeStep(
+            known.meters[take.meter].meter_id,
+            take.percent,
+            take.shares,
+            known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
+            known.terms[take.meter].reserve_bps > 0,
+            (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
+        )
+        for take in settlement.takes
+    )
+    writer = ResultWriter(known, event, opened, settlement.dues)
+    for due in settlement.dues:
+        writer.put(due)
+    work = ResultWork(writer.reply(), takes, tuple(writer.dues), writer.envy, dealt_digest(event))
+    return JudgedResult(work, tuple(writer.claims))
+
+
+def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
+    deal = meter_rules().chapter.deal
+    wagered = {position.position: position for position in opened.wagers.positions}
+    seen: set[int] = set()
+    positions: list[DealtPosition] = []
+    for index, dealt in enumerate(event.positions):
+        _check_position(known, dealt.position, seen, index)
+        bet = wagered.pop(dealt.position, None)
+        patron = dealt.patron
+        if bet is not None and bet.patron is not None:
+            if patron is not None and patron != bet.patron:
+                raise Refusal(
+                    "patron_differs",
+                    f"position {dealt.position} wagered as {bet.patron}, not as {patron}",
+                    f"positions[{index}].patron",
+                )
+            patron = bet.patron
+        positions.append(
+            DealtPosition(
+                position=dealt.position,
+                patron=patron,
+                cards=read_cards(dealt.cards, deal.hand, f"positions[{index}].cards")
+                if dealt.cards
+                else None,
+                folded=dealt.folded,
+                wagers=bet.wagers if bet else {},
+                # Cards that were collected are left out: these were not (reading T8).
+                kept=bool(dealt.folded and dealt.cards),
+            )
+        )
+    if wagered:
+        raise Refusal(
+            "position_missing",
+            f"position {min(wagered)} has a wager in this round and no hand",
+            "positions",
+        )
+    return Round(
+        positions=tuple(positions),
+        dealer=read_cards(event.dealer, deal.dealer, "dealer"),
+        community=read_cards(event.community, COMMUNITY_CARDS, "community")
+        if event.community
+        else None,
+        draw=_draw(opened.draw),
+    )
+
+
+def _draw(draw: DrawMade | None) -> Draw:
+    if draw is None:
+        return Draw()
+    return Draw(
+        magic_card=one_card(draw.magic_card, "draw") if draw.magic_card else None,
+        lucky_position=draw.lucky_position,
+    )

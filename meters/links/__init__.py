@@ -1,0 +1,1 @@
+"""Links and meters: opening, closing, and changes that two people confirm."""

@@ -1,0 +1,237 @@
+"""What people did with a link, told from its ledger (duty D17)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from bonus.display import item_words, money
+from meters.books.approvals import Approval
+from meters.books.asks import ASK_DECISION
+from meters.books.checkpoint import ARCHIVED, EXPIRED
+from meters.books.close_readings import READING
+from meters.books.entered import entered_in_text
+from meters.books.outage_entries import OUTAGE
+from meters.books.restore_entries import RESTORING
+from meters.books.terms import read_terms
+from meters.books.upgrades import UPGRADE
+from meters.claims.claim_rows import Decision
+from meters.floor_api.types import ActRow
+from meters.links.proposals import Change
+from meters.wire.messages import DealtPosition, EnteredCards, Void
+
+
+class Switched(msgspec.Struct, frozen=True, omit_defaults=True):
+    """That a link was closed or opened, as the ledger keeps it."""
+
+    act: str
+    by: str
+    reason: str = ""
+
+
+class Withdrawn(msgspec.Struct, frozen=True):
+    """That a proposal was taken back, as the ledger keeps it."""
+
+    proposal: str
+    by: str
+    meter: str
+
+
+Told = tuple[str, str]
+"""What an act is about, and what it was, in words."""
+
+
+def _decision(event: str) -> Told:
+    decision = msgspec.json.decode(event, type=Decision)
+    words = [decision.reason, decision.slip and f"slip {decision.slip}"]
+    if decision.envy_back:
+        words.append(f"Envy Bonuses of {money(decision.envy_back)} not due")
+    if decision.envy_paid:
+        words.append(f"Envy Bonuses of {money(decision.envy_paid)} paid")
+    words.append(_pin_set(decision.pin_set_by))
+    return decision.claim, "; ".join(filter(None, words))
+
+
+def _pin_set(by: Sequence[str]) -> str:
+    """That somebody's PIN had been set by others in the 24 hours before, in words."""
+    return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
+
+
+def _switched(event: str) -> Told:
+    return "link", msgspec.json.decode(event, type=Switched).reason
+
+
+def _changed(event: str) -> Told:
+    change = msgspec.json.decode(event, type=Change)
+    words = f"{item_words(change.meter)}: {change.before} → {change.after}"
+    if change.kind == "adjustment":
+        words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
+    proposed = f"proposed by {change.by}" if change.confirmed_by else ""
+    told = (words, change.reason, proposed, _pin_set(change.pin_set_by))
+    return change.proposal, "; ".join(filter(None, told))
+
+
+def _withdrawn(event: str) -> Told:
+    withdrawn = msgspec.json.decode(event, type=Withdrawn)
+    return withdrawn.proposal, withdrawn.meter
+
+
+def _seeded(event: str) -> Told:
+    terms = read_terms(event)
+    return "meter", f"{item_words(terms.kind)} seeded with {money(terms.seed_cents)}"
+
+
+def _outage(event: str) -> Told:
+    outage = OUTAGE.decode(event)
+    lasted = datetime.fromisoformat(outage.until) - datetime.fromisoformat(outage.since)
+    words = [f"for {_span(max(0, round(lasted.total_seconds())))}", *outage.reasons]
+    if outage.times > 1:
+        words.insert(1, f"{outage.times} times in it")
+    return "link", "; ".join(words)
+
+
+def _span(seconds: int) -> str:
+    """How long something lasted.
+
+    >>> _span(59), _span(7325)
+    ('59 s', '2 h 2 min 5 s')
+    """
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = (f"{hours} h" if hours else "", f"{minutes} min" if hours or minutes else "")
+    return " ".join(filter(None, (*parts, f"{seconds} s")))
+
+
+def _approved(event: str) -> Told:
+    approval = msgspec.json.decode(event, type=Approval)
+    changed = ", ".join(approval.changed) or "as it stands"
+    return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
+
+
+def _read(event: str) -> Told:
+    return "meters", f"gaming day {READING.decode(event).day} closed"
+
+
+def _archived(event: str) -> Told:
+    archived = ARCHIVED.decode(event)
+    entries = f"entries {archived.first} to {archived.last}"
+    return "ledger", f"gaming day {archived.day} archived, {entries}"
+
+
+def _expired(event: str) -> Told:
+    expired = EXPIRED.decode(event)
+    return "ledger", f"archived gaming days {expired.since} to {expired.until} deleted"
+
+
+def _upgraded(event: str) -> Told:
+    upgrade = UPGRADE.decode(event)
+    words = f"schema version {upgrade.before} → {upgrade.after}"
+    return "link", f"{words}, by pitlink {upgrade.release}"
+
+
+def _restored(event: str) -> Told:
+    restoring = RESTORING.decode(event)
+    words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries were left"]
+    words.append(f"{restoring.events} events taken again from the tables' outboxes")
+    if restoring.differing:
+        words.append(f"answered otherwise than before: {', '.join(restoring.differing)}")
+    if restoring.without:
+        words.append(f"no outbox of {', '.join(restoring.without)}")
+    return "link", "; ".join(words)
+
+
+def cards_entered(kind: str, event: str | bytes) -> str:
+    """The cards that a void or a result tells of as entered before it, in words."""
+    return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
+
+
+def _entered_words(entered: EnteredCards) -> str:
+    whose = f"position {entered.position}" if entered.what == "hand" else _WHOSE[entered.what]
+    words = f"{whose} {' '.join(entered.cards)}"
+    if entered.taken_back:
+        words += ", taken back"
+    return f"{words}: {entered.reason}" if entered.reason else words
+
+
+class _Result(msgspec.Struct, frozen=True):
+    """A result, as far as it is needed here."""
+
+    round: str
+    positions: list[DealtPosition]
+    dealer: list[str]
+    community: list[str] | None = None
+
+
+def _void(event: str) -> Told:
+    void = msgspec.json.decode(event, type=Void)
+    return void.round, f"round {void.round}: {void.reason}; entered: {cards_entered('void', event)}"
+
+
+def _result(event: str) -> Told:
+    """What was entered before and what was settled, of each hand that was entered differently."""
+    result = msgspec.json.decode(event, type=_Result)
+    settled: dict[tuple[str, int | None], Sequence[str] | None] = {
+        ("dealer", None): result.dealer,
+        ("community", None): result.community,
+        **{("hand", dealt.position): dealt.cards for dealt in result.positions},
+    }
+    words = []
+    for each in entered_in_text("result", event):
+        cards = settled.get((each.what, each.position))
+        words.append(f"{_entered_words(each)}; settled {_settled_as(cards)}")
+    return result.round, f"round {result.round}: {'; '.join(words)}"
+
+
+def _settled_as(cards: Sequence[str] | None) -> str:
+    return f"as {' '.join(cards)}" if cards else "without cards"
+
+
+def _ask_decision(event: str) -> Told:
+    decision = ASK_DECISION.decode(event)
+    what = "void" if decision.what == "void" else "result"
+    return decision.round, f"{what} of round {decision.round}" + (
+        f": {decision.reason}" if decision.reason else ""
+    )
+
+
+_WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
+_TELL: Final[Mapping[str, Callable[[str], Told]]] = {
+    "seed": _seeded,
+    "validate": _decision,
+    "reject": _decision,
+    "pay": _decision,
+    "pay_envy": _decision,
+    "reject_envy": _decision,
+    "close": _switched,
+    "open": _switched,
+    "propose": _changed,
+    "withdraw": _withdrawn,
+    "parameter": _changed,
+    "adjust": _changed,
+    "inoperable": _outage,
+    "approve": _approved,
+    "restore": _restored,
+    "reading": _read,
+    "archive": _archived,
+    "expire": _expired,
+    "upgrade": _upgraded,
+    "void": _void,
+    "result": _result,
+    "confirm_correction": _ask_decision,
+    "refuse_correction": _ask_decision,
+}
+
+
+def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
+    """An entry of the ledger as an act."""
+    of, told = _TELL[fields["kind"]](fields["event"])
+    return ActRow(
+        entry=entry,
+        at=fields["at"],
+        by=fields["by"],
+        what=fields["kind"],
+        of=of,
+        table=fields["table"],
+        told=told,
+    )

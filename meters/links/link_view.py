@@ -1,0 +1,121 @@
+"""A link with its meters, parameters and proposals as supervisors see it (duty D3)."""
+
+from collections.abc import Collection, Sequence
+
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MeterKind
+from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.link_state import Snapshot
+from meters.books.mark import Mark
+from meters.floor.floor_file import Link, Meter
+from meters.floor_api.types import (
+    LinkStanding,
+    MeterAccounting,
+    MeterStanding,
+    ProposalRow,
+    UnapprovedRow,
+)
+from meters.links.parameters import paytables_of
+from meters.selfcheck.approval_checks import Unapproved
+
+
+def link_standing(
+    link: Link,
+    books: Snapshot,
+    problem: str | None,
+    *,
+    seen: Mark,
+    online: Collection[str],
+    proposals: Sequence[ProposalRow],
+    unapproved: Unapproved | None,
+) -> LinkStanding:
+    """A link at the moment at which its books were read.
+
+    Args:
+        link: the link as it operates.
+        books: what its books hold.
+        problem: why it is inoperable, or None.
+        seen: what was seen of its ledger.
+        online: the tables of it that are connected.
+        proposals: what was proposed and is not decided.
+        unapproved: in what the floor file is not as approved, or None.
+    """
+    closed = books.meters.get("closed")
+    return LinkStanding(
+        link=link.id,
+        name=link.name,
+        state="inoperable" if problem else "operable" if closed is None else "closed",
+        reason=problem or closed or "",
+        closed_by=books.meters.get("closed_by"),
+        closed_at=books.meters.get("closed_at"),
+        rounds_open=int(books.meters.get("rounds", "0")),
+        tables=len(link.table),
+        tables_online=sum(table.id in online for table in link.table),
+        tables_offline=tuple(
+            f"{table.id} (asset {table.asset})" for table in link.table if table.id not in online
+        ),
+        sealed_entry=seen.sealed,
+        seal=seen.seal,
+        meters=tuple(_meter_standing(meter, books) for meter in link.meter),
+        proposals=tuple(proposals),
+        unapproved=None if unapproved is None else _unapproved_row(unapproved),
+    )
+
+
+def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
+    approved = unapproved.approved
+    return UnapprovedRow(
+        digest=unapproved.digest,
+        changed=unapproved.changed,
+        approved_by=approved.by if approved else None,
+        approved_at=approved.at if approved else None,
+        barred=unapproved.barred,
+    )
+
+
+def _meter_standing(meter: Meter, books: Snapshot) -> MeterStanding:
+    id_, terms = meter.meter_id, meter.terms
+    draws = meter.kind is MeterKind.FIVE_CARD_HAND_BONUS
+    return MeterStanding(
+        meter=id_,
+        name=meter.title,
+        kind=meter.kind.value,
+        wager=meter.wager,
+        paytable=meter.paytable,
+        paytables=paytables_of(meter.kind, meter.wager),
+        magic_card_every=meter.magic_card_every if draws else None,
+        lucky_every=meter.lucky_every if draws else None,
+        seed=terms.seed_cents,
+        reseed=terms.reseed_cents,
+        primary_bps=terms.primary_bps,
+        reserve_bps=terms.reserve_bps,
+        limit=meter.limit,
+        contribution_max=meter.contribution_max,
+        amount=books.accounts.get(meter_account(id_), 0) // MICROS_PER_CENT,
+        reserve=books.accounts.get(reserve_account(id_), 0) // MICROS_PER_CENT,
+        overflow=books.accounts.get(overflow_account(id_), 0) // MICROS_PER_CENT,
+        cycle=int(books.meters.get(f"cycle:{id_}", "0")),
+        pending=int(books.meters.get(f"pending:{id_}", "0")),
+        accounting=_accounting(id_, books),
+    )
+
+
+def _accounting(meter: str, books: Snapshot) -> MeterAccounting:
+    def told(name: str) -> int:
+        return books.tallies.get(f"{name}:{meter}", 0)
+
+    by_system, by_attendant = told("table_paid_cents"), told("hand_paid_cents")
+    return MeterAccounting(
+        wagers=told("wagers"),
+        wagered=told("wagered_cents"),
+        voided_wagers=told("voided_wagers"),
+        voided=told("voided_cents"),
+        hits=told("hits"),
+        wins=told("wins"),
+        won=told("won_cents"),
+        rejected=told("rejected_cents") + told("envy_taken_back_cents"),
+        paid_by_system=by_system,
+        paid_by_attendant=by_attendant,
+        paid=by_system + by_attendant,
+        overflow=told("overflow_micros") // MICROS_PER_CENT,
+    )

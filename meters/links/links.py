@@ -1,0 +1,369 @@
+"""The links desk: links are opened and closed, parameters changed, meters corrected, by two people.
+
+Who proposes does not confirm (duty D4); a parameter changes only while its link is closed and no
+round is in hand (duty D12); a meter is corrected only by a recorded act (duty D15).
+"""
+
+import secrets
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+
+import msgspec
+import structlog
+from redis.exceptions import RedisError
+
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.books.accounts import meter_account
+from meters.books.acts import ActIndex
+from meters.books.link_changes import ChangeBook, NewTerms, Switch
+from meters.books.mark import Mark
+from meters.books.store import BooksError, LinkStore, TermsError
+from meters.books.terms import LinkTerms, terms_text
+from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
+from meters.floor.floor_file import Link, Meter, fewest_positions
+from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
+from meters.links.acts import Switched, Withdrawn, act_row
+from meters.links.link_view import link_standing
+from meters.links.parameters import with_parameter, words_of
+from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
+from meters.selfcheck.approval_checks import Configuration
+
+log = structlog.get_logger()
+
+_REFUSED: Final = {
+    "not_closed": "the link is open: a parameter changes only while it is closed",
+    "rounds_open": "a round is in hand, and must be settled or void first: {detail}",
+    "unknown_proposal": "there is no such proposal",
+    "stale": "the meter was won or changed since it was proposed: propose it anew",
+    "below_seed": "the meter holds less than the seed that the chapter lays down for this wager:"
+    " adjust it first",
+    "above_limit": "the meter would hold more than its limit",
+    "meter_short": "the meter holds less than is to be taken off it",
+    "meter_full": "the meter cannot hold so much",
+    "wrong_state": "it is {detail} already",
+}
+_NOT_APPROVED: Final = {
+    "stale": "the floor file is not what was shown, or another was approved meanwhile: look again",
+    "no_change": "the floor file is approved already",
+    "barred": "{detail}",
+    "same_person": "{detail}",
+}
+
+
+class RunningLink(Protocol):
+    """A link in operation, as far as this desk is concerned with it."""
+
+    store: LinkStore
+    configuration: Configuration
+
+    @property
+    def problem(self) -> str | None:
+        """Why it is inoperable, or None."""
+        ...
+
+    @property
+    def seen(self) -> Mark:
+        """What was seen of its ledger."""
+        ...
+
+    async def look_again(self) -> None:
+        """Take in what was changed in its books, and tell every display."""
+        ...
+
+
+class LinksDesk:
+    """The links of a floor.
+
+    Args:
+        links: each link in operation, by its id.
+        online: the tables of each link that are connected.
+    """
+
+    def __init__(
+        self, links: Mapping[str, RunningLink], online: Mapping[str, Collection[str]]
+    ) -> None:
+        self._links = links
+        self._online = online
+        self._books = {id_: ChangeBook(link.store) for id_, link in links.items()}
+
+    async def links(self) -> Sequence[LinkStanding]:
+        """Every link as it stands.
+
+        Raises:
+            DeskError: ``link_inoperable``: the store cannot be read.
+        """
+        return [await self._standing(link) for link in self._links]
+
+    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+        """Close a link: its tables take no new progressive wager; rounds in hand are finished.
+
+        Raises:
+            DeskError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
+        """
+        return await self._switch(link, "close", actor, reason)
+
+    async def open(self, link: str, actor: str) -> LinkStanding:
+        """Open a closed link again.
+
+        Raises:
+            DeskError: as ``close``.
+        """
+        return await self._switch(link, "open", actor, "")
+
+    async def approve(
+        self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> LinkStanding:
+        """Approve what the floor file says of a link, as it was shown (duties D10, D12).
+
+        It may be done while the link is inoperable, where that is for want of an approval.
+
+        Raises:
+            DeskError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``same_person``,
+                ``link_inoperable``.
+        """
+        running = self._link(link)
+        with told_as_inoperable():
+            unapproved = await running.configuration.problem()
+            if running.problem not in {None, unapproved}:
+                raise DeskError("link_inoperable", str(running.problem))
+            try:
+                await running.configuration.approve(actor, digest, setters)
+            except BooksError as error:
+                told = _NOT_APPROVED[error.status].format(detail=error.detail)
+                raise DeskError(error.status, told) from None
+        return await self._standing(link)
+
+    async def propose(
+        self,
+        link: str,
+        actor: str,
+        change: ParameterChange | Adjustment,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ProposalRow:
+        """Propose what another person must confirm.
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
+                ``not_closed``, ``rounds_open``, ``meter_short``, ``link_inoperable``.
+        """
+        running = self._running(link)
+        store = running.store
+        meter = _meter_of(store.link, change.meter)
+        proposal = f"P-{secrets.token_hex(4)}"
+        with told_as_inoperable():
+            if isinstance(change, Adjustment):
+                books = await store.snapshot()
+                held = (
+                    books.accounts.get(meter_account(change.meter), 0),
+                    int(books.meters.get(f"cycle:{change.meter}", "0")),
+                )
+                proposed = adjustment(proposal, actor, meter, held, change)
+            else:
+                positions = fewest_positions(store.link, meter)
+                proposed = parameter_change(proposal, actor, meter, positions, change)
+            proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
+            await _carry(
+                store,
+                actor,
+                self._books[link].propose(
+                    proposal, proposed.kind, actor, msgspec.json.encode(proposed)
+                ),
+            )
+        log.info("change proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
+        return await self._after(running, proposal)
+
+    async def confirm(
+        self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
+    ) -> ProposalRow:
+        """Confirm what another person has proposed, and carry it out.
+
+        Raises:
+            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
+                ``stale``, ``below_seed``, ``above_limit``, ``meter_full``.
+        """
+        running = self._running(link)
+        with told_as_inoperable():
+            change = msgspec.structs.replace(
+                await self._proposed(link, proposal), confirmed_by=actor
+            )
+            terms = _new_terms(running.store.link, change)
+            if terms:
+                change = msgspec.structs.replace(change, terms=terms.after)
+            await _carry(
+                running.store,
+                actor,
+                self._books[link].decide(
+                    proposal,
+                    "confirm",
+                    actor,
+                    msgspec.json.encode(change),
+                    meter=change.meter,
+                    terms=terms,
+                    amount_cents=change.amount,
+                    cycle=change.cycle,
+                    limit_cents=_limit_cents(running.store.link, change),
+                    setters=setters,
+                ),
+            )
+        log.info("change confirmed", link=link, proposal=proposal, by=actor, change=change.after)
+        return await self._after(running, proposal)
+
+    async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
+        """Take back what was proposed, by whomever.
+
+        Raises:
+            DeskError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
+        """
+        running = self._running(link)
+        with told_as_inoperable():
+            change = await self._proposed(link, proposal)
+            event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
+            await _carry(
+                running.store,
+                actor,
+                self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter),
+            )
+        log.info("change withdrawn", link=link, proposal=proposal, by=actor)
+        return await self._after(running, proposal)
+
+    async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
+        """What people did with a link, from its ledger, latest first.
+
+        Raises:
+            DeskError: ``unknown_link``, ``link_inoperable``.
+        """
+        store = self._link(link).store
+        with told_as_inoperable():
+            return [
+                act_row(entry, fields)
+                for entry, fields in await ActIndex(store).page(before, limit)
+            ]
+
+    async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkStanding:
+        running = self._running(link)
+        event = msgspec.json.encode(Switched(act, actor, reason))
+        with told_as_inoperable():
+            try:
+                await self._books[link].switch(act, actor, reason, event)
+            except BooksError as error:
+                by = f" by {error.detail}" if error.detail else ""
+                told = f"closed already{by}" if act == "close" else "open already"
+                raise DeskError("wrong_state", f"the link is {told}") from None
+        log.info("link switched", link=link, act=act, by=actor, reason=reason)
+        await _tell_all(running)
+        return await self._standing(link)
+
+    async def _standing(self, link: str) -> LinkStanding:
+        running = self._links[link]
+        with told_as_inoperable():
+            proposals = await self._books[link].open_proposals()
+            books = await running.store.snapshot()
+            unapproved = await running.configuration.unapproved()
+        return link_standing(
+            running.store.link,
+            books,
+            running.problem,
+            seen=running.seen,
+            online=self._online[link],
+            proposals=[proposal_row(link, fields) for fields in proposals],
+            unapproved=unapproved,
+        )
+
+    async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
+        """A proposal as it now is, when all displays have been told."""
+        link = running.store.link.id
+        await _tell_all(running)
+        with told_as_inoperable():
+            return proposal_row(link, await self._books[link].find(proposal))
+
+    async def _proposed(self, link: str, proposal: str) -> Change:
+        fields = await self._books[link].find(proposal)
+        if not fields:
+            raise DeskError("unknown_proposal", _REFUSED["unknown_proposal"])
+        if fields["state"] != "open":
+            told = f"{fields['state']} by {fields.get('decided_by', '')}"
+            raise DeskError("wrong_state", _REFUSED["wrong_state"].format(detail=told))
+        return change_of(fields)
+
+    def _link(self, link: str) -> RunningLink:
+        if link not in self._links:
+            raise DeskError("unknown_link", f"there is no link {link}")
+        return self._links[link]
+
+    def _running(self, link: str) -> RunningLink:
+        """A link on which people may act."""
+        running = self._link(link)
+        if running.problem:
+            raise DeskError("link_inoperable", running.problem)
+        return running
+
+
+def _meter_of(link: Link, meter_id: str) -> Meter:
+    for meter in link.meter:
+        if meter.meter_id == meter_id:
+            return meter
+    raise DeskError("unknown_meter", f"link {link.id} has no meter {meter_id}")
+
+
+def _limit_cents(link: Link, change: Change) -> int:
+    """The meter's limit once a change is carried out, 0 for none."""
+    meter = _meter_of(link, change.meter)
+    if change.parameter is not None and change.value is not None:
+        meter = with_parameter(meter, change.parameter, change.value)
+    return meter.limit or 0
+
+
+def _new_terms(link: Link, change: Change) -> NewTerms | None:
+    """A meter's terms once a parameter has changed; None where none does."""
+    if change.parameter is None or change.value is None:
+        return None
+    meter = _meter_of(link, change.meter)
+    if words_of(meter, change.parameter) != change.before:
+        raise DeskError("stale", _REFUSED["stale"])
+    after = with_parameter(meter, change.parameter, change.value)
+    meters = tuple(after if each is meter else each for each in link.meter)
+    digest = LinkTerms(msgspec.structs.replace(link, meter=meters)).digest
+    new = NewTerms(terms_text(meter), terms_text(after), digest)
+    if after.wager == meter.wager:
+        return new
+    return replace(
+        new,
+        seed_micros=after.terms.seed_cents * MICROS_PER_CENT,
+        reseed_micros=after.terms.reseed_cents * MICROS_PER_CENT,
+    )
+
+
+async def _tell_all(running: RunningLink) -> None:
+    """Have every display told of what was done; where that fails, it is done all the same."""
+    try:
+        await running.look_again()
+    except (RedisError, OSError, TermsError) as error:
+        log.warning("displays not told", link=running.store.link.id, reason=str(error))
+
+
+async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) -> None:
+    try:
+        await act
+    except BooksError as error:
+        if error.status == "same_person":
+            told = why_one_person(
+                error.detail, by, error.setter, did="proposed it", does="confirms"
+            )
+            raise DeskError(error.status, told) from None
+        detail = error.detail
+        if error.status == "rounds_open":
+            detail = await _rounds_in_hand(store, int(detail))
+        raise DeskError(error.status, _REFUSED[error.status].format(detail=detail)) from None
+
+
+async def _rounds_in_hand(store: LinkStore, count: int) -> str:
+    """The tables with a round in hand, by name."""
+    tables = [table.id for table in store.link.table]
+    states = await store.table_states(tables)
+    found = [table for table, state in zip(tables, states, strict=True) if state.open_round]
+    if len(found) < count:
+        found.append("a table that has left the floor file: put it back and void its round")
+    return ", ".join(found)

@@ -1,0 +1,129 @@
+"""What of a meter can be changed by proposal, and what each change makes of its terms (duty D3).
+
+Seed, reseed and rates are laid down by the chapter for each wager amount and paytable, so they
+follow from these and are not parameters of their own.
+"""
+
+from typing import Final
+
+import msgspec
+
+from bonus.display import money
+from bonus.law.meter_terms import meter_terms
+from bonus.odds.hand_bonus_return import hand_bonus_return
+from bonus.wagers import MeterKind
+from meters.floor.floor_file import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import Parameter
+
+_BOUNDS: Final = frozenset({"limit", "contribution_max"})
+_EVERY_MAX: Final = 1_000_000
+
+
+def paytables_of(kind: MeterKind, wager_cents: int) -> tuple[str, ...]:
+    """The paytables that the chapter offers for a kind of meter; none where there is no choice."""
+    return tuple(letter for letter in "AB" if _offered(kind, wager_cents, letter))
+
+
+def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
+    """The meter with another value of one parameter.
+
+    Raises:
+        DeskError: ``bad_value`` where the chapter or the meter does not take it; ``no_change``
+            where it has it already.
+    """
+    if parameter == "paytable":
+        if not isinstance(value, str):
+            raise DeskError("bad_value", "a paytable is a letter")
+        changed = msgspec.structs.replace(meter, paytable=value)
+    elif isinstance(value, str):
+        raise DeskError("bad_value", f"{parameter} is a whole number")
+    elif parameter == "wager":
+        if not 1 <= value <= WAGER_CENTS_MAX:
+            raise DeskError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
+        changed = msgspec.structs.replace(meter, wager=value)
+    elif parameter in _BOUNDS:
+        changed = _with_bound(meter, parameter, value)
+    else:
+        changed = _with_draw(meter, parameter, value)
+    if changed == meter:
+        raise DeskError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
+    try:
+        wrong = limit_problem(changed)
+    except ValueError as error:
+        wrong = str(error)
+    if wrong:
+        raise DeskError("bad_value", wrong)
+    return changed
+
+
+def words_of(meter: Meter, parameter: Parameter) -> str:
+    """A parameter's value as people read it."""
+    if parameter == "wager":
+        return money(meter.wager)
+    if parameter == "paytable":
+        return f"paytable {meter.paytable}"
+    if parameter in _BOUNDS:
+        bound = meter.limit if parameter == "limit" else meter.contribution_max
+        return "none" if bound is None else money(bound)
+    every = meter.magic_card_every if parameter == "magic_card_every" else meter.lucky_every
+    return f"one round in {every:,}" if every else "never"
+
+
+def return_warning(meter: Meter, positions: int) -> str:
+    """What is wrong with a meter's draws, for who confirms them (reading T19); empty where nothing.
+
+    Args:
+        meter: the meter as it is to be.
+        positions: how many positions the smallest of its tables has.
+    """
+    if not (meter.magic_card_every or meter.lucky_every):
+        return ""
+    back = hand_bonus_return(
+        meter.terms,
+        magic_card_every=meter.magic_card_every,
+        lucky_every=meter.lucky_every,
+        positions=positions,
+    )
+    tenths = back * 1000 // 1
+    return "" if back <= 1 else f", which gives back {tenths // 10}.{tenths % 10}%: the house loses"
+
+
+def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
+    if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
+        message = f"{_said(parameter)} goes with a Five Card Hand Bonus only (649a.12(i)(3))"
+        raise DeskError("bad_value", message)
+    if not 0 <= value <= _EVERY_MAX:
+        message = f"{_said(parameter)} is in one round of so many, 0 for never, up to {_EVERY_MAX}"
+        raise DeskError("bad_value", message)
+    if parameter == "magic_card_every":
+        return msgspec.structs.replace(meter, magic_card_every=value)
+    return msgspec.structs.replace(meter, lucky_every=value)
+
+
+def _with_bound(meter: Meter, parameter: Parameter, value: int) -> Meter:
+    if not 0 <= value <= LIMIT_CENTS_MAX:
+        message = f"{_said(parameter)} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
+        raise DeskError("bad_value", message)
+    if parameter == "limit":
+        return msgspec.structs.replace(meter, limit=value or None)
+    return msgspec.structs.replace(meter, contribution_max=value or None)
+
+
+def _said(parameter: Parameter) -> str:
+    return {
+        "wager": "the wager",
+        "paytable": "the paytable",
+        "magic_card_every": "the Magic Card's draw",
+        "lucky_every": "the Lucky Bonus' draw",
+        "limit": "the limit",
+        "contribution_max": "the largest contribution",
+    }[parameter]
+
+
+def _offered(kind: MeterKind, wager_cents: int, letter: str) -> bool:
+    try:
+        meter_terms(kind, wager_cents, letter)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,122 @@
+"""What one person proposes and another confirms, as the ledger keeps it and as people see it."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from bonus.display import money
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.floor.floor_file import Meter
+from meters.floor_api.protocols import DeskError
+from meters.floor_api.types import (
+    Adjustment,
+    Parameter,
+    ParameterChange,
+    ProposalRow,
+    ProposalState,
+)
+from meters.links.parameters import return_warning, with_parameter, words_of
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of a meter; `amount` in cents, `before` and `after` in words.
+
+    Of an adjustment these are what the meter held when it was proposed, and what is to move.
+
+    `cycle` is the meter's when an adjustment was proposed: once it is won, it is another meter.
+    `terms` are the meter's terms from the confirmation of a parameter on, by which an audit goes.
+    `pin_set_by` had set the PIN of `by` in the 24 hours before.
+    """
+
+    proposal: str
+    kind: Literal["parameter", "adjustment"]
+    meter: str
+    by: str
+    before: str
+    after: str
+    parameter: Parameter | None = None
+    value: int | str | None = None
+    amount: int = 0
+    reason: str | None = None
+    cycle: int = 0
+    terms: str = ""
+    confirmed_by: str | None = None
+    pin_set_by: tuple[str, ...] = ()
+
+
+_CHANGE: Final = msgspec.json.Decoder(Change)
+
+
+def parameter_change(
+    proposal: str, by: str, meter: Meter, positions: int, asked: ParameterChange
+) -> Change:
+    """The change of a parameter of a meter whose tables have so many positions at least.
+
+    Raises:
+        DeskError: ``bad_value`` or ``no_change``.
+    """
+    after = with_parameter(meter, asked.parameter, asked.value)
+    return Change(
+        proposal, "parameter", meter.meter_id, by,
+        words_of(meter, asked.parameter),
+        f"{words_of(after, asked.parameter)}{return_warning(after, positions)}",
+        parameter=asked.parameter, value=asked.value,
+    )  # fmt: skip
+
+
+def adjustment(
+    proposal: str, by: str, meter: Meter, held: tuple[int, int], asked: Adjustment
+) -> Change:
+    """The correction of a meter, which may go on rising until it is confirmed.
+
+    Args:
+        proposal: its id.
+        by: who proposes it.
+        meter: which.
+        held: what the meter holds in micros, and in which cycle.
+        asked: what is to be corrected.
+
+    Raises:
+        DeskError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
+    """
+    held_micros, cycle = held
+    held_cents = held_micros // MICROS_PER_CENT
+    if asked.amount == 0:
+        raise DeskError("no_change", "nothing is to be added or taken off")
+    if held_cents + asked.amount < 0:
+        raise DeskError("meter_short", f"the meter holds {money(held_cents)}, no more")
+    over_micros = held_micros + (asked.amount - (meter.limit or 0)) * MICROS_PER_CENT
+    if meter.limit and asked.amount > 0 and over_micros > 0:
+        raise DeskError("above_limit", f"the meter's limit is {money(meter.limit)}")
+    moved = f"{'+' if asked.amount > 0 else '−'}{money(abs(asked.amount))}"  # noqa: RUF001
+    return Change(
+        proposal, "adjustment", asked.meter, by, money(held_cents), moved,
+        amount=asked.amount, reason=asked.reason, cycle=cycle,
+    )  # fmt: skip
+
+
+def change_of(fields: Mapping[str, str]) -> Change:
+    """The change that a proposal of the books is about."""
+    return _CHANGE.decode(fields["record"])
+
+
+def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:
+    """A proposal as people see it."""
+    change = change_of(fields)
+    return ProposalRow(
+        proposal=change.proposal,
+        link=link,
+        kind=change.kind,
+        meter=change.meter,
+        parameter=change.parameter,
+        before=change.before,
+        after=change.after,
+        amount=change.amount if change.kind == "adjustment" else None,
+        reason=change.reason,
+        by=change.by,
+        at=fields["at"],
+        state=msgspec.convert(fields["state"], ProposalState),
+        decided_by=fields.get("decided_by"),
+        decided_at=fields.get("decided_at"),
+    )

@@ -1,0 +1,1 @@
+"""Log setup, log options and throttled warnings."""

@@ -1,0 +1,1 @@
+"""Odds for people and for the disk: tables, plots and the cache of counts."""

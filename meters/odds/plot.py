@@ -1,0 +1,147 @@
+"""The edge against the meter, drawn to a file."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bonus.law.chapter import chapters
+from bonus.odds.entries import Entry
+from meters.odds.tables import dollars, title_of
+
+_ACROSS: Final = 2
+_PANEL_INCHES: Final = (6.4, 4.0)
+_DOTS_AN_INCH: Final = 120
+_BEYOND: Final = Fraction(13, 10)
+_ALONE: Final = "#1f4e79"
+_OTHERS: Final = "#c0561f"
+
+
+ENDINGS: Final = (".png", ".svg", ".pdf")
+
+
+def check_plot(path: Path) -> None:
+    """Check that a plot can go there, before anything is counted for it.
+
+    Raises:
+        ValueError: the ending is of no format, or there is no such directory.
+    """
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
+    if path.exists() and not path.is_file():
+        raise ValueError("there is something that is no file")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no directory {path.parent}")
+
+
+def plot_edges(entries: Sequence[Entry], path: Path) -> None:
+    """Draw the house's edge against the meter, a panel for each entry that has a meter.
+
+    Args:
+        entries: the entries, of which one has a meter; those without are left out.
+        path: where to, whole or not at all; one that ``check_plot`` has passed.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    metered = [entry for entry in entries if entry.meter_return]
+    across = min(_ACROSS, len(metered))
+    down = -(-len(metered) // across)
+    wide, high = _PANEL_INCHES
+    figure = Figure(figsize=(wide * across, high * down), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False).flatten()
+    for panel, entry in zip(panels, metered, strict=False):
+        _draw(panel, entry)
+    for panel in panels[len(metered) :]:
+        panel.set_visible(False)
+    figure.suptitle("House edge against the meter")
+    ending = path.suffix[1:]
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=_DOTS_AN_INCH, format=ending)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(drawn.getvalue())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _draw(panel: Axes, entry: Entry) -> None:
+    wager = next(iter(entry.break_even_meter))
+    wager_cents = int(wager)
+    alone = entry.break_even_meter[wager]
+    seed = entry.seed_meter[wager]
+    end = max(int(alone * _BEYOND), 2 * seed)
+    at_empty, falls = Fraction(entry.house_edge_at_empty_meter), Fraction(entry.meter_return)
+    panel.axhline(0, color="black", linewidth=0.8)
+    panel.axvline(seed / 100, color="gray", linewidth=0.8, linestyle=":")
+    panel.annotate(
+        f"seed ${dollars(seed)}", (seed / 100, 0.02), xycoords=("data", "axes fraction"),
+        xytext=(4, 0), textcoords="offset points", fontsize=8, color="gray",
+    )  # fmt: skip
+    _line(panel, _edges(at_empty, falls, wager_cents, end), end, _ALONE, _alone(entry))
+    _mark(panel, alone, _ALONE, above=True)
+    if entry.break_even_meter_with_envy:
+        others = len(entry.break_even_meter_with_envy)
+        brings = others * Fraction(entry.envy_return[wager])
+        edges = _edges(at_empty - brings, falls, wager_cents, end)
+        _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", dashed=True)
+        _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
+    if entry.when_shared:
+        shared = entry.when_shared[-1]
+        edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)
+        _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", dashed=True)
+    panel.set_title(_title(entry), fontsize=10)
+    panel.set_xlabel(f"Meter of a ${dollars(wager_cents)} wager, in dollars")
+    panel.set_ylabel("House edge, in % of the wager")
+    panel.xaxis.set_major_formatter("{x:,.0f}")
+    panel.set_xlim(0, end / 100)
+    panel.grid(visible=True, alpha=0.25)
+    panel.legend(fontsize=8, loc="upper right")
+
+
+def _edges(
+    at_empty: Fraction, falls: Fraction, wager_cents: int, end_cents: int
+) -> tuple[float, float]:
+    """The edge at an empty meter and at the end of the axis, in percent."""
+    last = at_empty - falls * Fraction(end_cents, wager_cents)
+    return float(at_empty * 100), float(last * 100)
+
+
+def _line(
+    panel: Axes,
+    edges: tuple[float, float],
+    end_cents: int,
+    color: str,
+    label: str,
+    *,
+    dashed: bool = False,
+) -> None:
+    style = "--" if dashed else "-"
+    panel.plot((0, end_cents / 100), edges, color=color, linestyle=style, label=label)
+
+
+def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
+    """Mark a break-even, and say how much it is."""
+    panel.plot([meter_cents / 100], [0], "o", color=color)
+    panel.annotate(
+        f"${dollars(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,
+        xytext=(6, 7) if above else (-6, -13), textcoords="offset points",
+        ha="left" if above else "right",
+    )  # fmt: skip
+
+
+def _alone(entry: Entry) -> str:
+    if entry.when_shared:
+        return "for one player"
+    return "without Envy Bonuses" if entry.envy_return else "house edge"
+
+
+def _title(entry: Entry) -> str:
+    title = f"{chapters()[entry.game].title}: {title_of(entry.wager, entry.reading)}"
+    return f"{title}, paytable {entry.paytable}" if entry.paytable else title

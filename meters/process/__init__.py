@@ -1,0 +1,1 @@
+"""What every process of pitlink does alike: signals, and files for their owner alone."""

@@ -1,0 +1,1 @@
+"""Redis clients: connecting, primary discovery, and waiting for replicas."""

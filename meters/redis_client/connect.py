@@ -1,0 +1,79 @@
+"""The connection to the Redis that a floor file names."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from meters.embedded.servers import embedded_redis
+from meters.floor.floor_file import Floor
+from meters.floor.redis_address import is_replicated, parse_replicated, without_user
+from meters.redis_client.credentials import people_access, redis_access, sentinel_access
+from meters.redis_client.open_replicated import Access, open_replicated
+from meters.redis_client.pool import KeptConnections
+from meters.redis_client.shards import AnyRedis, ShardedRedis
+from meters.redis_client.user_keys import PEOPLE_TAG
+
+_ANSWER_WITHIN_S: Final = 30
+_CONNECT_WITHIN_S: Final = 5
+_CONNECTIONS: Final = 16
+
+
+@asynccontextmanager
+async def open_redis(
+    floor: Floor, *, only_reads: bool = False, archives: bool = False
+) -> AsyncIterator[AnyRedis]:
+    """The Redis that the floor file names, or the embedded one.
+
+    The client for the people's keys signs in as a Redis user of its own, where there is one; nobody
+    signs in as it before it is used. Whoever archives has no use for it.
+
+    Args:
+        floor: what the floor file says.
+        only_reads: whether nothing is written: then it can be read though its replicas are gone.
+        archives: whether it is opened to archive, for which Redis has a user of its own.
+
+    Raises:
+        UserError: the keys or the password for it cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        url = floor.service.redis
+        embedded = url == "embedded"
+        access = {} if embedded else redis_access(floor.service, archives=archives)
+        for_people = None if embedded or archives else people_access(floor.service)
+        if is_replicated(url):
+            sentinels = sentinel_access(floor.service, archives=archives)
+            ways = Access(access, sentinels, for_people)
+            yield await stack.enter_async_context(
+                open_replicated(parse_replicated(url), ways, only_reads=only_reads)
+            )
+            return
+        if embedded:
+            url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
+        books = _client(url, access, stack)
+        if for_people is None:
+            yield books
+            return
+        # What an address says goes before what the client is told, so it says nothing of the user.
+        people = _client(without_user(url), for_people, stack)
+        yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
+
+
+def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
+    """A client of a single Redis; its connections end with the stack."""
+    # No retries of the client's own: whether to repeat is the table's to say, by its seq.
+    pool = KeptConnections.from_url(
+        url,
+        max_connections=_CONNECTIONS,
+        timeout=_ANSWER_WITHIN_S,
+        socket_timeout=_ANSWER_WITHIN_S,
+        socket_connect_timeout=_CONNECT_WITHIN_S,
+        retry=Retry(NoBackoff(), 0),
+        **access,
+    )
+    stack.push_async_callback(pool.disconnect)
+    return Redis(connection_pool=pool)

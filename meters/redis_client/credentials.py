@@ -1,0 +1,149 @@
+"""As whom the service speaks to Redis, and by which certificates."""
+
+import hmac
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from meters.floor.credentials import (
+    REDIS_PASSWORD,
+    REDIS_PEOPLE_PASSWORD,
+    SENTINEL_PASSWORD,
+    keys_directory,
+    only_one,
+    secret_of,
+)
+from meters.floor.facility import Service
+from meters.floor.identities import ARCHIVE, service_party
+from meters.floor.key_bundle import Bundle
+from meters.floor.redis_address import with_one_host
+from meters.floor.worker_bundle import service_numbers
+
+REDIS_USER: Final = "pitlink"
+PEOPLE_USER: Final = "pitlink-people"
+ARCHIVE_USER: Final = "pitlink-archive"
+
+_SESSIONS: Final = b"pitlink sessions"
+"""Tells what is made of a secret for sessions from the secret itself."""
+
+
+def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
+    """What the Redis client is to be told beside the floor file's address.
+
+    A user in the address goes before ours, and a password in the environment or the address before
+    the bundle's. A bundle is used with TLS and with ``unix://`` alone; with TLS its authority
+    is believed and its certificate shown. The host's name is checked in any case.
+
+    Args:
+        service: what the floor file says.
+        archives: as who archives, which is another user than the service.
+
+    Raises:
+        UserError: the keys are not there or cannot be used, or the password is given twice.
+    """
+    parts = urlsplit(with_one_host(service.redis))
+    in_address = unquote(parts.password) if parts.password else None
+    password = only_one(REDIS_PASSWORD, in_address, "redis")
+    usual = ARCHIVE_USER if archives else REDIS_USER
+    bundle = _bundle_for(service, archives=archives)
+    username = unquote(parts.username) if parts.username else None
+    if bundle is not None and username is None and in_address is None:
+        username = usual
+    if bundle is not None and username == usual:
+        password = password or bundle.redis_password()
+    found: dict[str, object] = {}
+    if password is not None:
+        found = {"username": username, "password": password}
+    return found | (_tls_access(bundle) if _has_tls(service) else {})
+
+
+def people_access(service: Service) -> dict[str, object] | None:
+    """What the client for users and operators' log is to be told; None where it is the books'.
+
+    Their Redis user may do nothing with the books, and the books' user nothing with them. A bundle
+    of an earlier release has no password for it, nor has a floor without keys: the books' user
+    keeps them there. So does a user of the house's own in the address, unless the environment has
+    a password for ours.
+
+    Args:
+        service: what the floor file says.
+
+    Raises:
+        UserError: as `redis_access`.
+    """
+    parts = urlsplit(with_one_host(service.redis))
+    bundle = _bundle_for(service, archives=False)
+    password = secret_of(REDIS_PEOPLE_PASSWORD)
+    ours = parts.username == REDIS_USER or not (parts.username or parts.password)
+    if password is None and bundle is not None and ours:
+        password = bundle.redis_people_password()
+    if password is None:
+        return None
+    credential: dict[str, object] = {"username": PEOPLE_USER, "password": password}
+    return credential | (_tls_access(bundle) if _has_tls(service) else {})
+
+
+def session_secret(service: Service) -> bytes:
+    """What all services seal sessions with; empty where their bundles share no secret.
+
+    It is made of the event group, which no user of Redis can read.
+
+    Args:
+        service: what the floor file says.
+
+    Raises:
+        UserError: the keys are not there, or the secret cannot be used.
+    """
+    bundle = _bundle_for(service, archives=False)
+    group = bundle.event_group() if bundle else None
+    return hmac.digest(group.encode(), _SESSIONS, "sha256") if group else b""
+
+
+def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
+    """What the client of a sentinel is to be told: a password of its own, certificates as at Redis.
+
+    Args:
+        service: what the floor file says.
+        archives: as who archives, on whose machine there may be no other bundle.
+
+    Raises:
+        UserError: as `redis_access`.
+    """
+    password = secret_of(SENTINEL_PASSWORD)
+    found: dict[str, object] = {} if password is None else {"password": password}
+    if not _has_tls(service):
+        return found
+    keys = keys_directory(service)
+    return found | _tls_access(_bundle(keys, archives=archives) if keys else None)
+
+
+def _has_tls(service: Service) -> bool:
+    return service.redis.partition("://")[0] in {"rediss", "rediss+sentinel", "rediss+cluster"}
+
+
+def _tls_access(bundle: Bundle | None) -> dict[str, object]:
+    checked: dict[str, object] = {"ssl_check_hostname": True, "ssl_cert_reqs": "required"}
+    if bundle is None:
+        return checked
+    files = bundle.tls_files()
+    # To no other end than that what is wrong with a file is told now, by its name.
+    files.context()
+    checked["ssl_ca_certs"] = str(files.authority)
+    if files.certificate is not None:
+        checked |= {"ssl_certfile": str(files.certificate), "ssl_keyfile": str(files.key)}
+    return checked
+
+
+def _bundle_for(service: Service, *, archives: bool) -> Bundle | None:
+    """The bundle that is used at the floor file's Redis, if any."""
+    keys = keys_directory(service)
+    if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
+        return _bundle(keys, archives=archives)
+    return None
+
+
+def _bundle(keys: Path, *, archives: bool) -> Bundle:
+    """The archive's, or that of the first worker here: at Redis all workers are the same user."""
+    if archives:
+        return Bundle.of(keys, ARCHIVE)
+    return Bundle.of(keys, service_party(min(service_numbers(keys), default=1)))

@@ -1,0 +1,156 @@
+"""Whether a Redis keeps what it is given: the settings without which no link operates."""
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+from redis.commands.core import AsyncScript
+from redis.exceptions import NoScriptError, RedisError
+
+from meters.redis_client.replicated import ReplicatedRedis
+
+_KEEPING: Final = ("appendonly", "appendfsync")
+_NEEDED: Final = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
+_SECTIONS: Final = ("server", "persistence", "replication")
+_OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
+_LEAST_VERSION: Final = (6, 2)
+
+
+class NotKeptError(RedisError):
+    """Redis has something that it may not have on disk: nobody may be told of it yet."""
+
+
+async def run_kept(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
+    """Run a script and give its answer, unless Redis syncs no write before it answers.
+
+    Somebody may have set it so at run time. It is asked in the same round trip, after the script:
+    what Redis says then is true of the script's writes too.
+
+    Raises:
+        NotKeptError: it does not. The script may have been run all the same.
+        RedisError: the store failed.
+    """
+    redis = cast("Redis", script.registered_client)
+    try:
+        return await _run_kept(redis, script.sha, keys, args)
+    except NoScriptError:
+        # Redis was restarted, or is another one since a failover.
+        await redis.script_load(script.script)
+        return await _run_kept(redis, script.sha, keys, args)
+
+
+async def _run_kept(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
+    async with redis.pipeline(transaction=False) as pipe:
+        pipe.evalsha(sha, len(keys), *keys, *args)
+        for name in _KEEPING:
+            pipe.config_get(name)
+        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        answers = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    _raise_unless_kept(answers[1:])
+    return answers[0]
+
+
+async def must_keep(redis: Redis) -> None:
+    """Make sure that Redis has synced what it was given before this.
+
+    Raises:
+        NotKeptError: it may not have.
+        RedisError: the store failed.
+    """
+    async with redis.pipeline(transaction=False) as pipe:
+        for name in _KEEPING:
+            pipe.config_get(name)
+        _raise_unless_kept(await pipe.execute())
+
+
+def _raise_unless_kept(settings: Sequence[Mapping[str, str]]) -> None:
+    for name, told in zip(_KEEPING, settings, strict=True):
+        if told.get(name) != _NEEDED[name]:
+            raise NotKeptError(_not_as_needed(name, told.get(name)))
+
+
+def _not_as_needed(name: str, value: str | None) -> str:
+    return f"Redis has {name} {value}; it must be {_NEEDED[name]}"
+
+
+async def redis_problem(redis: Redis) -> str | None:
+    """Why no link may operate on this Redis now, or None (duty D10).
+
+    It must append every write to its file at once, evict nothing, write without error, be a
+    primary and be of version 6.2 at least. Where it has replicas, enough of them must be in touch
+    with it, and it must take no writes by itself where they are not.
+    """
+    try:
+        if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
+            return "another Redis has become the primary"
+        settings, info = await _settings_and_info(redis)
+        replicas = await _replicas_problems(redis, info)
+    except (RedisError, OSError) as error:
+        return f"Redis does not answer: {error}"
+    version = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
+    problems = [
+        _not_as_needed(name, settings.get(name))
+        for name, needed in _NEEDED.items()
+        if settings.get(name) != needed
+    ]
+    if info.get("aof_last_write_status") != "ok":
+        problems.append("Redis cannot write its append-only file")
+    if info.get("loading"):
+        problems.append("Redis is loading its data")
+    if info.get("role") != "master":
+        problems.append(f"Redis is a {info.get('role')}, not the primary")
+    if version < _LEAST_VERSION:
+        problems.append(f"Redis is version {info.get('redis_version')}; 6.2 is the least")
+    return "; ".join([*problems, *replicas]) or None
+
+
+async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
+    """What Redis is set to and says of itself, in one round trip: this is asked every second.
+
+    Raises:
+        RedisError: it does not answer.
+    """
+    # A plain pipeline: replicas need not have what is asked here.
+    callbacks = redis.response_callbacks
+    async with Pipeline(
+        redis.connection_pool, callbacks, transaction=False, shard_hint=None
+    ) as pipe:
+        # One name and one section at a time: before 7.0 Redis takes no more.
+        for name in _NEEDED:
+            pipe.config_get(name)
+        for section in _SECTIONS:
+            pipe.info(section)
+        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        answers = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    asked = len(_NEEDED)
+    return dict(ChainMap(*answers[:asked])), dict(ChainMap(*answers[asked:]))
+
+
+async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
+    """What of a primary's replicas does not let a link operate; nothing where none are asked for.
+
+    Raises:
+        RedisError: it does not answer.
+    """
+    needed = redis.replicas if isinstance(redis, ReplicatedRedis) else 0
+    if not needed:
+        return []
+    least, lag_s = [int(str((await redis.config_get(name))[name])) for name in _OF_REPLICAS]
+    problems = []
+    if least < needed:
+        problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be {needed} at least")
+    if not lag_s:
+        problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be 1 at least")
+    # A Redis that demands no replicas says nothing of those that keep up.
+    there = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
+    if there < needed:
+        problems.append(f"{there} of {needed} replicas are in touch with Redis")
+    return problems

@@ -1,0 +1,145 @@
+"""Opening a Redis that has replicas, as the floor file's address has it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from redis.asyncio import BlockingConnectionPool, Connection, Redis, SSLConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.crc import key_slot
+
+from meters.floor.redis_address import Place, ReplicatedAddress
+from meters.redis_client.pool import KeptConnections
+from meters.redis_client.primary_connection import PrimaryConnection, PrimarySSLConnection
+from meters.redis_client.primary_discovery import (
+    ClusterWhereabouts,
+    SentinelWhereabouts,
+    Whereabouts,
+)
+from meters.redis_client.replicated import ReplicatedRedis
+from meters.redis_client.shards import AnyRedis, ShardedRedis
+from meters.redis_client.user_keys import PEOPLE_TAG
+
+_ANSWER_WITHIN_S: Final = 3.0
+"""A primary that was frozen or cut off holds up nobody for longer."""
+_CONNECT_WITHIN_S: Final = 2.0
+_ASKED_WITHIN_S: Final = 1.0
+_CONNECTIONS: Final = 16
+_CONNECTIONS_TO_ASK: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """As whom, and by which certificates.
+
+    Attributes:
+        redis: what the client of the Redis is told beside the address.
+        sentinel: what the client of a sentinel is told.
+        people: the same as `redis` for the people's keys; None where it is the same.
+    """
+
+    redis: Mapping[str, object]
+    sentinel: Mapping[str, object]
+    people: Mapping[str, object] | None = None
+
+
+@asynccontextmanager
+async def open_replicated(
+    address: ReplicatedAddress, access: Access, *, only_reads: bool
+) -> AsyncIterator[AnyRedis]:
+    """The Redis at an address, gone on exit.
+
+    Args:
+        address: where it is.
+        access: as whom it is spoken to.
+        only_reads: whether nothing is written, so that no replica is waited for.
+    """
+    async with AsyncExitStack() as stack:
+        replicas = 0 if only_reads else address.replicas
+        if address.service:
+            sentinels = [_asked(place, address, access.sentinel, stack) for place in address.places]
+            whereabouts = SentinelWhereabouts(sentinels, address.service)
+            books = _replicated(address, access.redis, whereabouts, replicas, "pitlink:replicated")
+            stack.push_async_callback(books.connection_pool.disconnect)
+            if access.people is None:
+                yield books
+                return
+            noted = _noted(PEOPLE_TAG)
+            people = _replicated(address, access.people, whereabouts, replicas, noted)
+            stack.push_async_callback(people.connection_pool.disconnect)
+            yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
+            return
+        nodes = [(_asked(place, address, access.redis, stack), place) for place in address.places]
+
+        def client_of(tag: str) -> Redis:
+            noted = _noted(tag)
+            whereabouts = ClusterWhereabouts(nodes, key_slot(noted.encode()))
+            way = access.people if tag == PEOPLE_TAG and access.people else access.redis
+            return _replicated(address, way, whereabouts, replicas, noted)
+
+        shards = ShardedRedis(client_of)
+        stack.push_async_callback(shards.aclose)
+        yield shards
+
+
+def _noted(tag: str) -> str:
+    """The key that is written for replicas to follow, in the slot of a tag."""
+    return f"pitlink:{{{tag}}}:replicated"
+
+
+def _replicated(
+    address: ReplicatedAddress,
+    access: Mapping[str, object],
+    whereabouts: Whereabouts,
+    replicas: int,
+    noted: str,
+) -> ReplicatedRedis:
+    pool = _pool(
+        PrimarySSLConnection if address.tls else PrimaryConnection,
+        (_CONNECTIONS, _ANSWER_WITHIN_S, _CONNECT_WITHIN_S),
+        address,
+        {"whereabouts": whereabouts, "db": address.database, **access},
+    )
+    return ReplicatedRedis(pool, whereabouts, replicas, noted)
+
+
+def _asked(
+    place: Place,
+    address: ReplicatedAddress,
+    access: Mapping[str, object],
+    stack: AsyncExitStack,
+) -> Redis:
+    """A client for one of those that know where the primary is."""
+    pool = _pool(
+        SSLConnection if address.tls else Connection,
+        (_CONNECTIONS_TO_ASK, _ASKED_WITHIN_S, _ASKED_WITHIN_S),
+        address,
+        {"host": place.host, "port": place.port, **access},
+    )
+    stack.push_async_callback(pool.disconnect)
+    return Redis(connection_pool=pool)
+
+
+def _pool(
+    kind: type[Connection],
+    bounds: tuple[int, float, float],
+    address: ReplicatedAddress,
+    settings: Mapping[str, object],
+) -> BlockingConnectionPool:
+    """Connections of a kind: so many, each answering and made within so many seconds."""
+    connections, answer_within_s, connect_within_s = bounds
+    tls = {
+        name: value == "true" if name == "ssl_check_hostname" else value
+        for name, value in address.options
+    }
+    return KeptConnections(
+        max_connections=connections,
+        timeout=answer_within_s,
+        connection_class=kind,
+        socket_timeout=answer_within_s,
+        socket_connect_timeout=connect_within_s,
+        retry=Retry(NoBackoff(), 0),
+        **{**settings, **tls},  # type: ignore[arg-type]
+    )

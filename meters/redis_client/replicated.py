@@ -1,0 +1,169 @@
+"""A client whose answers outlive the primary: replicas have what it was told.
+
+Each script call, and each pipeline of reads, goes out together with a small write and ``WAIT``. The
+write makes ``WAIT`` wait for all that the primary had written before, by whomever: what a repeat
+finds or a reader sees may be another's that no replica has yet, and ``WAIT`` promises no more than
+a connection's own writes.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Final, cast
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.client import Pipeline
+from redis.exceptions import NoScriptError, RedisError
+
+from meters.floor.redis_address import Place
+from meters.redis_client.primary_discovery import Whereabouts
+
+ON_REPLICAS_WITHIN_S: Final = 1.0
+
+_Command = Sequence[str | bytes | int | float]
+
+
+class NotOnReplicasError(RedisError):
+    """The primary has something that too few replicas have: nobody may be told of it yet."""
+
+
+class ReplicatedRedis(Redis):
+    """A Redis with replicas, spoken to at its primary alone.
+
+    After any failure every connection is made anew, wherever the primary is then.
+
+    Attributes:
+        replicas: how many must have what is answered; 0 for one who only reads.
+
+    Args:
+        pool: connections that ask where the primary is.
+        whereabouts: tells where it is.
+        replicas: as above.
+        noted: a key of our own, in the slot of all that this client is for.
+    """
+
+    def __init__(
+        self, pool: BlockingConnectionPool, whereabouts: Whereabouts, replicas: int, noted: str
+    ) -> None:
+        super().__init__(connection_pool=pool)
+        self.replicas = replicas
+        self._whereabouts = whereabouts
+        self._noted = noted
+        self._place: Place | None = None
+
+    async def has_moved(self) -> bool:
+        """Whether another Redis is the primary than when this was last asked.
+
+        Raises:
+            NoPrimaryError: where the primary is cannot be known.
+        """
+        before, self._place = self._place, await self._whereabouts.primary()
+        moved = before not in {None, self._place}
+        if moved:
+            await self._leave()
+        return moved
+
+    async def execute_command(self, *args: object, **options: object) -> object:
+        """Execute a command; a script's answer is given once replicas have what it wrote.
+
+        Raises:
+            NotOnReplicasError: they have not, in time. It may have been done all the same.
+        """
+        command = cast("_Command", args)
+        try:
+            if self.replicas and command[0] == "EVALSHA":
+                (answer,) = await self._once_on_replicas([command])
+                return answer
+            answer = await super().execute_command(*command, **options)  # type: ignore[no-untyped-call]
+            return cast("object", answer)
+        except NoScriptError:
+            raise
+        except (RedisError, OSError, asyncio.CancelledError):
+            await self._leave()
+            raise
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002  (the client's own)
+        """A pipeline whose answers replicas have."""
+        return _ReplicatedPipeline(self, transaction=transaction, shard_hint=shard_hint)
+
+    async def executed(self, stack: Sequence[_Command], *, whole: bool) -> Sequence[object]:
+        """What commands answer, raw, in one transaction where `whole` says so.
+
+        Raises:
+            NotOnReplicasError: replicas have not in time what they saw.
+        """
+        if not stack:
+            return []
+        commands = [("MULTI",), *stack, ("EXEC",)] if whole else stack
+        try:
+            answers = await self._once_on_replicas(commands)
+        except NoScriptError:
+            raise
+        except (RedisError, OSError, asyncio.CancelledError):
+            await self._leave()
+            raise
+        return cast("Sequence[object]", answers[-1]) if whole else answers
+
+    async def _once_on_replicas(self, commands: Sequence[_Command]) -> Sequence[object]:
+        """Execute commands and see what they saw on the replicas, all over one connection."""
+        pipe = Pipeline(self.connection_pool, {}, transaction=False, shard_hint=None)
+        for command in commands:
+            pipe.execute_command(*command)
+        if self.replicas:
+            pipe.set(self._noted, 1)
+            pipe.execute_command("WAIT", self.replicas, round(ON_REPLICAS_WITHIN_S * 1_000))
+        answers = cast("list[object]", await pipe.execute(raise_on_error=False))
+        for answer in answers:
+            _raise_if_failed(answer)
+        if not self.replicas:
+            return answers
+        have = cast("int", answers[-1])
+        if have < self.replicas:
+            raise NotOnReplicasError(
+                f"{have} of {self.replicas} replicas had it within {ON_REPLICAS_WITHIN_S:.0f} s"
+            )
+        return answers[:-2]
+
+    async def _leave(self) -> None:
+        """Have every connection ask anew where the primary is."""
+        pool = self.connection_pool
+        with contextlib.suppress(RedisError, OSError):
+            await pool.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
+            await pool.disconnect(inuse_connections=False)
+
+
+class _ReplicatedPipeline(Pipeline):
+    """Commands that go out together; what they answer, replicas have."""
+
+    def __init__(
+        self, redis: ReplicatedRedis, *, transaction: bool, shard_hint: str | None
+    ) -> None:
+        super().__init__(redis.connection_pool, redis.response_callbacks, transaction, shard_hint)
+        self._redis = redis
+
+    async def execute(self, raise_on_error: bool = True) -> list[object]:  # noqa: FBT001, FBT002  (the client's own)
+        """Execute all commands and give their answers; an error is raised in any case.
+
+        Raises:
+            NotOnReplicasError: replicas have not in time what they saw.
+        """
+        stack = cast("list[tuple[_Command, dict[str, object]]]", self.command_stack)
+        self.command_stack = []
+        answers = await self._redis.executed(
+            [command for command, _ in stack], whole=bool(self.is_transaction)
+        )
+        return [
+            self._read(command[0], answer, options)
+            for (command, options), answer in zip(stack, answers, strict=True)
+        ]
+
+    def _read(self, name: object, answer: object, options: dict[str, object]) -> object:
+        _raise_if_failed(answer)
+        read = self.response_callbacks.get(cast("str", name))
+        options = {key: value for key, value in options.items() if key != "keys"}
+        return read(answer, **options) if read else answer
+
+
+def _raise_if_failed(answer: object) -> None:
+    if isinstance(answer, Exception):
+        raise answer

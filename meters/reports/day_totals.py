@@ -1,0 +1,189 @@
+"""What a ledger's entries tell of a gaming day, gathered one by one."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from bonus.settling.lines import METER_OF_ITEM, Line
+from meters.books.approvals import Approval
+from meters.books.entered import entered_in_text, places_in
+from meters.books.expected import Added, Books, Transfer
+from meters.books.ledger import Replay
+from meters.books.outage_entries import OUTAGE
+from meters.claims.claim_rows import Decision
+from meters.floor_api.types import ActRow
+from meters.links.acts import act_row
+from meters.reports.flows import Flows, pots_of
+from meters.reports.gaming_days import OutageNoted, TableFigures, TableRounds
+from meters.reports.jackpots import WinBook
+from meters.wire.messages import REPLY, Reply
+
+_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+_DECISION: Final = msgspec.json.Decoder(Decision)
+_DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
+_TOLD: Final = frozenset({
+    "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
+    "confirm_correction", "refuse_correction",
+})  # fmt: skip
+
+
+class _FiledTable(msgspec.Struct, frozen=True):
+    """What an approved floor file said of a table, as far as a report tells it."""
+
+    asset: str = ""
+
+
+class _Filed(msgspec.Struct, frozen=True):
+    tables: dict[str, _FiledTable] = {}
+
+
+_APPROVAL: Final = msgspec.json.Decoder(Approval)
+_FILED: Final = msgspec.json.Decoder(_Filed)
+
+
+class LinkMemory:
+    """What of a link lasts from one gaming day to the next.
+
+    Attributes:
+        wins: those that wait, and those of days that are kept.
+        in_hand: what the round in hand of each table added.
+        assets: each table's asset number: as approved at the time, or else as the floor file says.
+    """
+
+    def __init__(self, link: str, assets: Mapping[str, str], books: Books) -> None:
+        self.wins = WinBook(link, books)
+        self.in_hand: dict[str, Sequence[Added]] = dict(books.rounds)
+        self.assets = dict(assets)
+
+
+class Gathered:
+    """A gaming day, from the books as they stand at its beginning.
+
+    Attributes:
+        opening: what each pot held, in micros.
+        risen_before: the accounting meters as they stood.
+        after_entry: the number of the last entry before it.
+        flows: what moved.
+        tables: what each table did for each meter.
+        rounds: the rounds of each table.
+        acts: what people did, save for decisions on wins.
+        entered: voids after cards were entered, and results with hands entered differently before.
+        outages: those noted.
+        untold: the entries that could not be told, in words.
+    """
+
+    def __init__(self, memory: LinkMemory, replay: Replay) -> None:
+        self._memory = memory
+        self.opening = pots_of(replay.books.balances)
+        self.risen_before = Counter(replay.books.tallies)
+        self.after_entry = replay.entries
+        self.flows = Flows()
+        self.tables: dict[tuple[str, str], TableFigures] = {}
+        self.rounds: dict[str, TableRounds] = {}
+        self.acts: list[ActRow] = []
+        self.entered: list[ActRow] = []
+        self.outages: list[OutageNoted] = []
+        self.untold: list[str] = []
+
+    def take(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+        """Gather what an entry tells, once it was replayed.
+
+        Raises:
+            KeyError, ValueError: it is none that can be told.
+            msgspec.DecodeError: the same.
+        """
+        kind, table = fields["kind"].decode(), fields["table"].decode()
+        self.flows.take(kind, _TRANSFERS.decode(fields["transfers"]))
+        match kind:
+            case "wagers":
+                self._wagers(table, books)
+            case "void":
+                self._void(table)
+                self._entered(number, fields, table)
+            case "result":
+                self._result(number, fields, table, books)
+                self._entered(number, fields, table)
+            case "inoperable":
+                self.outages.append(OutageNoted(number, OUTAGE.decode(fields["event"])))
+            case _ if kind in _DECIDING:
+                self._decision(fields)
+            case _ if kind in _TOLD:
+                self.acts.append(_row(number, fields))
+                if kind == "approve":
+                    self._approved(fields["event"])
+
+    def _figures(self, table: str, meter: str) -> TableFigures:
+        return self.tables.setdefault((table, meter), TableFigures())
+
+    def _rounds_of(self, table: str) -> TableRounds:
+        return self.rounds.setdefault(table, TableRounds())
+
+    def _wagers(self, table: str, books: Books) -> None:
+        self._memory.in_hand[table] = added_by_round = books.rounds[table]
+        for added in added_by_round:
+            figures = self._figures(table, added.meter)
+            figures.wagers += added.wagers
+            figures.wagered_cents += added.wagered_cents
+            figures.contributed_micros += sum(added.micros.values())
+
+    def _void(self, table: str) -> None:
+        self._rounds_of(table).voids += 1
+        for added in self._memory.in_hand.pop(table):
+            figures = self._figures(table, added.meter)
+            figures.voided_wagers += added.wagers
+            figures.voided_cents += added.wagered_cents
+            figures.voided_micros += sum(added.micros.values())
+
+    def _entered(self, number: int, fields: Mapping[str, bytes], table: str) -> None:
+        kind = fields["kind"].decode()
+        if entered := entered_in_text(kind, fields["event"]):
+            self.entered.append(_row(number, fields))
+            if kind == "void":
+                self._rounds_of(table).voids_after_cards += 1
+            else:
+                self._rounds_of(table).reentered += places_in(entered)
+
+    def _result(
+        self, number: int, fields: Mapping[str, bytes], table: str, books: Books
+    ) -> None:  # fmt: skip
+        self._rounds_of(table).rounds += 1
+        fed = {
+            books.terms[added.meter].kind: added.meter
+            for added in self._memory.in_hand.pop(table)
+        }  # fmt: skip
+        reply = REPLY.decode(fields["reply"])
+
+        def meter_of(line: Line) -> str:
+            return fed[METER_OF_ITEM[line.item].value]
+
+        for line in _winning(reply):
+            figures = self._figures(table, meter_of(line))
+            figures.wins += 1
+            figures.won_cents += line.paid
+        asset = self._memory.assets.get(table, "")
+        self._memory.wins.won(
+            number, fields, reply, meter_of=meter_of, asset=asset, envy=books.envy
+        )
+
+    def _decision(self, fields: Mapping[str, bytes]) -> None:
+        decision = _DECISION.decode(fields["event"])
+        win = self._memory.wins.decide(decision, fields["by"].decode(), fields["at"].decode())
+        if win is not None and decision.act == "reject":
+            figures = self._figures(win.table, win.meter)
+            figures.rejected += 1
+            figures.rejected_cents += win.cents
+
+    def _approved(self, event: bytes) -> None:
+        filed = _FILED.decode(_APPROVAL.decode(event).text)
+        self._memory.assets |= {table: of.asset for table, of in filed.tables.items() if of.asset}
+
+
+def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
+    return act_row(number, {name: value.decode() for name, value in fields.items()})
+
+
+def _winning(reply: Reply) -> list[Line]:
+    """The lines by which something was won."""
+    return [line for line in reply.lines or () if line.paid or line.percent]

@@ -1,0 +1,279 @@
+"""The four reports: a gaming day, a month, the wins, the tables."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bonus.display import money
+from meters.floor.demonstration import MARK
+from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.gaming_day import GamingDays
+from meters.reports.document import Column, Fact, Paper, Part, Section, numbers
+from meters.reports.flows import Flow
+from meters.reports.formatting import (
+    bounds_words,
+    count,
+    day_words,
+    exact_money,
+    moment,
+    moved_money,
+)
+from meters.reports.gaming_days import LinkDay, TableFigures, Win
+from meters.reports.ledger_scan import LinkSurvey, Survey
+from meters.reports.link_lists import (
+    TABLE_COLUMNS,
+    act_sections,
+    entered_section,
+    meter_sections,
+    money_section,
+    rounds_section,
+    table_cells,
+    tables_section,
+    win_sections,
+)
+
+SO_FAR: Final = "SO FAR"
+DOES_NOT_TIE: Final = "DOES NOT TIE"
+
+
+def day_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+    """What a gaming day did to every meter (duty D19)."""
+    zone = ZoneInfo(floor.facility.timezone)
+    parts = []
+    for each in _having_days(found):
+        day, shown = each.span, _shown(each.link, meters)
+        sections = [section for meter in shown for section in meter_sections(meter, day)]
+        ids = [meter.meter_id for meter in shown]
+        sections += [
+            money_section(day),
+            tables_section(each.link, day, ids),
+            rounds_section(day),
+            entered_section(day, zone),
+            *win_sections("of the day", _of(day.wins, ids), zone),
+            *win_sections("of earlier days, decided on in this one", _of(day.decided, ids), zone),
+            *act_sections(day, zone),
+        ]
+        parts.append(_part(each, day, sections, zone))
+    return _paper(floor, found, "Gaming day", parts)
+
+
+def month_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+    """The days of a month, and what they sum to."""
+    zone = ZoneInfo(floor.facility.timezone)
+    parts = []
+    for each in _having_days(found):
+        month, shown = each.span, _shown(each.link, meters)
+        days = list(each.days.values())
+        sections = []
+        for meter in shown:
+            sections += [_daily_money(meter, days, month), _daily_counts(meter, days, month)]
+            sections += meter_sections(meter, month)
+        ids = [meter.meter_id for meter in shown]
+        sections += [
+            money_section(month),
+            tables_section(each.link, month, ids),
+            rounds_section(month),
+            entered_section(month, zone),
+            *act_sections(month, zone),
+        ]
+        parts.append(_part(each, month, sections, zone))
+    return _paper(floor, found, "Month", parts, wide=True)
+
+
+def jackpots_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+    """Every win that a floorperson decides on, and every Envy Bonus, as it stands now (D16)."""
+    zone = ZoneInfo(floor.facility.timezone)
+    parts = []
+    for each in _having_days(found):
+        ids = [meter.meter_id for meter in _shown(each.link, meters)]
+        wins = [win for win in each.wins if win.meter in ids]
+        sections = win_sections("that a floorperson decides on", wins, zone)
+        parts.append(_part(each, each.span, sections, zone))
+    return _paper(floor, found, "Jackpots", parts, wide=True)
+
+
+def tables_paper(
+    floor: Floor, found: Survey, meters: Sequence[str] | None, table: str | None
+) -> Paper:
+    """What each table contributed and won, or one of them day by day."""
+    zone = ZoneInfo(floor.facility.timezone)
+    parts = []
+    for each in _having_days(found):
+        ids = [meter.meter_id for meter in _shown(each.link, meters)]
+        sections = [tables_section(each.link, each.span, ids), rounds_section(each.span)]
+        if table is not None:
+            days = list(each.days.values())
+            sections = [_table_by_day(table, days, ids), _rounds_by_day(table, days)]
+        parts.append(_part(each, each.span, sections, zone))
+    title = "Tables" if table is None else f"Table {table}"
+    return _paper(floor, found, title, parts, wide=True)
+
+
+def _having_days(found: Survey) -> list[LinkSurvey]:
+    """The links that had begun by then."""
+    return [each for each in found.links if each.days]
+
+
+def _shown(link: Link, meters: Sequence[str] | None) -> list[Meter]:
+    return [meter for meter in link.meter if meters is None or meter.meter_id in meters]
+
+
+def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
+    return [win for win in wins if win.meter in meters]
+
+
+def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Section:
+    """A meter's opening, what moved and its closing, day by day."""
+    columns = (
+        Column("Day", 1.1),
+        numbers("Opening", 1.7),
+        *(numbers(title, 1.5) for title, _ in _DAILY_FLOWS),
+        numbers("Closing", 1.7),
+    )
+    rows = [(_day_cell(day), *_daily_cells(meter, day)) for day in days]
+    rows.append(("All", *_daily_cells(meter, month)))
+    return Section(f"{meter.title} ({meter.meter_id}): the meter, day by day", columns, rows, 1)
+
+
+def _day_cell(day: LinkDay) -> str:
+    return f"{day.first_day}, so far" if day.open else str(day.first_day)
+
+
+def _daily_cells(meter: Meter, day: LinkDay) -> tuple[str, ...]:
+    pot, _, _ = day.meter_pots(meter.meter_id)
+    moved = [sum(pot.flows.get(flow, 0) for flow in flows) for _, flows in _DAILY_FLOWS]
+    return (
+        exact_money(pot.opening_micros),
+        *(moved_money(micros) for micros in moved),
+        exact_money(pot.closing_micros),
+    )
+
+
+_DAILY_FLOWS: Final = (
+    ("Contributed", (Flow.CONTRIBUTIONS,)),
+    ("Off for voids", (Flow.VOIDED,)),
+    ("Seeded", (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW)),
+    ("Won", (Flow.PERCENTAGES,)),
+    ("Rejected", (Flow.REJECTED,)),
+    ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
+)
+"""What moves a meter, in so many columns: every flow that can, each in one."""
+
+
+def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Section:
+    """A meter's accounting meters, day by day."""
+    columns = (
+        Column("Day", 1.1),
+        *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
+    )
+    rows = [(_day_cell(day), *_counted_cells(meter.meter_id, day)) for day in days]
+    rows.append(("All", *_counted_cells(meter.meter_id, month)))
+    return Section("Its accounting meters, day by day", columns, rows, 1)
+
+
+def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
+    return tuple(
+        (count if number else money)(day.rose(tally, meter)) for _, tally, number in _DAILY_COUNTS
+    )
+
+
+_DAILY_COUNTS: Final = (
+    ("Wagers", "wagers", True),
+    ("Wagered", "wagered_cents", False),
+    ("Voided", "voided_wagers", True),
+    ("Voided", "voided_cents", False),
+    ("Hits", "hits", True),
+    ("Wins", "wins", True),
+    ("Won", "won_cents", False),
+    ("Rejected", "rejected_cents", False),
+    ("Paid at table", "table_paid_cents", False),
+    ("Paid by hand", "hand_paid_cents", False),
+)
+
+
+def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> Section:
+    """What one table did for each meter, day by day."""
+    total = TableFigures()
+    rows = []
+    for day in days:
+        for (of, meter), figures in sorted(day.tables.items()):
+            if of == table and meter in meters:
+                total.add(figures)
+                rows.append((_day_cell(day), meter, *table_cells(figures)))
+    if rows:
+        rows.append(("All", "", *table_cells(total)))
+    columns = (Column("Day", 1.6), *TABLE_COLUMNS[2:])
+    return Section("By day", columns, rows, 1 if rows else 0)
+
+
+def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> Section:
+    played = [(day, day.rounds[table]) for day in days if table in day.rounds]
+    rows = [(_day_cell(day), count(one.rounds), count(one.voids)) for day, one in played]
+    if rows:
+        rounds, voids = (sum(getattr(one, name) for _, one in played) for name in _ROUNDS)
+        rows.append(("All", count(rounds), count(voids)))
+    columns = (Column("Day", 2), numbers("Rounds", 1), numbers("Voided", 1))
+    return Section("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+
+
+_ROUNDS: Final = ("rounds", "voids")
+
+
+def _part(each: LinkSurvey, span: LinkDay, sections: Sequence[Section], zone: ZoneInfo) -> Part:
+    facts: list[Fact] = [("Link", f"{each.link.name} ({each.link.id})")]
+    if span.entries:
+        told = f"{span.first_entry:,} to {span.last_entry:,} ({count(span.entries)})"
+        facts.append(("Ledger entries", told))
+    else:
+        facts.append(("Ledger entries", f"none; the last before is {span.last_entry:,}"))
+    facts += [("Chain at the close", span.chain), ("Seal at the close", span.seal)]
+    if span.closed_at:
+        facts.append(("Meters read", moment(span.closed_at, zone)))
+    elif span.open:
+        facts.append(("Meters read", f"not yet: the gaming day {span.last_day} is open, so far"))
+    else:
+        facts.append(("Meters read", "no: no service ran at the close, and nothing happened"))
+    finding = each.finding
+    audited = f"{finding.entries - finding.first + 1:,} entries audited"
+    if finding.first > 1:
+        audited += f", from {finding.first:,} on"
+    whole = "Whole ledger" if finding.first == 1 else "Ledger"
+    facts.append((whole, f"{audited}, seal {finding.seal}"))
+    return Part(
+        each.link.id, each.link.name, facts, sections, each.problems, each.variances
+    )  # fmt: skip
+
+
+def _why_without(each: LinkSurvey, found: Survey) -> str:
+    """Why a link has none of the days."""
+    if found.span.last < each.first_day:
+        return f"its first gaming day is {each.first_day}"
+    return f"it stands in the gaming day {each.open_day}, no service has run since"
+
+
+def _paper(
+    floor: Floor, found: Survey, title: str, parts: Sequence[Part], *, wide: bool = False
+) -> Paper:
+    days = GamingDays.of_facility(floor.facility)
+    spans = [each.span for each in _having_days(found)]
+    first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
+    begins, ends, hours = bounds_words(days, first, last)
+    told = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"
+    facts = [
+        ("Gaming day" if first == last else "Gaming days", told),
+        ("From", begins),
+        ("To", f"{ends}, {hours}"),
+        ("Made", f"{moment(found.at, days.zone)}, pitlink {version('pitlink')}"),
+    ]
+    if floor.facility.demonstration:
+        facts.insert(0, ("Note", MARK))
+    facts += [
+        ("Not in it", f"{each.link.name}: {_why_without(each, found)}")
+        for each in found.links
+        if not each.days
+    ]
+    unsigned = SO_FAR if any(one.open for one in spans) else ""
+    if any(part.problems for part in parts):
+        unsigned = DOES_NOT_TIE
+    return Paper(title, floor.facility.name, facts, parts, unsigned, wide)

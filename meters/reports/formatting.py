@@ -1,0 +1,106 @@
+"""Money, moments and flows as reports write them."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bonus.display import money
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.floor.gaming_day import GamingDays
+from meters.reports.flows import Flow
+
+NOTHING: Final = "—"
+
+FLOW_WORDS: Final[Mapping[Flow, str]] = {
+    Flow.CONTRIBUTIONS: "Contributions of wagers",
+    Flow.VOIDED: "Taken off for voided rounds",
+    Flow.VOIDED_BY_HOUSE: "Voided rounds, borne by the house",
+    Flow.SEEDS: "Seeds",
+    Flow.RESEEDS: "Reseeds",
+    Flow.FROM_RESERVE: "Reseeds from the reserve",
+    Flow.FROM_OVERFLOW: "From the overflow",
+    Flow.PERCENTAGES: "Won, percentages of the meter",
+    Flow.ODDS: "Won at odds, Envy Bonuses among it",
+    Flow.PAID: "Paid",
+    Flow.REJECTED: "Wins rejected",
+    Flow.ENVY_BACK: "Envy Bonuses found not to be due",
+    Flow.ADJUSTED_UP: "Adjustments, added",
+    Flow.ADJUSTED_DOWN: "Adjustments, taken off",
+    Flow.OTHER: "Of no known reason",
+}
+"""Every flow, in the order in which reports list them."""
+
+
+def exact_money(micros: int) -> str:
+    """Micros as dollars, to the ten-thousandth of a cent, as the audit prints them.
+
+    >>> exact_money(11_236_212_345), exact_money(-140_000)
+    ('$11,236.212345', '-$0.140000')
+    """
+    cents, fraction = divmod(abs(micros), MICROS_PER_CENT)
+    return f"{'-' if micros < 0 else ''}{money(cents)}{fraction:04d}"
+
+
+def moved_money(micros: int) -> str:
+    """What moved, or a dash where nothing did."""
+    return exact_money(micros) if micros else NOTHING
+
+
+def count(number: int) -> str:
+    """A count as it is read.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{number:,}"
+
+
+def day_words(day: date) -> str:
+    """A gaming day by its date.
+
+    >>> day_words(date(2026, 3, 8))
+    'Sunday, March 8, 2026'
+    """
+    return f"{day:%A, %B} {day.day}, {day.year}"
+
+
+def moment(at: str | datetime, zone: ZoneInfo) -> str:
+    """A moment in the facility's zone, with how far that is from UTC; text is RFC 3339.
+
+    >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
+    '2026-03-08 06:00:00 EDT (UTC-04:00)'
+    """
+    local = _moment(at).astimezone(zone)
+    offset = f"{local:%z}"
+    return f"{local:%Y-%m-%d %H:%M:%S %Z} (UTC{offset[:3]}:{offset[3:5]})"
+
+
+def short_moment(at: str, zone: ZoneInfo) -> str:
+    """The same in a list, whose zone is said above it; empty where there is none.
+
+    >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
+    '2026-11-01 01:30:00 EDT'
+    """
+    return f"{_moment(at).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if at else ""
+
+
+def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
+    """When gaming days begin and end by the facility's clock, and how many hours they have."""
+    start, end = days.bounds(first)[0], days.bounds(last)[1]
+    hours = (end - start) // timedelta(hours=1)
+    return moment(start, days.zone), moment(end, days.zone), f"{hours} hours"
+
+
+def lasted(since: str, until: str) -> str:
+    """How long something lasted.
+
+    >>> lasted("2026-11-20T02:00:00Z", "2026-11-20T04:02:05Z")
+    '2:02:05'
+    """
+    seconds = max(0, round((_moment(until) - _moment(since)).total_seconds()))
+    return str(timedelta(seconds=seconds))
+
+
+def _moment(at: str | datetime) -> datetime:
+    return datetime.fromisoformat(at) if isinstance(at, str) else at

@@ -1,0 +1,250 @@
+"""The wins that a floorperson decides on, as the ledger tells of them (duties D7, D16).
+
+Each Envy Bonus is a win of its own: it is owed until the win of its hand is decided, and paid when
+somebody has paid it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+
+from bonus.settling.envy import cause_of
+from bonus.settling.lines import Line
+from meters.books.expected import Books, Held, HeldEnvy
+from meters.claims.claim_rows import Decision
+from meters.reports.gaming_days import Win
+from meters.wire.messages import Reply
+
+_UNDATED = date.min
+"""Which gaming day a win belongs to is known when the day is closed."""
+
+_Key = tuple[str, int, int, str, int | None]
+
+
+class WinBook:
+    """Every win that waits, those of the day at hand, and those of days that are kept.
+
+    Args:
+        link: whose.
+        books: as they stand: of the wins that wait in them the ledger that there is does not tell
+            how they were won.
+    """
+
+    def __init__(self, link: str, books: Books) -> None:
+        self._link = link
+        self._waiting = {claim: _untold(link, claim, held) for claim, held in books.claims.items()}
+        self._envy = {
+            claim: _untold_envy(link, claim, held) for claim, held in books.envy.items()
+        }  # fmt: skip
+        self._kept: dict[_Key, Win] = {}
+        self._today: dict[_Key, Win] = {}
+        self._decided: dict[_Key, Win] = {}
+
+    def won(
+        self,
+        order: int,
+        fields: Mapping[str, bytes],
+        reply: Reply,
+        *,
+        meter_of: Callable[[Line], str],
+        asset: str,
+        envy: Mapping[str, HeldEnvy],
+    ) -> None:
+        """Take in the wins of a result.
+
+        Args:
+            order: the number of its ledger entry.
+            fields: the entry's.
+            reply: what the table was told.
+            meter_of: gives the meter that a line is of.
+            asset: the table's asset number.
+            envy: what is owed for Envy after it.
+
+        Raises:
+            KeyError: a claim has no line, or a line no meter.
+        """
+
+        def win_of(line: Line, claim: str, cents: int) -> Win:
+            return Win(
+                claim=claim,
+                order=order,
+                at=fields["at"].decode(),
+                day=_UNDATED,
+                link=self._link,
+                meter=meter_of(line),
+                table=fields["table"].decode(),
+                asset=asset,
+                round=fields["round"].decode(),
+                position=line.position,
+                item=line.item,
+                hand=line.hand or "",
+                cents=cents,
+                percent=line.percent,
+                paid_from=line.paid_from or "",
+                envy_of=line.envy_of,
+            )
+
+        claims = reply.claims or ()
+        lines = {(line.position, line.item): line for line in reply.lines or ()}
+        for claim in claims:
+            win = win_of(lines[claim.position, claim.item], claim.claim, claim.amount)
+            self._today[_key(win)] = self._waiting[win.claim] = win
+        owed = {
+            (one.position, one.item, one.holder): claim
+            for claim, held in envy.items()
+            if claim not in self._envy
+            for one in held.bonuses
+        }
+        for line in reply.lines or ():
+            if line.envy_of is None or not line.paid:
+                continue
+            name = owed.get((line.position, line.item, line.envy_of))
+            if name is not None:
+                win = replace(win_of(line, name, line.paid), state=envy[name].state)
+            else:
+                cause = cause_of(line, claims)
+                name = "" if cause is None else claims[cause].claim
+                # Recorded as paid: below `validate_from`, or before Envy Bonuses were owed.
+                win = replace(win_of(line, name, line.paid), state="paid")
+                win = replace(win, paid_at=win.at)
+            self._today[_key(win)] = win
+            if name:
+                self._envy[name] = (*self._envy.get(name, ()), win)
+
+    def decide(self, decision: Decision, by: str, at: str) -> Win | None:
+        """Take in what a floorperson decided, and give the win as it stands then, if it is of one.
+
+        Raises:
+            KeyError: no such win waits.
+        """
+        self._decide_envy(decision, by, at)
+        if decision.act in {"pay_envy", "reject_envy"}:
+            return None
+        win = self._waiting.pop(decision.claim)
+        win = replace(win, slip=decision.slip or win.slip)
+        match decision.act:
+            case "validate":
+                win = replace(win, state="validated", validated_by=by, validated_at=at)
+            case "pay":
+                win = replace(win, state="paid", paid_by=by, paid_at=at)
+            case "reject":
+                win = replace(
+                    _rejected(win, decision, by, at), envy_back_cents=decision.envy_back
+                )  # fmt: skip
+        if not win.decided:
+            self._waiting[win.claim] = win
+        self._note(win)
+        return win
+
+    def _decide_envy(self, decision: Decision, by: str, at: str) -> None:
+        act, wins = decision.act, self._envy.pop(decision.claim, ())
+        left: list[Win] = []
+        for win in wins:
+            now = win
+            if act == "reject_envy" or (act == "reject" and decision.envy_back):
+                now = _rejected(win, decision, by, at)
+            elif act == "pay_envy" or decision.envy_paid:
+                now = replace(win, state="paid", paid_by=by, paid_at=at)
+            elif win.state == "pending":
+                now = replace(win, state="validated", validated_by=by, validated_at=at)
+            if now != win:
+                self._note(now)
+            if not now.decided:
+                left.append(now)
+        if left:
+            self._envy[decision.claim] = tuple(left)
+
+    def _note(self, win: Win) -> None:
+        key = _key(win)
+        if key in self._kept:
+            self._kept[key] = win
+        (self._today if key in self._today else self._decided)[key] = win
+
+    def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
+        """Close a gaming day: the wins won in it, and those won earlier that were decided on."""
+        won = {key: replace(win, day=day) for key, win in self._today.items()}
+        decided = tuple(self._decided.values())
+        for key, win in won.items():
+            if win.envy_of is None and not win.decided:
+                self._waiting[win.claim] = win
+            elif win.envy_of is not None and win.claim in self._envy:
+                self._envy[win.claim] = tuple(
+                    win if _key(one) == key else one for one in self._envy[win.claim]
+                )
+        if keep:
+            self._kept |= won
+        self._today, self._decided = {}, {}
+        return tuple(won.values()), decided
+
+    def latest(self) -> Iterator[Win]:
+        """The wins of the days that are kept, as they stand by now, in their order."""
+        yield from self._kept.values()
+
+
+def _key(win: Win) -> _Key:
+    """What tells one win from every other."""
+    return win.claim, win.order, win.position, win.item, win.envy_of
+
+
+def _rejected(win: Win, decision: Decision, by: str, at: str) -> Win:
+    reason = decision.reason or ""
+    return replace(win, state="rejected", rejected_by=by, rejected_at=at, reason=reason)
+
+
+def _untold(link: str, claim: str, held: Held) -> Win:
+    """A win of which nothing is known but what the books carry over."""
+    return Win(
+        claim=claim,
+        order=0,
+        at="",
+        day=_UNDATED,
+        link=link,
+        meter=held.meter,
+        table=table_of(claim),
+        asset="",
+        round="",
+        position=0,
+        item=held.meter,
+        hand="",
+        cents=held.cents,
+        percent=None,
+        paid_from="hand_pay" if held.hand_pay else "",
+        state=held.state,
+        validated_by=held.by,
+    )
+
+
+def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
+    """Envy Bonuses of which nothing is known but what the books carry over."""
+    return tuple(
+        Win(
+            claim=claim,
+            order=0,
+            at="",
+            day=_UNDATED,
+            link=link,
+            meter=one.meter,
+            table=table_of(claim),
+            asset="",
+            round="",
+            position=one.position,
+            item=one.item,
+            hand=one.hand,
+            cents=one.cents,
+            percent=None,
+            paid_from="table_inventory",
+            state=held.state,
+            validated_by=held.by,
+            envy_of=one.holder,
+        )
+        for one in held.bonuses
+    )
+
+
+def table_of(claim: str) -> str:
+    """The table that a claim is of, by its name.
+
+    >>> table_of("tcp-main.TCP-01-42-1")
+    'TCP-01'
+    """
+    return claim.partition(".")[2].rsplit("-", 2)[0]

@@ -1,0 +1,165 @@
+"""Reading the links' ledgers for a report: each is audited, and its gaming days are kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import Archive
+from meters.books.audit import Finding
+from meters.books.mark import LedgerMark
+from meters.books.open_day import day_open
+from meters.books.store import LinkStore
+from meters.floor.floor_file import Floor, Link
+from meters.floor.gaming_day import GamingDays
+from meters.reports.gaming_days import LinkDay, Win, joined
+from meters.reports.ledger_watch import DayWatch
+from meters.selfcheck.opened_store import open_used_store
+
+_LOOKED_BACK: Final = timedelta(days=7)
+"""So far before the days that are told their wins may have been won: they are replayed as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Gaming days from the first to the last; the first is None for the beginning."""
+
+    first: date | None
+    last: date
+
+    def has(self, day: date) -> bool:
+        """Whether a day is one of them."""
+        return day <= self.last and (self.first is None or day >= self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSurvey:
+    """What was read of one link.
+
+    Attributes:
+        link: the link, as the floor file has it.
+        days: the gaming days that were asked for, in their order.
+        first_day: the first gaming day of its ledger, and `open_day` the one that is open.
+        wins: those won in the days, as they stand at the ledger's end.
+        finding: what the audit found.
+    """
+
+    link: Link
+    days: Mapping[date, LinkDay]
+    first_day: date
+    open_day: date
+    wins: Sequence[Win]
+    finding: Finding
+
+    @property
+    def span(self) -> LinkDay:
+        """All its days as one.
+
+        Raises:
+            ValueError: there are none.
+        """
+        return joined(list(self.days.values()))
+
+    @property
+    def problems(self) -> list[str]:
+        """What does not hold, of the ledger or of what is reported of it, in words."""
+        found = list(self.finding.problems)
+        for day in self.days.values():
+            found += [f"{day.first_day}: {fault}" for fault in day.faults]
+        return found
+
+    @property
+    def variances(self) -> list[str]:
+        """Where the meters as read at a day's close were not what the ledger says, in words."""
+        return [
+            f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
+            f" says {one.ledger}: {one.read - one.ledger:+d}"
+            for day in self.days.values()
+            for one in day.variances
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was read of all links that are reported on, and when."""
+
+    span: Span
+    links: Sequence[LinkSurvey]
+    today: date
+    at: datetime
+
+
+Choose = Callable[[date, date], Span]
+"""Says which days are reported on, by the day that is open and by the one that it is now."""
+
+Advance = Callable[[str, int, int], None]
+
+
+async def survey(
+    floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
+) -> Survey:
+    """Audit links and keep what was asked for.
+
+    Args:
+        floor: the floor.
+        links: those of it that are reported on.
+        choose: says which days.
+        now: an aware moment.
+        advance: told of which link how many entries are done, of how many.
+
+    Raises:
+        UserError: the store cannot be read, or there is nothing of those days.
+    """
+    days = GamingDays.of_facility(floor.facility)
+    today = days.of(now)
+    try:
+        async with open_used_store(floor, only_reads=True) as redis:
+            stores = [LinkStore(redis, link) for link in links]
+            open_days = [await day_open(store) or today for store in stores]
+            span = choose(max(open_days), today)
+            found = [
+                await _look(floor, store, open_day, span, advance)
+                for store, open_day in zip(stores, open_days, strict=True)
+            ]
+    except (RedisError, OSError, ValueError) as error:
+        raise UserError(f"the store cannot be read: {error}") from None
+    if not any(each.days for each in found):
+        first, open_day = (
+            min(each.first_day for each in found), max(each.open_day for each in found),
+        )  # fmt: skip
+        why = f"is before the first gaming day that there is, {first}"
+        if span.last >= first:
+            why = "has not begun: no service has run since"
+        raise UserError(f"{span.last} {why}; the gaming day that is open is {open_day}")
+    return Survey(span, found, today, now)
+
+
+async def _look(
+    floor: Floor, store: LinkStore, open_day: date, span: Span, advance: Advance
+) -> LinkSurvey:
+    link = store.link
+    watch = DayWatch(link, span.has)
+    mark = LedgerMark(Path(floor.service.data), link.id)
+    seen = mark.seen
+    finding = await audit_link(
+        store,
+        Archive(Path(floor.archive.directory), link.id),
+        seen,
+        lambda done, of: advance(link.id, done, of),
+        watch,
+        since=span.first and span.first - _LOOKED_BACK,
+    )
+    open_day = watch.finish(open_day)
+    return LinkSurvey(
+        link=link,
+        days=watch.days,
+        first_day=watch.first_day or open_day,
+        open_day=open_day,
+        wins=watch.wins,
+        finding=finding.also(mark.problem(finding.entries, seen.entries)),
+    )

@@ -1,0 +1,185 @@
+"""Looks on while a link's ledger is replayed, and keeps its gaming days (duty D19).
+
+An audit replays the ledger; what a report says is taken from the same books as it goes. So the
+figures of a report and those of the audit cannot differ.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+
+from meters.books.close_readings import READING, Reading
+from meters.books.expected import Held, HeldEnvy
+from meters.books.ledger import Replay
+from meters.floor.floor_file import Link
+from meters.reports.day_totals import Gathered, LinkMemory
+from meters.reports.flows import Pot, pots_of
+from meters.reports.gaming_days import EnvyOwed, LinkDay, Variance, Waiting, Win
+from meters.reports.reconciliation import faults_of
+from meters.wire.messages import UNREADABLE
+
+_DAY: Final = timedelta(days=1)
+
+
+class DayWatch:
+    """Keeps the gaming days of one link that are wanted, while its ledger is replayed.
+
+    The entries after one reading, up to and with the next, are of the day that the latter names. A
+    day without a reading between such days is one in which no service ran: nothing happened.
+
+    Args:
+        link: the link, as the floor file has it.
+        wanted: whether a gaming day is to be kept.
+
+    Attributes:
+        days: those kept, in their order.
+        first_day: the first gaming day of the ledger, None before it is known.
+    """
+
+    def __init__(self, link: Link, wanted: Callable[[date], bool]) -> None:
+        self._link = link
+        self._wanted = wanted
+        self.began(Replay())
+
+    def began(self, replay: Replay) -> None:
+        """Begin with the books as they stand: those at a close, where what was before is gone."""
+        self.days: dict[date, LinkDay] = {}
+        self.first_day: date | None = None
+        assets = {table.id: table.asset for table in self._link.table}
+        self._memory = LinkMemory(self._link.id, assets, replay.books)
+        self._closed: LinkDay | None = None
+        self._replay = replay
+        self._gathered = Gathered(self._memory, replay)
+
+    def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
+        """Note what an entry tells, once it was replayed; the replay says what is wrong with it."""
+        try:
+            self._gathered.take(number, fields, replay.books)
+            if fields["kind"] == b"reading":
+                self._close(READING.decode(fields["event"]), fields["at"].decode(), replay)
+        except (KeyError, ValueError, *UNREADABLE) as error:
+            self._gathered.untold.append(f"the figures are without entry {number}: {error}")
+
+    def finish(self, open_day: date) -> date:
+        """Note the gaming day that is open, once the whole ledger was replayed.
+
+        Args:
+            open_day: the one that was open before it was; another may have been opened meanwhile.
+
+        Returns:
+            The one that is open.
+        """
+        if self._closed is not None:
+            open_day = max(open_day, self._closed.last_day + _DAY)
+        self._keep(self._told(open_day, self._replay))
+        return open_day
+
+    @property
+    def wins(self) -> Sequence[Win]:
+        """The wins of the days that are kept, in their order, as they stand at the ledger's end."""
+        return tuple(self._memory.wins.latest())
+
+    def _close(self, reading: Reading, at: str, replay: Replay) -> None:
+        told = self._told(reading.day, replay)
+        day = replace(told, closed_at=at, variances=tuple(_variances(reading, replay)))
+        self._keep(day)
+        self._closed = day
+        self._gathered = Gathered(self._memory, replay)
+
+    def _told(self, day: date, replay: Replay) -> LinkDay:
+        """A day by what was gathered of it, and by the books as they stand."""
+        gathered, books = self._gathered, replay.books
+        won, decided = self._memory.wins.close(day, keep=self._wanted(day))
+        told = LinkDay(
+            link=self._link.id,
+            first_day=day,
+            last_day=day,
+            first_entry=gathered.after_entry + 1,
+            last_entry=replay.entries,
+            chain=replay.chain,
+            seal=replay.seal,
+            pots=gathered.flows.pots(gathered.opening, pots_of(books.balances)),
+            risen=books.tallies - gathered.risen_before,
+            tables=gathered.tables,
+            rounds=gathered.rounds,
+            wins=won,
+            decided=decided,
+            acts=tuple(gathered.acts),
+            entered=tuple(gathered.entered),
+            outages=tuple(gathered.outages),
+            waiting=_waiting(books.claims.values()),
+            envy=_envy_owed(books.envy.values()),
+        )
+        return replace(told, faults=(*gathered.untold, *faults_of(told)))
+
+    def _keep(self, told: LinkDay) -> None:
+        """Keep a day where it is wanted, and those before it in which nothing happened."""
+        if self._closed is None:
+            self.first_day = told.first_day
+        else:
+            for quiet in _quiet_days(self._closed, told.first_day):
+                self._put(quiet)
+        self._put(told)
+
+    def _put(self, day: LinkDay) -> None:
+        if self._wanted(day.first_day):
+            self.days[day.first_day] = day
+
+
+def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
+    """The days that follow a closed one, before another: each holds what that one held at last."""
+    day = before.last_day + _DAY
+    while day < until:
+        yield LinkDay(
+            link=before.link,
+            first_day=day,
+            last_day=day,
+            quiet=True,
+            first_entry=before.last_entry + 1,
+            last_entry=before.last_entry,
+            chain=before.chain,
+            seal=before.seal,
+            pots={
+                name: Pot(pot.closing_micros, pot.closing_micros, {})
+                for name, pot in before.pots.items()
+            },
+            waiting=before.waiting,
+            envy=before.envy,
+        )
+        day += _DAY
+
+
+def _waiting(claims: Iterable[Held]) -> dict[str, Waiting]:
+    """What waits, by meter."""
+    wins: Counter[str] = Counter()
+    cents: Counter[str] = Counter()
+    for claim in claims:
+        wins[claim.meter] += 1
+        cents[claim.meter] += claim.cents
+    return {meter: Waiting(wins[meter], cents[meter]) for meter in wins}
+
+
+def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, EnvyOwed]:
+    """What is owed for Envy, by meter."""
+    owed: dict[str, EnvyOwed] = {}
+    for envy in held:
+        for one in envy.bonuses:
+            of_meter = owed.setdefault(one.meter, EnvyOwed())
+            pending, validated = of_meter.pending, of_meter.validated
+            if envy.state == "pending":
+                pending = Waiting(pending.wins + 1, pending.cents + one.cents)
+            else:
+                validated = Waiting(validated.wins + 1, validated.cents + one.cents)
+            owed[one.meter] = EnvyOwed(pending, validated)
+    return owed
+
+
+def _variances(reading: Reading, replay: Replay) -> Iterator[Variance]:
+    """Where what was read is not what the ledger says, account by account (duty D19)."""
+    books = replay.books
+    for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):
+        for name in sorted(read.keys() | own.keys()):
+            if read.get(name, 0) != own.get(name, 0):
+                yield Variance(name, read.get(name, 0), own.get(name, 0))

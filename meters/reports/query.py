@@ -1,0 +1,131 @@
+"""What somebody asks a report of, told plainly where there is no such day, link, meter or table."""
+
+from calendar import monthrange
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from bonus.errors import UserError, nearest
+from meters.floor.floor_file import Floor, Link
+from meters.reports.ledger_scan import Choose, LinkSurvey, Span, Survey
+
+_USAGE = 2
+
+
+def told_day(text: str, name: str) -> date:
+    """A day as somebody types it.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        if len(text) == len("2026-11-20"):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass
+    raise UserError(f"{name} {text!r} is no day: one is 2026-11-20", exit_status=_USAGE)
+
+
+def told_month(text: str) -> date:
+    """The first day of a month as somebody types it.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        if len(text) == len("2026-11"):
+            return date.fromisoformat(f"{text}-01")
+    except ValueError:
+        pass
+    raise UserError(f"{text!r} is no month: one is 2026-11", exit_status=_USAGE)
+
+
+def one_day(day: date | None) -> Choose:
+    """A day, or where none is said, the last that is closed."""
+
+    def choose(open_day: date, today: date) -> Span:
+        asked = open_day - timedelta(days=1) if day is None else day
+        _refuse_future(asked, open_day, today)
+        return Span(asked, asked)
+
+    return choose
+
+
+def one_month(first: date | None) -> Choose:
+    """A month up to the day that is open; where none is said, that of the last closed day."""
+
+    def choose(open_day: date, today: date) -> Span:
+        begins = (first or open_day - timedelta(days=1)).replace(day=1)
+        _refuse_future(begins, open_day, today)
+        ends = begins.replace(day=monthrange(begins.year, begins.month)[1])
+        return Span(begins, min(ends, max(open_day, begins)))
+
+    return choose
+
+
+def from_to(first: date | None, last: date | None) -> Choose:
+    """From one day to another; where they are not said, all that there are.
+
+    Raises:
+        UserError: the first is after the last.
+    """
+    if first and last and first > last:
+        raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
+
+    def choose(open_day: date, today: date) -> Span:
+        for day in (first, last):
+            if day:
+                _refuse_future(day, open_day, today)
+        return Span(first, last or open_day)
+
+    return choose
+
+
+def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
+    """The links that a report is of.
+
+    Raises:
+        UserError: there is no such link.
+    """
+    _known("link", link, [one.id for one in floor.link])
+    return [one for one in floor.link if link in {None, one.id}]
+
+
+def having_table(found: Survey, table: str | None) -> Survey:
+    """What was read, narrowed down to the link of a table; it may have left the floor since.
+
+    Raises:
+        UserError: there is no such table, on the floor or in the days that are reported on.
+    """
+    if table is None:
+        return found
+    links = [each for each in found.links if table in _tables_of(each)]
+    _known("table", table, [name for each in found.links for name in _tables_of(each)])
+    return replace(found, links=links)
+
+
+def _tables_of(each: LinkSurvey) -> list[str]:
+    of_floor = [table.id for table in each.link.table]
+    return of_floor + sorted(
+        {table for day in each.days.values() for table in day.rounds} - set(of_floor)
+    )
+
+
+def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
+    """The meter that a report is narrowed down to, or None for all.
+
+    Raises:
+        UserError: there is no such meter.
+    """
+    _known("meter", meter, sorted({of.meter_id for one in links for of in one.meter}))
+    return None if meter is None else [meter]
+
+
+def _known(what: str, name: str | None, known: Collection[str]) -> None:
+    if name is not None and name not in known:
+        raise UserError(f"there is no {what} {name}{nearest(name, known)}")
+
+
+def _refuse_future(day: date, open_day: date, today: date) -> None:
+    if day > max(open_day, today):
+        raise UserError(f"{day} is in the future: the gaming day that is open is {open_day}")

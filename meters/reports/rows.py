@@ -1,0 +1,198 @@
+"""A report as rows for other programs: the same columns always, cents as integers."""
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from bonus.printable import escape_unprintable
+from bonus.settling.holdings import MICROS_PER_CENT
+from meters.books.accounts import HOUSE, PAID
+from meters.reports.flows import CLAIMS, ENVY, Pot
+from meters.reports.gaming_days import EnvyOwed, LinkDay, Waiting, Win
+from meters.reports.ledger_scan import LinkSurvey
+
+Cell = str | int
+Figure = Mapping[str, Cell]
+
+FIGURE_COLUMNS: Final = (
+    "day", "state", "link", "meter", "table", "figure", "count", "amount_cents", "fraction_micros",
+)  # fmt: skip
+WIN_COLUMNS: Final = (
+    "day", "at", "link", "order", "claim", "table", "asset", "round", "position", "meter",
+    "wager", "hand", "percent", "amount_cents", "paid_from", "state", "validated_by",
+    "validated_at", "rejected_by", "rejected_at", "reason", "envy_taken_back_cents", "paid_by",
+    "paid_at", "slip", "envy_of",
+)  # fmt: skip
+_FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
+"""With these a spreadsheet begins a formula, in every width that Unicode has of them."""
+
+_POTS: Final = ("meter", "reserve", "overflow")
+_COUNTED: Final = (
+    ("wagers_accepted", "wagers", "wagered_cents"),
+    ("wagers_voided", "voided_wagers", "voided_cents"),
+    ("wins", "wins", "won_cents"),
+    ("rejected", "rejected", "rejected_cents"),
+    ("envy_owed", "", "envy_owed_cents"),
+    ("envy_taken_back", "", "envy_taken_back_cents"),
+    ("paid_at_table", "", "table_paid_cents"),
+    ("paid_by_hand", "", "hand_paid_cents"),
+)
+
+
+def day_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> Iterator[Figure]:
+    """Every figure of every day: pots, accounting meters, tables, variances.
+
+    An amount is `amount_cents` cents and `fraction_micros` ten-thousandths of one, which are never
+    below zero: what went out by half a cent is -1 cents and 5000.
+    """
+    for each in links:
+        ids = [one.meter_id for one in each.link.meter if meters is None or one.meter_id in meters]
+        for day in each.days.values():
+            of_day = {"day": str(day.first_day), "state": _state(day), "link": each.link.id}
+            for figure in _figures(day, ids):
+                yield {**of_day, **figure}
+
+
+def table_figures(
+    links: Sequence[LinkSurvey], meters: Sequence[str] | None, table: str | None
+) -> Iterator[Figure]:
+    """Those of the same figures that are of tables, or of one."""
+    for figure in day_figures(links, meters):
+        if figure["table"] and table in {None, figure["table"]}:
+            yield figure
+
+
+def win_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> Iterator[Figure]:
+    """Every win that a floorperson decides on, and every Envy Bonus, a row each (duty D16)."""
+    for each in links:
+        for win in each.wins:
+            if meters is None or win.meter in meters:
+                yield dict(zip(WIN_COLUMNS, _win_cells(win), strict=True))
+
+
+def csv_text(columns: Sequence[str], figures: Iterator[Figure]) -> str:
+    """Rows as CSV, with a line of the columns' names first, every cell quoted."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in figures)
+    return text.getvalue()
+
+
+def _plain(cell: Cell) -> Cell:
+    r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
+
+    A number is ours, and stays one below zero. A text has its control characters escaped, and an
+    apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
+    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone.
+
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
+    """
+    if isinstance(cell, int):
+        return cell
+    parts = escape_unprintable(cell).split(";")
+    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
+
+
+def _begins_formula(text: str) -> bool:
+    """Whether a formula would begin here.
+
+    The first character is normalized alone: together with a mark that follows, it may become one
+    of another name, and is still what the spreadsheet sees first.
+    """
+    return unicodedata.normalize("NFKC", text.lstrip()[:1])[:1] in _FORMULAS
+
+
+def _state(day: LinkDay) -> str:
+    return "so_far" if day.open else "closed"
+
+
+def _figures(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
+    for meter in meters:
+        for name, pot in zip(_POTS, day.meter_pots(meter), strict=True):
+            yield from _pot_figures(name, pot, meter)
+        yield from _counts(day, meter)
+    for name, of in (
+        ("house", HOUSE),
+        ("waiting", CLAIMS),
+        ("envy", ENVY),
+        ("paid", PAID),
+    ):
+        yield from _pot_figures(name, day.pot(of), "")
+    yield from _of_tables(day, meters)
+    for one in day.variances:
+        yield _figure(f"variance_of_{one.of}", number=one.read - one.ledger)
+
+
+def _figure(
+    name: str, *, meter: str = "", table: str = "", number: int | None = None,
+    micros: int | None = None,
+) -> Figure:  # fmt: skip
+    """One row: a count, an amount, or both."""
+    cents, fraction = ("", "") if micros is None else divmod(micros, MICROS_PER_CENT)
+    return {
+        "meter": meter,
+        "table": table,
+        "figure": name,
+        "count": "" if number is None else number,
+        "amount_cents": cents,
+        "fraction_micros": fraction,
+    }
+
+
+def _pot_figures(name: str, pot: Pot, meter: str) -> Iterator[Figure]:
+    yield _figure(f"{name}_opening", meter=meter, micros=pot.opening_micros)
+    for flow, micros in pot.flows.items():
+        yield _figure(f"{name}_{flow}", meter=meter, micros=micros)
+    yield _figure(f"{name}_closing", meter=meter, micros=pot.closing_micros)
+
+
+def _counts(day: LinkDay, meter: str) -> Iterator[Figure]:
+    for name, tally, of_cents in _COUNTED:
+        number = day.rose(tally, meter) if tally else None
+        cents = day.rose(of_cents, meter)
+        yield _figure(name, meter=meter, number=number, micros=cents * MICROS_PER_CENT)
+    hits, won_cents = day.rose("hits", meter), day.percentages_cents(meter)
+    yield _figure("hits", meter=meter, number=hits, micros=won_cents * MICROS_PER_CENT)
+    waiting = day.waiting.get(meter, Waiting(0, 0))
+    micros = waiting.cents * MICROS_PER_CENT
+    yield _figure("waiting_at_close", meter=meter, number=waiting.wins, micros=micros)
+    envy = day.envy.get(meter, EnvyOwed())
+    for name, owed in (("pending", envy.pending), ("to_pay", envy.validated)):
+        micros = owed.cents * MICROS_PER_CENT
+        yield _figure(f"envy_{name}_at_close", meter=meter, number=owed.wins, micros=micros)
+
+
+def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
+    for (table, meter), one in sorted(day.tables.items()):
+        if meter not in meters:
+            continue
+        for name, number, micros in (
+            ("table_wagers", one.wagers, one.wagered_cents * MICROS_PER_CENT),
+            ("table_contributed", None, one.contributed_micros),
+            ("table_wagers_voided", one.voided_wagers, one.voided_cents * MICROS_PER_CENT),
+            ("table_contributions_voided", None, one.voided_micros),
+            ("table_wins", one.wins, one.won_cents * MICROS_PER_CENT),
+            ("table_rejected", one.rejected, one.rejected_cents * MICROS_PER_CENT),
+        ):
+            yield _figure(name, meter=meter, table=table, number=number, micros=micros)
+    for table, rounds in sorted(day.rounds.items()):
+        yield _figure("table_rounds", table=table, number=rounds.rounds)
+        yield _figure("table_rounds_voided", table=table, number=rounds.voids)
+        yield _figure(
+            "table_rounds_voided_after_cards", table=table, number=rounds.voids_after_cards
+        )
+        yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
+
+
+def _win_cells(win: Win) -> tuple[Cell, ...]:
+    return (
+        str(win.day), win.at, win.link, win.order, win.claim, win.table, win.asset, win.round,
+        win.position, win.meter, win.item, win.hand, "" if win.percent is None else win.percent,
+        win.cents, win.paid_from, win.state, win.validated_by, win.validated_at, win.rejected_by,
+        win.rejected_at, win.reason, win.envy_back_cents, win.paid_by, win.paid_at, win.slip,
+        "" if win.envy_of is None else win.envy_of,
+    )  # fmt: skip

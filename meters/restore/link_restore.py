@@ -1,0 +1,319 @@
+"""Restoring a link's store: from a copy of its ledger, and from its tables' outboxes (duty D11).
+
+Each part may be interrupted, and begun again: a store that is written half is written anew; what an
+outbox had and the store has taken is not taken again; and until the mark is set anew, last of all,
+no service opens the link.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+import msgspec
+
+from meters.books.audit import Finding, LinkAudit
+from meters.books.checkpoint import EMPTY, Carried
+from meters.books.link_changes import ChangeBook
+from meters.books.mark import LedgerMark
+from meters.books.restore_entries import Restoring, RestoringBook
+from meters.books.store import LinkStore
+from meters.floor.floor_file import Floor
+from meters.floor.gaming_day import GamingDays
+from meters.links.acts import Switched
+from meters.restore.errors import RestoreError
+from meters.restore.findings import (
+    Held,
+    Stand,
+    Standing,
+    TableFound,
+    hold_against_copy,
+    look_at_store,
+    look_at_tables,
+    missing_outboxes,
+)
+from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.openings import opening_rows
+from meters.restore.outbox_replay import OutboxReplay, Replayed
+from meters.restore.outboxes import Answered, OutboxCopy, in_order
+from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.store_snapshot import Image
+from meters.restore.store_writing import StoreWriter
+from meters.selfcheck.approval_checks import Configuration
+from meters.wire.clock import now_text
+from meters.wire.messages import Wagers
+
+Advance = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is done, and how much there is."""
+
+_REOPENED: Final = "wagers were accepted after it had been closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is of a link, and what is to be done.
+
+    Attributes:
+        held: its store.
+        seen: how many entries its ledger had, by the mark; 0 where there is none.
+        copied: how many entries the copy of the ledger has.
+        writes: whether the store is to be written from the copy.
+        tables: what the outboxes have beyond that.
+    """
+
+    held: Held
+    seen: int
+    copied: int
+    writes: bool
+    tables: tuple[TableFound, ...]
+
+    @property
+    def again(self) -> int:
+        """How many events are to be taken again."""
+        return sum(one.again for one in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restoring came to.
+
+    Attributes:
+        found: what there was before.
+        replayed: what was taken again from outboxes.
+        entries: how many entries the ledger had then, before the restoring itself was noted.
+        waiting: the wins that wait for somebody, with their states.
+        finding: what the audit found at the end.
+    """
+
+    found: Found
+    replayed: Replayed
+    entries: int
+    waiting: tuple[Mapping[str, str], ...]
+    finding: Finding
+
+
+class LinkRestoring:
+    """Restores one link.
+
+    Args:
+        floor: the floor file.
+        store: the link's books.
+        mark: how far its ledger had come.
+        copy: a copy of its ledger, or None.
+        outboxes: those of its tables that were found.
+        without: tables that are given up: what they sent beyond the books stays lost.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        store: LinkStore,
+        mark: LedgerMark,
+        copy: LedgerCopy | None,
+        outboxes: Mapping[str, OutboxCopy],
+        *,
+        without: Collection[str] = (),
+    ) -> None:
+        self._floor = floor
+        self._store = store
+        self._mark = mark
+        self._copy = copy
+        self._outboxes = outboxes
+        self._without = frozenset(without)
+        opening = copy.opening if copy else EMPTY
+        self._rebuild = Rebuild(
+            store.link,
+            GamingDays.of_facility(floor.facility),
+            opening,
+            opening_rows(store.keys, opening),
+        )
+        self._image = Image(store.keys)
+
+    async def look(self, advance: Advance) -> Found:
+        """Look at what there is; nothing is changed.
+
+        Raises:
+            RestoreError: the store, the copy and the outboxes do not go together.
+            RedisError: the store failed.
+        """
+        store, mark = self._store, self._mark.seen
+        held = await look_at_store(store, mark)
+        copied = self._copy.last if self._copy else 0
+        writes = held.standing is Standing.HALF or copied > held.entries
+        if held.standing is Standing.HALF and not copied:
+            raise RestoreError(
+                f"{store.link.id}: the store was being written from an archive when that was"
+                " interrupted: give the same archive again"
+            )
+        if self._copy and copied:
+            await self._read(self._copy, held.entries, advance)
+        stands = self._stands_made() if writes else await self._stands_held()
+        # A table of a game without progressive wagers sends nothing, and has no outbox.
+        meterless = {table.id for table in self._store.link.table if not table.meters}
+        idle = {each for each in meterless - set(self._outboxes) if not stands[each].last}
+        tables = look_at_tables(
+            {each: stand for each, stand in stands.items() if each not in idle}, self._outboxes
+        )
+        return Found(held, mark.entries, copied, writes, tuple(tables))
+
+    def is_due(self, found: Found) -> bool:
+        """Whether there is anything to restore."""
+        held = found.held
+        due = held.interrupted or held.lost_some(self._mark.seen)
+        return due or found.writes or found.again > 0
+
+    async def carry_out(self, found: Found, by: str, advance: Advance) -> Restored:
+        """Do what was found to be due.
+
+        Args:
+            found: what `look` gave just before.
+            by: who restores it, for the ledger.
+            advance: is told how far it is.
+
+        Raises:
+            RestoreError: an outbox is missing; the floor file is not the one that was approved.
+            RedisError, TermsError, MarkError: what is done so far stands; it may be begun again.
+        """
+        store, seen = self._store, self._mark.seen
+        if missing := missing_outboxes(found.tables, self._without):
+            raise RestoreError(f"{store.link.id}: {'; '.join(missing)}")
+        writer = StoreWriter(store.redis, store.keys)
+        await writer.begin(by, now_text())
+        if found.writes and self._copy:
+            await self._write(writer, self._copy, advance)
+        await self._open(found, by)
+        replayed = await self._take_again(found, by, advance)
+        entries = (await store.snapshot()).last_entry
+        if found.writes or found.again or found.held.restored_from != (seen.entries, seen.chain):
+            restoring = Restoring(
+                seen=seen.entries,
+                chain=seen.chain,
+                held=max(found.held.entries, found.copied if found.writes else 0),
+                copied=found.writes,
+                events=replayed.events,
+                differing=tuple(f"{one.table} {one.seq}" for one in replayed.differing),
+                without=tuple(sorted(self._without)),
+            )
+            await RestoringBook(store).note(restoring, by)
+        finding = await LinkAudit(store).run(
+            advance=lambda done, of: advance("comparing the ledger with the books", done, of),
+            restoring=True,
+        )
+        if finding.balanced:
+            head = (await store.state()).head
+            self._mark.begin_anew(head.entry, head.chain, finding.seal)
+            await writer.end()
+        waiting = await store.claims(await store.waiting(1_000))
+        return Restored(found, replayed, entries, tuple(waiting), finding)
+
+    async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
+        """Make the store of a copy of the ledger, in memory."""
+        rebuild, common = self._rebuild, min(copy.last, held)
+        try:
+            async for number, fields in copy.entries():
+                rebuild.take(number, fields)
+                if number == common:
+                    await hold_against_copy(self._store, common, rebuild.chain)
+                if number % 1_000 == 0 or number == copy.last:
+                    advance("reading the archive", number, copy.last)
+            self._image = rebuild.image()
+        except RebuildError as error:
+            raise RestoreError(
+                f"{self._store.link.id}: the archive does not hold: {error}. Nothing was done."
+            ) from None
+
+    async def _write(self, writer: StoreWriter, copy: LedgerCopy, advance: Advance) -> None:
+        image, keys = self._image, self._store.keys
+        given_up = self._given_up(copy)
+        if given_up:
+            carried, by = given_up
+            image.put(keys.carried, {"entries": carried.entries, "by": by})
+            image.put(keys.carried, {"text": carried.text})
+            old = [act for act in image.at(keys.acts) if int(act) <= carried.entries]
+            image.drop(keys.acts, *old)
+        await writer.clear()
+        after = given_up[0].entries if given_up else 0
+        async for number in writer.write_ledger(copy.entries(after)):
+            advance("writing the store", number - after, copy.last - after)
+        await writer.write_keys(image)
+
+    def _given_up(self, copy: LedgerCopy) -> tuple[Carried, int] | None:
+        """The books up to which entries stay in the archive alone, as `pitlink archive` has it.
+
+        With them the entry by which that day was archived; None where all goes into the store.
+        """
+        rebuild = self._rebuild
+        live = timedelta(days=1 + self._floor.archive.live_days)
+        newest = date.fromisoformat(rebuild.open_day) - live
+        kept = [closing for day, closing in reversed(copy.days) if day <= newest]
+        # An archive that does not begin with the first entry has nothing to put before its own.
+        later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
+        for closing in (*kept, copy.opening, *later):
+            by = rebuild.noted_by(closing.entries)
+            if by is not None:
+                return closing, by
+        if copy.opening.entries:
+            raise RestoreError(
+                f"{self._store.link.id}: the archive begins with entry {copy.opening.entries + 1},"
+                " and no entry in it says that a day was archived: nothing can follow it"
+            )
+        return None
+
+    async def _open(self, found: Found, by: str) -> None:
+        """Open the books as the service does: a store that has nothing is seeded."""
+        configuration = Configuration(self._floor, self._store)
+        if problem := await configuration.problem():
+            raise RestoreError(f"{self._store.link.id}: {problem}")
+        if found.held.standing is Standing.EMPTY and not found.writes:
+            await configuration.adopt(by)
+        await self._store.open(by)
+
+    async def _take_again(self, found: Found, by: str, advance: Advance) -> Replayed:
+        again = [one for one in found.tables if one.again]
+        if not again:
+            return Replayed()
+        events = in_order(self._outboxes[one.table].after(one.last) for one in again)
+        await self._open_link(again, by)
+        return await OutboxReplay(self._floor, self._store).take(
+            events,
+            lambda done: advance("taking events of outboxes again", done, found.again),
+        )
+
+    async def _open_link(self, again: Collection[TableFound], by: str) -> None:
+        """Open a link that was opened after the copy was made: its tables' wagers were accepted."""
+        state = await self._store.state()
+        if state.closure is None:
+            return
+        if any(
+            _is_accepted_wagers(answered)
+            for one in again
+            for answered in self._outboxes[one.table].after(one.last)
+        ):
+            event = msgspec.json.encode(Switched("open", by, _REOPENED))
+            await ChangeBook(self._store).switch("open", by, "", event)
+
+    def _stands_made(self) -> dict[str, Stand]:
+        keys, image = self._store.keys, self._image
+        return {
+            table.id: _stand(image.at(keys.table(table.id))) for table in self._store.link.table
+        }
+
+    async def _stands_held(self) -> dict[str, Stand]:
+        keys, tables = self._store.keys, [table.id for table in self._store.link.table]
+        async with self._store.redis.pipeline(transaction=False) as pipe:
+            for table in tables:
+                pipe.hgetall(keys.table(table))
+            rows: list[dict[bytes, bytes]] = await pipe.execute()
+        return {
+            table: _stand({name.decode(): value for name, value in row.items()})
+            for table, row in zip(tables, rows, strict=True)
+        }
+
+
+def _stand(fields: Mapping[str, bytes]) -> Stand:
+    last = int(fields.get("last", b"0"))
+    return Stand(last, fields.get(f"reply:{last}"))
+
+
+def _is_accepted_wagers(answered: Answered) -> bool:
+    return isinstance(answered.event, Wagers) and answered.reply.status == "accepted"

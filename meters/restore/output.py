@@ -1,0 +1,149 @@
+"""What `pitlink restore` says: what it found, what it will do, and what it came to."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+import msgspec
+
+from bonus.display import item_words, money
+from meters.claims.claim_rows import record_of
+from meters.restore.findings import Standing, missing_outboxes
+from meters.restore.link_restore import Found, Restored
+from meters.restore.outbox_replay import Differing
+from meters.terminal.console import PlainConsole
+from meters.wire.messages import REPLY, Reply
+
+Say = Callable[[str], None]
+
+_LISTED_MAX: Final = 50
+
+
+def plain_console() -> PlainConsole:
+    """A console that prints what it is given, and nothing of its own."""
+    return PlainConsole(soft_wrap=True)
+
+
+def tell_found(say: Say, link: str, found: Found) -> None:
+    """What there is."""
+    held = {
+        Standing.EMPTY: "nothing",
+        Standing.HALF: "what an interrupted restoring has written",
+        Standing.THERE: f"{found.held.entries} ledger entries",
+    }[found.held.standing]
+    mark = f"the mark says {found.seen}" if found.seen else "there is no mark"
+    archive = f", the archive has {found.copied}" if found.copied else ""
+    say(f"{link}: Redis holds {held}, {mark}{archive}")
+    if found.held.other_than_seen:
+        say(f"  entry {found.seen} is another than the one that was seen")
+    for one in found.tables:
+        if one.answered is None:
+            say(f"  {one.table}: no outbox was found; the books know it to event {one.last}")
+        elif one.missing:
+            say(f"  {one.table}: its outbox has not all: {one.missing} are missing")
+        elif one.again:
+            more = f"its outbox has {one.again} more"
+            say(f"  {one.table}: the books know it to event {one.last}, {more}")
+
+
+def tell_plan(say: Say, found: Found, without: Collection[str]) -> None:
+    """What is to be done."""
+    if found.writes:
+        say(f"  The store will be written anew from the {found.copied} entries of the archive.")
+    if found.again:
+        say(f"  {found.again} events of outboxes will be taken again.")
+    say("  The restoring is noted in the ledger, all is audited, and the mark begins anew.")
+    given_up = [one.table for one in found.tables if one.missing and one.table in without]
+    if given_up:
+        say(f"  Given up: what {', '.join(given_up)} sent beyond what the books know.")
+
+
+def tell_missing(say: Say, found: Found, without: Collection[str]) -> bool:
+    """Which events are in no outbox, and what then; whether there are any."""
+    missing = missing_outboxes(found.tables, without)
+    for one in missing:
+        say(f"  MISSING {one}")
+    if missing:
+        tables = [one.table for one in found.tables if one.missing and one.table not in without]
+        say(
+            "  It cannot go on as if nothing had happened. Find the outboxes,"
+            " DATA/tables/TABLE.sqlite where each table's agent runs, or give up what these"
+            " tables sent: " + " ".join(f"--without {table}" for table in tables)
+        )
+    return bool(missing)
+
+
+def tell_restored(say: Say, link: str, restored: Restored) -> None:
+    """What it came to, and what people have to look at."""
+    finding, replayed = restored.finding, restored.replayed
+    say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
+    lost = restored.found.seen - restored.entries
+    if lost > 0:
+        say(
+            f"  {lost} of the {restored.found.seen} entries that there were are not made again:"
+            " what people decided, and what tables sent of which there is no outbox. Do it anew."
+        )
+    for one in replayed.differing[:_LISTED_MAX]:
+        say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")
+    if len(replayed.differing) > _LISTED_MAX:
+        say(f"  and {len(replayed.differing) - _LISTED_MAX} more, which the ledger names")
+    if replayed.differing:
+        say(
+            "  The tables were told the first, the books have the second: a floorperson and an"
+            " accountant settle each, by an adjustment where a meter is to be put right."
+        )
+    for fields in restored.waiting:
+        say(f"  {waiting_line(fields)}")
+    if restored.waiting:
+        say(
+            "  These wins wait for somebody. One that was validated, rejected or paid after the"
+            " copy was made waits again: look for its slip before it is paid."
+        )
+    for problem in finding.problems:
+        say(f"  {problem}")
+
+
+def waiting_line(fields: Mapping[str, str]) -> str:
+    """A claim that waits, with what is owed for Envy under it."""
+    record = record_of(fields)
+    envy_cents = sum(owed.amount for owed in record.envy)
+    told = (
+        f"{fields['state'].upper()} {record.claim}: {item_words(record.item)} at table"
+        f" {record.table}, position {record.position}"
+    )
+    if not record.only_envy:
+        told += f", {money(int(fields['amount']))}"
+    if fields.get("envy") in {"pending", "validated"}:
+        told += f", Envy Bonuses of {money(envy_cents)} owed for the hand"
+    return told
+
+
+def _verdict(restored: Restored) -> str:
+    if restored.finding.balanced:
+        return "balances to the micro; the mark begins anew"
+    return "DOES NOT BALANCE; the link stays inoperable"
+
+
+def _difference(one: Differing) -> str:
+    told, now = _reply(one.told), _reply(one.now)
+    if now is None or told is None:
+        return "it was not answered at all"
+    if now.error or told.error:
+        return f"it was {_status(told)}, it is {_status(now)}"
+    paid = [
+        f"{item_words(before.item)} at position {before.position} {money(before.paid)}, now"
+        f" {money(after.paid)}"
+        for before, after in zip(told.lines or (), now.lines or (), strict=False)
+        if before.paid != after.paid
+    ]
+    return "; ".join(paid) or "the reply has other words"
+
+
+def _status(reply: Reply) -> str:
+    return f"{reply.status} ({reply.error.code})" if reply.error else reply.status
+
+
+def _reply(text: bytes) -> Reply | None:
+    try:
+        return REPLY.decode(text)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,110 @@
+"""Where each table of a link stood, as its events in the ledger make it."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.expected import Added
+from meters.books.store import REPLIES_KEPT
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.store_snapshot import Image
+from meters.wire.messages import ClaimOpened, Reply, Wagers
+
+_CLAIMS_RETOLD: Final = 64
+"""So many claims of a table are kept to be told of again, as the scripts do."""
+_ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
+
+_CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
+_REPLY: Final = msgspec.json.Decoder(Reply)
+_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_Contributed = tuple[str, int, int, int, int, int, int]
+
+
+def digest_of(event: bytes) -> bytes:
+    """The digest by which the store tells a repeated event from another of its number."""
+    return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
+
+
+class TableImage:
+    """The tables within an image of a store."""
+
+    def __init__(self, keys: LinkKeys, image: Image) -> None:
+        self._keys = keys
+        self._image = image
+
+    def opened(self, table: str) -> Wagers | None:
+        """The wagers of a table's open round, or None where it has none."""
+        wagers = self._image.at(self._keys.table(table)).get("wagers")
+        return None if wagers is None else _WAGERS.decode(wagers)
+
+    def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
+        """Take wagers: their entry, and what they added, meter by meter."""
+        event = _WAGERS.decode(entry["event"])
+        draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
+        self._image.put(
+            self._keys.table(table),
+            {
+                "round": event.round,
+                "basis": event.seq,
+                "wagers": entry["event"],
+                "draw": draw,
+                "contributed": msgspec.msgpack.encode([_contributed(one) for one in added]),
+            },
+        )
+        self._keep_reply(table, entry)
+
+    def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
+        """Take a result or a void: its entry, and the claims that it opened."""
+        key = self._keys.table(table)
+        self._image.put(key, {"over": entry["round"]})
+        self.retell(table, claims)
+        self._image.drop(key, *_ROUND)
+        self._keep_reply(table, entry)
+
+    def retell(self, table: str, claims: Sequence[str]) -> None:
+        """Keep claims of which a table is told again what became of them, each once."""
+        key = self._keys.table(table)
+        known = self._image.text(key, "claims").split()
+        every = [*(claim for claim in known if claim not in claims), *claims]
+        self._image.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
+
+    def hold(self, table: str, claim: ClaimOpened) -> None:
+        """Hold a table for a win."""
+        key, line = self._keys.table(table), msgspec.json.encode(claim).decode()
+        held = self._image.text(key, "held").splitlines()
+        self._image.put(key, {"held": "\n".join((*held, line))})
+
+    def release(self, table: str, claim: str) -> None:
+        """Take a decision for good on a claim, which may hold its table."""
+        key = self._keys.table(table)
+        held = self._image.text(key, "held").splitlines()
+        holding = [line for line in held if _CLAIM.decode(line).claim != claim]
+        if holding:
+            self._image.put(key, {"held": "\n".join(holding)})
+        else:
+            self._image.drop(key, "held")
+
+    def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
+        """Keep a reply, and no more of them than the store does."""
+        key, seq = self._keys.table(table), int(entry["seq"])
+        self._image.put(
+            key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}
+        )
+        self._image.drop(
+            key,
+            *(
+                field
+                for field in list(self._image.at(key))
+                if field.startswith("reply:") and int(field[6:]) <= seq - REPLIES_KEPT
+            ),
+        )
+
+
+def _contributed(one: Added) -> _Contributed:
+    """What the store keeps of a round's wagers on one meter."""
+    kept = (meter_account, reserve_account, overflow_account)
+    to_meter, to_reserve, over = (one.micros.get(account(one.meter), 0) for account in kept)
+    return one.meter, one.wagers, one.wagered_cents, to_meter, to_reserve, over, one.cycle

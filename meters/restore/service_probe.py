@@ -1,0 +1,77 @@
+"""Whether a service runs on a link: it says so every second (duty D13)."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+
+from bonus.errors import UserError
+from meters.embedded.servers import embedded_broker
+from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.credentials import broker_address
+from meters.floor.floor_file import Floor
+from meters.floor.identities import DISPLAY
+from meters.mqtt.connection import BrokerConnection
+from meters.restore.errors import RestoreError
+from meters.wire import topics
+
+HEARD_WITHIN_S: Final = 3.0
+"""Three beats: one that is late is heard all the same."""
+_CONNECTED_WITHIN_S: Final = 10.0
+_STOPPED: Final = "--services-stopped"
+
+
+async def heard_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> set[str]:
+    """The links on which a service runs now, operable or not.
+
+    Args:
+        floor: the floor file.
+        within_s: how long a beat is waited for.
+
+    Raises:
+        RestoreError: the broker cannot be asked.
+    """
+    found: set[str] = set()
+    by_topic = {topics.controller(link.id): link.id for link in floor.link}
+    try:
+        async with _broker(floor) as address, _connected(address) as broker:
+            for topic in by_topic:
+                await broker.subscribe(topic, qos=1)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    while True:
+                        for message in await broker.batch(len(by_topic)):
+                            # What is retained was said by a service that may be gone.
+                            if not message.retain:
+                                found.add(by_topic[message.topic.value])
+    except (aiomqtt.MqttError, TimeoutError, UserError) as error:
+        raise RestoreError(
+            f"the broker cannot be asked whether a service runs: {error}. Where every service is"
+            f" known to be stopped, give {_STOPPED}."
+        ) from None
+    return found
+
+
+@asynccontextmanager
+async def _broker(floor: Floor) -> AsyncIterator[BrokerAddress]:
+    service = floor.service
+    if service.broker == "embedded":
+        async with embedded_broker(Path(service.data)) as url:
+            yield parse_broker_url(url)
+    else:
+        yield broker_address(service, DISPLAY)
+
+
+@asynccontextmanager
+async def _connected(address: BrokerAddress) -> AsyncIterator[BrokerConnection]:
+    connection = BrokerConnection(address, "pitlink-restore")
+    async with asyncio.timeout(_CONNECTED_WITHIN_S):
+        await connection.__aenter__()
+    try:
+        yield connection
+    finally:
+        await connection.__aexit__(None, None, None)

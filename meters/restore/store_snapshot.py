@@ -1,0 +1,62 @@
+"""The keys of a link's store, but for its ledger, as they are made again in memory."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from meters.redis_client.link_keys import LinkKeys
+
+Row = tuple[str, str, bytes]
+"""A key, a field of its hash or a member of its sorted set, and the value or the score as text."""
+
+
+class Image:
+    """Hashes and sorted sets by key; of a sorted set the values are the scores.
+
+    Args:
+        keys: the link's.
+        rows: what another image gave.
+    """
+
+    def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
+        self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})
+        self._kept: dict[str, dict[str, bytes]] = {}
+        for key, field, value in rows:
+            self._kept.setdefault(key, {})[field] = value
+
+    def __iter__(self) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+        """Every key that there is, with its fields."""
+        return ((key, fields) for key, fields in self._kept.items() if fields)
+
+    def at(self, key: str) -> Mapping[str, bytes]:
+        """The fields of a key, none where it is not there."""
+        return self._kept.get(key, {})
+
+    def text(self, key: str, field: str) -> str:
+        """A field as text, empty where it is not there."""
+        return self.at(key).get(field, b"").decode()
+
+    def put(self, key: str, fields: Mapping[str, str | bytes | int]) -> None:
+        """Set fields."""
+        kept = self._kept.setdefault(key, {})
+        for field, value in fields.items():
+            kept[field] = value if isinstance(value, bytes) else str(value).encode()
+
+    def add(self, key: str, field: str, number: int) -> None:
+        """Add to a field that is a number."""
+        self.put(key, {field: int(self.at(key).get(field, b"0")) + number})
+
+    def drop(self, key: str, *fields: str) -> None:
+        """Remove fields."""
+        kept = self._kept.get(key, {})
+        for field in fields:
+            kept.pop(field, None)
+
+    def clear(self, key: str) -> None:
+        """Remove a key."""
+        self._kept.pop(key, None)
+
+    def rows(self) -> Iterator[Row]:
+        """All of it."""
+        for key, fields in self:
+            for field, value in fields.items():
+                yield key, field, value

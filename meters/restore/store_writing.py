@@ -1,0 +1,111 @@
+"""Writing a link's store anew: the hash that the service looks for comes last of all.
+
+A store that is being restored says so under a key of its own, and no service opens it. One that is
+written half has no meters either: the next restoring begins it anew.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final, TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.store_snapshot import Image
+
+_FIELDS_AT_ONCE: Final = 500
+_COMMANDS_AT_ONCE: Final = 250
+"""A pipeline of so many is some hundred kilobytes: Redis and we hold no more of it at once."""
+
+Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
+_One = TypeVar("_One")
+
+
+class StoreWriter:
+    """Writes the store of one link.
+
+    Args:
+        redis: where.
+        keys: the link's.
+    """
+
+    def __init__(self, redis: Redis, keys: LinkKeys) -> None:
+        self._redis = redis
+        self._keys = keys
+
+    async def begin(self, by: str, at: str) -> None:
+        """Say that the store is being restored: no service opens it until it says so no more.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hset(self._keys.restoring, mapping={"by": by, "at": at})
+            await pipe.execute()
+
+    async def end(self) -> None:
+        """Say that it is restored.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        await self._redis.delete(self._keys.restoring)
+
+    async def clear(self) -> None:
+        """Take away the meters and the ledger of what is left of a store.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.delete(self._keys.meters)
+            pipe.delete(self._keys.ledger)
+            await pipe.execute()
+
+    async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:
+        """Write the entries that are kept in the store; gives the number of each that is in.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        pipe, last = self._pipeline(), 0
+        async for number, fields in entries:
+            pipe.xadd(self._keys.ledger, dict(fields.items()), id=f"{number}-0")
+            last = number
+            if len(pipe) >= _COMMANDS_AT_ONCE:
+                await pipe.execute()
+                yield last
+        await pipe.execute()
+        yield last
+
+    async def write_keys(self, image: Image) -> None:
+        """Write all other keys, and last of all the one that makes it a store.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        keys, pipe = self._keys, self._pipeline()
+        for key, fields in image:
+            if key == keys.meters:
+                continue
+            pipe.delete(key)
+            for some in _parts(fields.items(), _FIELDS_AT_ONCE):
+                if key in image.sorted_sets:
+                    pipe.zadd(key, {member: int(score) for member, score in some})
+                else:
+                    pipe.hset(key, mapping=dict(some))
+                if len(pipe) >= _COMMANDS_AT_ONCE:
+                    await pipe.execute()
+        await pipe.execute()
+        pipe.hset(keys.meters, mapping=dict(image.at(keys.meters).items()))
+        await pipe.execute()
+
+    def _pipeline(self) -> Pipeline:
+        return self._redis.pipeline(transaction=False)
+
+
+def _parts(all_of: Iterable[_One], size: int) -> Iterator[list[_One]]:
+    rest = iter(all_of)
+    while some := list(islice(rest, size)):
+        yield some

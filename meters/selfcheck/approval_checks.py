@@ -1,0 +1,246 @@
+"""A link's part of the floor file, held against what was approved last (duties D10, D12)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
+from meters.books.approved_configuration import Filed
+from meters.books.holds import holding_claims
+from meters.books.store import BooksError, LinkStore, TermsError
+from meters.books.terms import adopted, terms_text
+from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.floor.floor_file import Floor, Link
+from meters.selfcheck.check_result import Check
+from meters.users.roles import Right, roles_in_words
+
+log = structlog.get_logger()
+
+_NAMED_MOST: Final = 5
+_LOST: Final = "the store has lost what was approved"
+_KNOWN: Final = (
+    "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
+    " another person approves it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unapproved:
+    """That a link's floor file is not what was approved last.
+
+    Attributes:
+        digest: of what of the floor file bears on money, as it is.
+        replaces: the digest that the store holds, empty where none.
+        changed: in what it differs, in words.
+        approved: what was approved last, or None where that is not known.
+        barred: why it cannot be approved as it is, or None.
+    """
+
+    digest: str
+    replaces: str
+    changed: tuple[str, ...]
+    approved: Approved | None
+    barred: str | None
+
+    @property
+    def problem(self) -> str:
+        """The same as a reason for which a link is inoperable."""
+        more = len(self.changed) - _NAMED_MOST
+        told = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
+        act = self.barred or (
+            f"{roles_in_words(Right.LINKS)} approves it under Links, or `pitlink approve`"
+        )
+        return f"the floor file is not as approved: {told}; {act}"
+
+
+class Configuration:
+    """The configuration of one link.
+
+    Args:
+        floor: the floor file.
+        store: the link's books.
+        stores: the books of all links of the floor: a table that they hold for a hand pay plays
+            on under no other link, and under no other name.
+        adopts: whether a floor file that differs is adopted unasked, which is a demonstration's
+            way: its floor is made anew for each run, and nobody's money hangs on it.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        store: LinkStore,
+        stores: Iterable[LinkStore] = (),
+        *,
+        adopts: bool = False,
+    ) -> None:
+        self._store = store
+        self._stores = tuple(stores)
+        self._book = ApprovalBook(store)
+        self._adopts = adopts
+        self._link = next(link for link in floor.link if link.id == store.link.id)
+        self._seen = False
+        self.filed = Filed.of(floor, self._link)
+
+    async def unapproved(self) -> Unapproved | None:
+        """In what the floor file differs from what was approved; None where in nothing.
+
+        None as well where nothing was ever approved: the first is adopted as the link is opened.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        try:
+            approved = await self._book.current()
+        except ForgedError as error:
+            return await self._told((str(error),), None, error.held)
+        if approved is None:
+            return await self._told((_LOST,), None, "") if await self._was_approved() else None
+        self._seen = True
+        if approved.digest == self.filed.digest:
+            return None
+        try:
+            changed = self.filed.changed_from(Filed(approved.text))
+        except ValueError:
+            changed = ("what was approved cannot be read",)
+        return await self._told(changed, approved, approved.digest)
+
+    async def problem(self) -> str | None:
+        """Why the link may not operate under this floor file, or None."""
+        found = await self.unapproved()
+        return None if found is None or self._will_adopt(found) else found.problem
+
+    async def adopt(self, by: str) -> None:
+        """Adopt the floor file where none was ever approved, or where it is a demonstration's.
+
+        Raises:
+            TermsError: another is approved, or the store lost what was.
+            RedisError: the store failed.
+        """
+        found = await self.unapproved()
+        if found is not None and not self._will_adopt(found):
+            raise TermsError(found.problem)
+        try:
+            if found is not None:
+                await self._approve(by, found.changed, found.replaces)
+            elif self._seen:
+                return  # as it is approved
+            else:
+                if held := await self._held_elsewhere():
+                    raise TermsError(held)
+                await self._approve(by, (), "", first=True)
+        except BooksError as error:
+            self._seen = self._seen or error.status == "lost"
+        # What was written is read back, or what another worker wrote meanwhile.
+        if (found := await self.unapproved()) is not None:
+            raise TermsError(found.problem)
+
+    async def is_approved(self) -> bool:
+        """Whether anything is approved in the store.
+
+        Raises:
+            ForgedError: not what the ledger says.
+            RedisError: the store failed.
+        """
+        return await self._book.current() is not None
+
+    async def approve(
+        self, by: str, digest: str, setters: PinSetters = NO_SETTERS
+    ) -> tuple[str, ...]:
+        """Approve the floor file as it is; give in what it differs from the one before.
+
+        Args:
+            by: who.
+            digest: what was shown to them, so that they approve nothing else.
+            setters: who set their PIN lately: who may change the floor file is no second person.
+
+        Raises:
+            BooksError: ``stale`` where it is another by now, ``no_change`` where it is approved
+                already, ``barred`` with the reason why it cannot be, ``same_person`` with the
+                reason why another person must do it.
+            RedisError: the store failed.
+        """
+        if setters.by_command:
+            raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
+        found = await self.unapproved()
+        if digest != self.filed.digest:
+            raise BooksError("stale")
+        if found is None and await self.is_approved():
+            raise BooksError("no_change")
+        if found is not None and found.barred:
+            raise BooksError("barred", found.barred)
+        changed = found.changed if found else ()
+        await self._approve(by, changed, found.replaces if found else "")
+        return changed
+
+    async def check(self) -> Check:
+        """The same as one of the list."""
+        what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
+        if problem := await self.problem():
+            return Check(what, holds=False, seen=f"{problem} ({short})")
+        approved = await self._book.current()
+        if approved is None:
+            return Check(what, holds=True, seen=f"adopted at the first start ({short})")
+        return Check(
+            what, holds=True, seen=f"as {approved.by} approved it, {approved.at} ({short})"
+        )
+
+    def _will_adopt(self, found: Unapproved) -> bool:
+        return self._adopts and found.approved is not None and found.barred is None
+
+    async def _approve(
+        self, by: str, changed: tuple[str, ...], replaces: str, *, first: bool = False
+    ) -> None:
+        filed = self.filed
+        approval = Approval(filed.digest, filed.text, by, changed)
+        await self._book.approve(approval, replaces, first=first)
+        log.info("floor file approved", link=self._link.id, by=by, digest=filed.digest)
+
+    async def _was_approved(self) -> bool:
+        return self._seen or "approvals" in (await self._store.snapshot()).tallies
+
+    async def _told(
+        self, changed: tuple[str, ...], approved: Approved | None, replaces: str
+    ) -> Unapproved:
+        barred = _barred(self._link, (await self._store.snapshot()).meters)
+        if barred is None:
+            barred = await self._held_elsewhere()
+        return Unapproved(self.filed.digest, replaces, changed, approved, barred)
+
+    async def _held_elsewhere(self) -> str | None:
+        """Why a table of this link may not play: a hand pay holds it where it was before."""
+        for store in self._stores:
+            for held in await holding_claims(store):
+                before = (store.link.id, held.table)
+                for table in self._link.table:
+                    same = held.table == table.id or held.asset == table.asset
+                    if same and before != (self._link.id, table.id):
+                        return (
+                            f"table {table.id} (asset {table.asset}) is held for claim"
+                            f" {held.claim.claim} as table {held.table} of link {store.link.id}:"
+                            " leave it there until that is paid or rejected"
+                        )
+        return None
+
+
+def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
+    """Why a floor file would not open the books, whoever approves it; None where it would.
+
+    Args:
+        link: the link as the floor file has it.
+        meters: what the books hold of its meters.
+    """
+    named = {f"terms:{meter.meter_id}" for meter in link.meter}
+    for name in sorted(meters):
+        if name.startswith("terms:") and name not in named:
+            gone = name.removeprefix("terms:")
+            return f"the store holds meter {gone}: put it back into the floor file"
+    for meter in adopted(link, meters).meter:
+        held = meters.get(f"terms:{meter.meter_id}")
+        if held is not None and held != terms_text(meter):
+            return (
+                f"the parameters of meter {meter.meter_id} change by proposal while the link is"
+                " closed, not by the floor file: set it back"
+            )
+    return None

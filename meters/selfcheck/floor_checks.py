@@ -1,0 +1,98 @@
+"""What can be seen of a floor without its parts: the floor file, the pages' look, the offers."""
+
+from bonus.errors import UserError
+from bonus.law.chapter import chapters
+from bonus.odds.hand_bonus_return import hand_bonus_return
+from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.settling.table_rules import table_rules
+from bonus.wagers import METER_OF
+from meters.floor.floor_file import Floor, fewest_positions
+from meters.floor.logo import read_logo
+from meters.selfcheck.check_result import Check
+
+
+def facility_checks(floor: Floor) -> list[Check]:
+    """The floor file, which has been read; signage; what its tables offer."""
+    tables = sum(len(link.table) for link in floor.link)
+    return [
+        Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
+        _check_look(floor),
+        *_check_offers(floor),
+        *_check_returns(floor),
+        *_check_bounds(floor),
+    ]
+
+
+def _check_look(floor: Floor) -> Check:
+    try:
+        logo = read_logo(floor.signage)
+    except UserError as error:
+        return Check("signage", holds=False, seen=str(error))
+    return Check("signage", holds=True, seen="its logo can be shown" if logo else "no logo")
+
+
+def _check_offers(floor: Floor) -> list[Check]:
+    """Warn where a table has not chosen what the game against the dealer needs."""
+    found = []
+    for link in floor.link:
+        for table in link.table:
+            rules = table_rules(chapters()[table.game], table.paytables)
+            stake = rules.chapter.main.stake
+            lacking = rules.placings[stake]
+            if lacking.choice:
+                seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
+                found.append(Check(f"paytables of {table.id}", holds=False, seen=seen, warns=True))
+    return found
+
+
+def _check_returns(floor: Floor) -> list[Check]:
+    """Warn where a Five Card Hand Bonus gives back more than is wagered (reading T19)."""
+    found = []
+    for link in floor.link:
+        for meter in link.meter:
+            if not (meter.magic_card_every or meter.lucky_every):
+                continue
+            back = hand_bonus_return(
+                meter.terms,
+                magic_card_every=meter.magic_card_every,
+                lucky_every=meter.lucky_every,
+                positions=fewest_positions(link, meter),
+            )
+            tenths = back * 1000 // 1
+            found.append(
+                Check(
+                    f"return of {meter.meter_id} on {link.id}",
+                    holds=back <= 1,
+                    seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
+                    + ("" if back <= 1 else ": the house loses; draw less often"),
+                    warns=True,
+                )
+            )
+    return found
+
+
+def _check_bounds(floor: Floor) -> list[Check]:
+    """Warn where a full table's wagers add more at once than is taken as reasonable (duty D3)."""
+    found = []
+    for link in floor.link:
+        for meter in link.meter:
+            if meter.contribution_max is None:
+                continue
+            places = [each.positions for each in link.table if meter.meter_id in each.meters]
+            wagers = max(places, default=0) * list(METER_OF.values()).count(meter.kind)
+            terms = meter.terms
+            micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
+            cents = -(-micros // MICROS_PER_CENT)
+            holds = cents <= meter.contribution_max
+            seen = (
+                f"{cents} cents of a full table, {meter.contribution_max} are taken as reasonable"
+            )
+            found.append(
+                Check(
+                    f"largest contribution to {meter.meter_id} on {link.id}",
+                    holds=holds,
+                    seen=seen + ("" if holds else ": its lock-out would be refused"),
+                    warns=True,
+                )
+            )
+    return found

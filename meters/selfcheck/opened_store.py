@@ -1,0 +1,103 @@
+"""A store that was opened before: no command takes an empty one for the floor's."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bonus.errors import UserError
+from meters.books.mark import LedgerMark
+from meters.books.store import LinkStore
+from meters.floor.floor_file import Floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.shards import AnyRedis
+from meters.users.errors import PeopleError
+from meters.users.store import PeopleStore
+
+_EMBEDDED = "embedded"
+
+
+@asynccontextmanager
+async def open_used_store(
+    floor: Floor,
+    *,
+    only_reads: bool = False,
+    archives: bool = False,
+    users_suffice: bool = False,
+) -> AsyncIterator[AnyRedis]:
+    """Open the store of a floor for a command that is of no use without its books.
+
+    Args:
+        floor: what the floor file says.
+        only_reads: as for `open_redis`.
+        archives: as for `open_redis`.
+        users_suffice: whether a store is of use that has users only.
+
+    Raises:
+        UserError: no link of the floor, and no user where users suffice, was ever opened there.
+    """
+    if not may_be_opened(floor):
+        raise never_opened(floor)
+    async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
+        if not await is_opened(floor, redis, users_suffice=users_suffice):
+            raise never_opened(floor)
+        yield redis
+
+
+async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
+    """Say whether a store has books of the floor, or had some, and lost them."""
+    if _was_opened_here(floor):
+        return True
+    for link in floor.link:
+        if await _has_books(LinkStore(redis, link)):
+            return True
+    return users_suffice and await has_users(redis)
+
+
+async def has_users(redis: AnyRedis) -> bool:
+    """Say whether a user was ever added to a store.
+
+    Raises:
+        PeopleError: ``store_failed``.
+    """
+    try:
+        return await PeopleStore(redis).schema() is not None
+    except PeopleError as error:
+        if error.code == "store_failed":
+            raise
+        return True
+
+
+def may_be_opened(floor: Floor) -> bool:
+    """Say whether the floor's store may have anything, before an embedded one is started for it."""
+    if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
+        return True
+    return (Path(floor.service.data) / "redis").is_dir()
+
+
+def never_opened(floor: Floor) -> UserError:
+    """What a command says that finds no store where the floor file leads it."""
+    return UserError(
+        f"{store_place(floor)} was never opened: `pitlink serve` opens it. Where there should be"
+        " one, the floor file names another place than the service's"
+    )
+
+
+def store_place(floor: Floor) -> str:
+    """Where the floor's store is, in words that show no password."""
+    if floor.service.redis == _EMBEDDED:
+        return f"the store in {floor.service.data}"
+    return "the store in the Redis that the floor file names"
+
+
+def _was_opened_here(floor: Floor) -> bool:
+    """Say whether a mark was set: then an empty store has lost what it had, and that is said."""
+    data = Path(floor.service.data)
+    return any(LedgerMark(data, link.id).seen.entries for link in floor.link)
+
+
+async def _has_books(store: LinkStore) -> bool:
+    try:
+        return await store.schema() is not None
+    except ValueError:
+        # Something is there, and whoever reads it says what is wrong.
+        return True

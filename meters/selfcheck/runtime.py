@@ -1,0 +1,64 @@
+"""The self-check of a running service: before any link operates, and now and then after."""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from meters.floor.floor_file import Floor
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.software import Software, read_software
+
+log = structlog.get_logger()
+
+SOFTWARE_EVERY_S: Final = 3_600.0
+
+UNDER_WAY: Final = "the self-check is under way"
+
+
+class SelfCheck:
+    """What is checked of the service as a whole, where `pitlink check` shows the same.
+
+    What fails once keeps every link inoperable until the service is started anew, though the file
+    be as it was again: nobody can tell any more which of the two this process has loaded.
+    """
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self._problem: str | None = UNDER_WAY
+
+    @property
+    def problem(self) -> str | None:
+        """Why no link may operate, or None."""
+        return self._problem
+
+    async def run(self) -> None:
+        """Check everything once, then the software each hour, for ever (duties D9, D10)."""
+        started = await asyncio.to_thread(read_software)
+        checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
+        self._settle(checks)
+        while self._problem is None:
+            await asyncio.sleep(SOFTWARE_EVERY_S)
+            self._settle([since(started, await asyncio.to_thread(read_software))])
+        await asyncio.Event().wait()
+
+    def _settle(self, checks: list[Check]) -> None:
+        for check in checks:
+            if check.fails:
+                log.error("self-check failed", what=check.what, seen=check.seen)
+            elif check.holds:
+                log.info("self-check holds", what=check.what, seen=check.seen)
+            else:
+                log.warning("self-check warns", what=check.what, seen=check.seen)
+        failed = [f"{check.what}: {check.seen}" for check in checks if check.fails]
+        self._problem = f"self-check failed: {'; '.join(failed)}" if failed else None
+
+
+def since(started: Software, now: Software) -> Check:
+    """The software as it is, which must be that which was started (duty D9)."""
+    check = now.check
+    if check.holds and now.digest != started.digest:
+        seen = "another release was installed since the start: start the service anew"
+        return Check(check.what, holds=False, seen=seen)
+    return check

@@ -1,0 +1,163 @@
+"""The parts that a floor file names, and what the store holds (duties D9, D10)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+
+from bonus.errors import UserError
+from meters.books.audit import LinkAudit
+from meters.books.mark import LedgerMark
+from meters.books.schema import schema_problem
+from meters.books.slips import SLIPS_TAG
+from meters.books.store import LinkStore
+from meters.books.terms import adopted, terms_text
+from meters.floor.credentials import broker_address
+from meters.floor.floor_file import Floor
+from meters.floor.identities import CHECK
+from meters.mqtt.client_name import refusals
+from meters.mqtt.connection import BrokerConnection
+from meters.redis_client.health import redis_problem
+from meters.redis_client.shards import AnyRedis, every_redis
+from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.redis_users import check_redis_users
+from meters.users.errors import PeopleError
+from meters.users.log_audit import check_log
+from meters.users.log_mark import LogMark
+from meters.users.store import PeopleStore
+from meters.wire import topics
+
+WITHIN_S: Final = 5.0
+_HEARD_WITHIN_S: Final = 1.0
+
+_FORBIDDEN: Final = f"{topics.ROOT}/check"
+_NO_ACCESS_LIST: Final = (
+    "anybody may publish and read everything there, its access list is not in force: see that"
+    " mosquitto can read broker/acl, and restart it"
+)
+
+
+async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
+    """Redis' settings; of each link the configuration, and the ledger against the balances.
+
+    Raises:
+        TimeoutError: Redis does not answer.
+        RedisError: it fails.
+    """
+    tags = [SLIPS_TAG, *(link.id for link in floor.link)]
+    async with asyncio.timeout(WITHIN_S):
+        users = await check_redis_users(redis, floor.link[0].id)
+    people_kept = users is None or not users.fails
+    async with asyncio.timeout(WITHIN_S):
+        everywhere = every_redis(redis, [PEOPLE_TAG, *tags] if people_kept else tags)
+        found = [await redis_problem(each) for each in everywhere]
+    problem = "; ".join(dict.fromkeys(filter(None, found))) or None
+    yield Check("redis", problem is None, problem or "keeps every write")
+    if problem is None:
+        if users is not None:
+            yield users
+        yield await _check_services(floor, redis)
+        if people_kept:
+            yield await _check_people(PeopleStore(redis))
+            yield await _check_log(redis, Path(floor.service.data))
+        stores = [LinkStore(redis, link) for link in floor.link]
+        for store in stores:
+            yield _check_schema(f"schema of {store.link.id}", await store.schema())
+            yield await Configuration(floor, store, stores).check()
+            yield await _check_books(store, Path(floor.service.data))
+
+
+async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
+    """Whether two services connect to the broker with the same keys."""
+    found = await refusals(redis, floor.link[0].id)
+    seen = "; ".join(found) or "no two of them use the same keys"
+    return Check("services", holds=not found, seen=seen)
+
+
+async def _check_people(store: PeopleStore) -> Check:
+    """The layout of the people's keys."""
+    try:
+        return _check_schema("schema of the people", await store.schema())
+    except PeopleError as error:
+        return Check("schema of the people", holds=False, seen=error.message)
+
+
+async def _check_log(redis: AnyRedis, data: Path) -> Check:
+    """The operators' log as it was seen before, and the users as it makes them (duty D17)."""
+    mark = LogMark(data)
+    seen = mark.seen
+    finding = await check_log(redis, seen)
+    lost = mark.problem(finding.entries, seen.entries)
+    told = "; ".join([*([lost] if lost else []), *finding.problems])
+    return Check("operators' log", not told, told or f"{finding.entries} entries, unaltered")
+
+
+def _check_schema(what: str, version: int | None) -> Check:
+    """Whether books are of the layout that this release works on (duty D10)."""
+    if problem := schema_problem("it is", version):
+        return Check(what, holds=False, seen=problem)
+    return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
+
+
+async def _check_books(store: LinkStore, data: Path) -> Check:
+    """The stored terms against the floor file's, the balances against the ledger."""
+    link = store.link.id
+    mark = LedgerMark(data, link)
+    snapshot = await store.snapshot()
+    held = mark.seen
+    if lost := mark.problem(snapshot.last_entry, held.entries):
+        return Check(f"books of {link}", holds=False, seen=lost)
+    if not snapshot.meters:
+        return Check(f"books of {link}", holds=True, seen="not opened yet")
+    for meter in adopted(store.link, snapshot.meters).meter:
+        stored = snapshot.meters.get(f"terms:{meter.meter_id}")
+        if stored is not None and stored != terms_text(meter):
+            seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
+            return Check(f"books of {link}", holds=False, seen=seen)
+    finding = await LinkAudit(store).run(held)
+    good = f"{finding.entries} ledger entries balance to the micro"
+    if not held.entries:
+        good += "; no mark of them was kept here, they are taken as they stand"
+    seen = "; ".join(finding.problems) or good
+    return Check(f"books of {link}", finding.balanced, seen)
+
+
+async def broker_check(floor: Floor) -> Check:
+    """Whether the broker answers."""
+    if floor.service.broker == "embedded":
+        return Check("broker", holds=True, seen="embedded: started with the service")
+    try:
+        address = broker_address(floor.service, CHECK)
+    except UserError as error:
+        return Check("broker", holds=False, seen=str(error))
+    place = f"{address.host}:{address.port}"
+    try:
+        async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
+            # With keys of ours, and the name that goes with them, it may do nothing at all.
+            ours = address.files is not None and address.username in {None, CHECK.username}
+            if ours and await _hears_itself(broker):
+                return Check("broker", holds=False, seen=f"{place}: {_NO_ACCESS_LIST}")
+            return Check("broker", holds=True, seen=f"answers at {place}")
+    except TimeoutError:
+        return Check("broker", holds=False, seen=f"{place}: no answer within {WITHIN_S:.0f} s")
+    except aiomqtt.MqttError as error:
+        return Check("broker", holds=False, seen=f"{place}: {error}")
+
+
+async def _hears_itself(broker: BrokerConnection) -> bool:
+    """Whether a broker passes on what is neither to be published nor to be read (duty D20).
+
+    One that denies it says nothing, or ends the connection.
+    """
+    try:
+        async with asyncio.timeout(_HEARD_WITHIN_S):
+            await broker.subscribe(_FORBIDDEN)
+            await broker.publish(_FORBIDDEN)
+            await broker.batch(1)
+    except (TimeoutError, aiomqtt.MqttError):
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""One process of the meter service: links, announcements, audits and outages."""

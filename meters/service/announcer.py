@@ -1,0 +1,224 @@
+"""What a link tells everybody: meter values, the controller's beat, hits and their outcome."""
+
+import time
+from typing import Final, Protocol
+
+import msgspec
+
+from meters.books.link_state import LinkState
+from meters.books.store import LinkStore
+from meters.displays.display_state import Board, MeterRow
+from meters.floor.floor_file import Link
+from meters.metrics import Metrics
+from meters.service.meter_topics import MeterTopics, same
+from meters.service.other_services import OtherServices
+from meters.wire import topics
+from meters.wire.clock import now_text
+from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
+
+
+class Post(Protocol):
+    """Publishes a payload under a topic; does nothing while there is no broker."""
+
+    def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        """Publish, retained or not, and go on; whether there is a broker."""
+        ...
+
+
+_TOLD_AGAIN_BEATS: Final = 10
+"""So often each meter is told again: what is retained may have been overtaken on its way."""
+
+_STOPPED: Final = "the service was stopped"
+
+COALESCE_S: Final = 0.1
+"""A meter is published at most once in so many seconds, and its last value always."""
+
+
+class Announcer:
+    """Speaks for one link, on the broker and on the board.
+
+    Attributes:
+        others: the other services of the link: nothing is said against one that operates it.
+        topics: what the meter topics hold, by whichever service.
+    """
+
+    def __init__(self, store: LinkStore, board: Board, metrics: Metrics, post: Post) -> None:
+        self._store = store
+        self._board = board
+        self._metrics = metrics
+        self._post = post
+        self._link = store.link.id
+        self._meters = {meter.meter_id: meter for meter in store.link.meter}
+        self._last: dict[str, MeterValue] = {}
+        self._beat = 0
+        self._silent = False
+        self._ended = False
+        self.others = OtherServices()
+        self.topics = MeterTopics()
+
+    def forget_told(self) -> None:
+        """Have every meter published again: the broker may have lost what it retained."""
+        self.topics.forget()
+
+    def adopt(self, link: Link) -> None:
+        """Show the meters and their paytables as the link has them from now on."""
+        self._board.put_terms(link)
+        self._meters = {meter.meter_id: meter for meter in link.meter}
+
+    def tell_meters(self, state: LinkState, since: int) -> float | None:
+        """Publish the meters of an operable link that are not as their topics hold them.
+
+        Args:
+            state: the link as its books have it.
+            since: how many values had been heard on the topics when it was read.
+
+        Returns:
+            After how many seconds the books are to be read again, since another service speaks or
+            what we said before is still under way; None where all is said.
+        """
+        waits = []
+        for meter in state.meters:
+            value = MeterValue(
+                meter=meter.meter,
+                amount=meter.amount_cents,
+                version=meter.version,
+                cycle=meter.cycle,
+                state="closed" if state.closure else "pending" if meter.pending else "open",
+                at=now_text(),
+            )
+            last = self._last.get(value.meter)
+            if last is not None and value.version < last.version:
+                continue  # it was read before the last one, and came later
+            value = self._show_meter(value)
+            if wait_s := self._tell_meter(value, since):
+                waits.append(wait_s)
+        return min(waits, default=None)
+
+    def tell_inoperable(self, *, of_all: bool = False) -> None:
+        """Publish that no meter can be played, where the store cannot be asked (duty D14).
+
+        Another service may have told a later version than the last that this one read.
+
+        Args:
+            of_all: what is wrong is so for whoever operates the link.
+        """
+        for last in list(self._last.values()):
+            value = self._show_meter(
+                msgspec.structs.replace(last, state="inoperable", at=now_text())
+            )
+            if of_all or not self.others.may_operate:
+                newest = self.topics.newest(value)
+                newest = msgspec.structs.replace(
+                    newest, state="inoperable", at=max(newest.at, value.at)
+                )
+                self._tell_meter(newest, self.topics.heard, urgent=True)
+
+    def _show_meter(self, value: MeterValue) -> MeterValue:
+        """Show a meter on our own displays; the value as of no moment before the last one."""
+        value, last = self._no_earlier(value), self._last.get(value.meter)
+        if not same(value, last):
+            self._last[value.meter] = value
+            self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
+            self._metrics.books.show_amount(self._link, value.meter, value.amount)
+        return value
+
+    def _tell_meter(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
+        """Publish a meter unless it waits or need not be told; for how many seconds it waits."""
+        if self._ended:
+            return None
+        wait_s = self.topics.wait_s(value, since, urgent=urgent)
+        if wait_s == 0.0:
+            self._post_meter(value)
+        return wait_s
+
+    def _post_meter(self, value: MeterValue) -> None:
+        payload = msgspec.json.encode(value)
+        if self._post(topics.meter(self._link, value.meter), payload, retain=True):
+            self.topics.note_posted(value, payload)
+
+    def _no_earlier(self, value: MeterValue) -> MeterValue:
+        """A value as of no moment before the last one told of its version.
+
+        Whoever shows meters tells the states of one version apart by their moments, and the
+        machine's clock may have been set back between them.
+        """
+        last = self._last.get(value.meter)
+        if last is None or last.version != value.version or last.at <= value.at:
+            return value
+        return msgspec.structs.replace(value, at=last.at)
+
+    def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
+        """Publish the controller's state; its silence is taken for failure (duty D13).
+
+        That we cannot operate the link is said to all where no other service operates it; our own
+        displays and metrics have it in any case (duty D14).
+
+        Args:
+            problem: why the link is inoperable, or None.
+            closed: why people have closed it, or None.
+            of_all: the problem is one for whoever operates the link, and said against any other.
+        """
+        # A number that goes on rising over restarts and with every worker of the link.
+        self._beat = max(self._beat + 1, int(time.time()))
+        beat = ControllerBeat(
+            state="inoperable" if problem else "operable" if closed is None else "closed",
+            reason=problem or closed or "",
+            beat=self._beat,
+            at=now_text(),
+        )
+        self._board.put_controller(self._link, beat)
+        if self._silent or (problem and not of_all and self.others.may_operate):
+            return
+        payload = msgspec.json.encode(beat)
+        self.others.note_own(payload)
+        self._post(topics.controller(self._link), payload, retain=True)
+        if self._beat % _TOLD_AGAIN_BEATS == 0:
+            for meter, last in self._last.items():
+                told = self.topics.ours(meter)
+                if told is not None and told.version >= last.version:
+                    self._post_meter(told)
+
+    def fall_silent(self) -> None:
+        """Leave the beat to another service that may operate the link, and listen for it anew.
+
+        Of two that stop at once each would else take the other for the one that goes on.
+        """
+        if self.others.may_operate:
+            self._silent = True
+            self.others.listen_anew()
+
+    def tell_end(self) -> None:
+        """Say that the link is inoperable, unless another service operates it; nothing follows."""
+        if not self.others.may_operate:
+            self._silent = False
+            self.tell_beat(_STOPPED, None)
+            self.tell_inoperable()
+        self._silent = self._ended = True
+
+    def tell_seal(self, entries: int, seal: str) -> None:
+        """Publish the seal over the ledger, so that others can keep it too (duty D17)."""
+        message = LedgerSeal(entries=entries, seal=seal, at=now_text())
+        self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
+
+    def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
+        """Show a hit that waits, unless it is shown: one of before this service, or another's (D8).
+
+        Args:
+            jackpot: the hit.
+            news: it has just happened.
+        """
+        self._board.put_jackpot(self._link, jackpot, news=news)
+
+    def show_decision(self, jackpot: Jackpot) -> None:
+        """Show what became of a hit where another service has told it (duty D8)."""
+        self._board.put_jackpot(self._link, jackpot)
+
+    def pending_hits(self) -> frozenset[str]:
+        """The claims of the hits that displays show as pending."""
+        return frozenset(hit.claim for hit in self._board.hits(self._link))
+
+    def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
+        """Publish a hit or what became of it; displays show those that took from the meter (D8)."""
+        if of_meter:
+            self._board.put_jackpot(self._link, jackpot)
+        self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

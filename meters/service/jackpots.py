@@ -1,0 +1,68 @@
+"""The hits of a link as its books have them, whichever worker opened or decided them (duty D8)."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from meters.books.link_state import LinkState
+from meters.books.store import LinkStore
+from meters.books.wins import WinIndex
+from meters.claims.claims import LISTED_MAX, standing_hit
+from meters.displays.display_state import HIT_NEWS_S
+from meters.service.announcer import Announcer
+
+LATEST_MAX: Final = 25
+"""So many of a meter's last wins are looked at: far more than are won in a second."""
+
+
+class HitsInBooks:
+    """Has displays show the hits that other workers of the link have brought about.
+
+    Args:
+        store: the link's books.
+        announcer: shows hits for it.
+    """
+
+    def __init__(self, store: LinkStore, announcer: Announcer) -> None:
+        self._store = store
+        self._wins = WinIndex(store)
+        self._announcer = announcer
+        self._desk = -1
+
+    async def show_waiting(self) -> None:
+        """Show all that wait, from before this worker operated the link: they are no news.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
+            hit = standing_hit(fields) if fields else None
+            if hit is not None and hit.event == "hit":
+                self._announcer.show_hit(hit, news=False)
+
+    async def look(self, state: LinkState) -> None:
+        """Show what was won, and what was decided, since the last look; call it every second.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        if state.desk == self._desk:
+            return
+        shown = self._announcer.pending_hits()
+        found = set(shown)
+        for meter in state.meters:
+            if meter.pending:
+                page = await self._wins.page(meter.meter, None, LATEST_MAX, meter_awards=True)
+                found.update(claim for _, claim in page)
+        for fields in await self._store.claims(sorted(found)):
+            hit = standing_hit(fields) if fields else None
+            if hit is None:
+                continue
+            if hit.event == "hit":
+                self._announcer.show_hit(hit, news=_age_s(fields["at"]) < HIT_NEWS_S)
+            elif hit.claim in shown:
+                self._announcer.show_decision(hit)
+        self._desk = state.desk
+
+
+def _age_s(at: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()

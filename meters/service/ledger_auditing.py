@@ -1,0 +1,139 @@
+"""The audits of an operating link: before it operates, every minute, and after every failure."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from meters.books.audit import Finding, LinkAudit
+from meters.books.mark import LedgerMark
+from meters.books.store import LinkStore
+from meters.metrics import Metrics
+from meters.metrics.link_metrics import Audited
+from meters.service.announcer import Announcer
+
+log = structlog.get_logger()
+
+AUDIT_EVERY_S: Final = 60.0
+FOLLOWED_EVERY_S: Final = 5.0
+"""So often between two audits what is new is read, so that an audit after a failure has little left
+to read: until it ends, the link does not operate."""
+AUDITED_AGAIN: Final = 1_000
+"""So many entries that were found in order are read once more each time: a constant load."""
+NOT_AUDITED: Final = "the ledger is being compared with the books"
+
+_AUDIT_AGAIN_S: Final = 1.0
+
+
+class Auditing:
+    """Knows whether a link's ledger and books are in order.
+
+    Args:
+        store: its books.
+        mark: how far its ledger had come.
+        announcer: speaks for it.
+        metrics: what Prometheus reads.
+        told: gives a failure of the store in words.
+        ended: is called when an audit has ended.
+
+    Attributes:
+        problem: why the link may not operate, or None where all holds.
+        books_differ: whether that is what an audit found, and not that none could be made.
+    """
+
+    def __init__(
+        self,
+        store: LinkStore,
+        mark: LedgerMark,
+        announcer: Announcer,
+        metrics: Metrics,
+        told: Callable[[Exception], str],
+        *,
+        ended: Callable[[], None],
+    ) -> None:
+        self.problem: str | None = NOT_AUDITED
+        self.books_differ = False
+        self._link = store.link.id
+        self._audit = LinkAudit(store)
+        self._mark = mark
+        self._announcer = announcer
+        self._metrics = metrics
+        self._told = told
+        self._ended = ended
+        self._wanted = asyncio.Event()
+        self._times_wanted = 0
+        self._log = log.bind(link=self._link)
+
+    def want(self) -> None:
+        """Have the ledger compared again; until then nothing is known of it."""
+        self.problem = NOT_AUDITED
+        self._times_wanted += 1
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Have the next audit begin now."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Replay the ledger again and again, for ever.
+
+        A meter that does not equal its ledger is never repaired in silence (duty D19). What was
+        found in order is read again from time to time, so that what is changed later is found too.
+        """
+        while True:
+            self._wanted.clear()
+            pause_s, began, problems = AUDIT_EVERY_S, self._times_wanted, list[str]()
+            began_s, result = time.perf_counter(), Audited.FAILED
+            try:
+                problems = await self._find()
+                found = "; ".join(problems) or None
+                result = Audited.DIFFERS if problems else Audited.BALANCED
+            except (RedisError, OSError, ValueError) as error:
+                found = self._told(error)
+                pause_s = _AUDIT_AGAIN_S
+            self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
+            if began == self._times_wanted:
+                self.problem, self.books_differ = found, bool(problems)
+            self._ended()
+            await self._rest(pause_s)
+
+    async def _rest(self, pause_s: float) -> None:
+        """Wait until the next audit is due or wanted, and read meanwhile what is new."""
+        loop = asyncio.get_running_loop()
+        due_s = loop.time() + pause_s
+        while not self._wanted.is_set() and loop.time() < due_s:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(min(due_s, loop.time() + FOLLOWED_EVERY_S)):
+                    await self._wanted.wait()
+                    return
+            if self.problem is None and loop.time() < due_s:
+                try:
+                    if not await self._audit.follow(self._mark.seen, again=AUDITED_AGAIN):
+                        return
+                except ValueError:
+                    return
+                except (RedisError, OSError):
+                    # The link's checks stop it, and say why.
+                    continue
+
+    async def _find(self) -> list[str]:
+        """What does not hold; where all does, it is sealed."""
+        seen = self._mark.seen
+        finding = await self._audit.run(seen, again=AUDITED_AGAIN)
+        lost = self._mark.problem(finding.stored, seen.entries)
+        if finding.entries and not seen.entries:
+            self._log.warning("ledger mark missing", entries=finding.entries)
+        problems = [lost] if lost else list(finding.problems[:3])
+        if not problems and finding.entries > seen.sealed:
+            await self._seal(finding)
+        return problems
+
+    async def _seal(self, finding: Finding) -> None:
+        """Keep and publish the seal over a ledger that was found in order (duty D17)."""
+        await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
+        self._announcer.tell_seal(finding.entries, finding.seal)
+        self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

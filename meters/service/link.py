@@ -1,0 +1,486 @@
+"""One link in operation: its intake, its announcements, and whether it may operate at all."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+from redis.exceptions import RedisError
+
+from meters.books.close_readings import ReadingBook
+from meters.books.link_state import Head, LinkState
+from meters.books.link_stats import FigureBook
+from meters.books.mark import LedgerMark, Mark, MarkError
+from meters.books.outage_entries import OutageBook
+from meters.books.store import LinkStore, TermsError
+from meters.floor.floor_file import Link
+from meters.floor.gaming_day import GamingDays
+from meters.intake.batches import Arrival, LinkIntake, Outcome
+from meters.metrics import Metrics
+from meters.redis_client.health import NotKeptError, must_keep, redis_problem
+from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.runtime import UNDER_WAY
+from meters.service.announcer import COALESCE_S, Announcer
+from meters.service.jackpots import HitsInBooks
+from meters.service.ledger_auditing import NOT_AUDITED, Auditing
+from meters.service.outages import Outages
+from meters.wire.messages import seq_of
+from meters.wire.topics import TableAddress
+
+log = structlog.get_logger()
+
+BEAT_S: Final = 1.0
+CHECK_WITHIN_S: Final = 2.0
+"""A store that has not answered by then is said to be gone, before displays lose patience."""
+OLD_AFTER_S: Final = 0.5
+"""An answer of the store that took longer to come is not told as what the books hold now."""
+_STEP_WITHIN_S: Final = 4.0
+_HELD_UP_S: Final = 0.5
+SERVICE: Final = "service"
+"""The actor of what the service does by itself."""
+
+_PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
+"""What passes by itself, at each start and after each failure: nobody need be called."""
+_STARTING: Final = "the link has not been checked yet"
+_STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
+"""What the store raises where it fails; a value that is none is what it should not hold."""
+
+
+def _told(error: Exception) -> str:
+    """A failure of the store as displays and logs give it."""
+    if isinstance(error, TermsError | MarkError | NotKeptError):
+        return str(error)
+    damaged = isinstance(error, ValueError | KeyError)
+    return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it is done; a cancellation may be lost in the Redis client."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=_HELD_UP_S)
+
+
+class LinkService:
+    """Runs one link. It operates only while every check passes (duties D9, D10).
+
+    Args:
+        store: its books.
+        mark: how far its ledger had come.
+        announcer: speaks for it.
+        metrics: what Prometheus reads.
+        configuration: what of the floor file must have been approved.
+        days: the facility's gaming days.
+        unfit: says why no link of this service may operate, or None.
+        adopt: is given the link as it operates, each time that its parameters were read.
+        ring: is called when something has changed that floorpersons see.
+
+    Attributes:
+        auditing: whether its ledger and books are in order.
+    """
+
+    def __init__(
+        self,
+        store: LinkStore,
+        mark: LedgerMark,
+        announcer: Announcer,
+        metrics: Metrics,
+        *,
+        configuration: Configuration,
+        days: GamingDays,
+        unfit: Callable[[], str | None],
+        adopt: Callable[[Link], None],
+        ring: Callable[[], None],
+    ) -> None:
+        self.store = store
+        store.must_keep = True
+        self.announcer = announcer
+        self.configuration = configuration
+        self._unfit = unfit
+        self._metrics = metrics
+        self._adopt = adopt
+        self._ring = ring
+        self._desk = 0
+        self._closed: str | None = None
+        self._intake = LinkIntake(store, metrics)
+        self._hits = HitsInBooks(store, announcer)
+        self._check_now = asyncio.Event()
+        self.auditing = Auditing(store, mark, announcer, metrics, _told, ended=self._check_now.set)
+        self._figures = FigureBook(store)
+        self._mark = mark
+        outages = mark.path.with_name(f"{store.link.id}.outage.json")
+        self._outages = Outages(outages, OutageBook(store, SERVICE).note)
+        self._readings = ReadingBook(store, days, SERVICE)
+        self._problem: str | None = _STARTING
+        self._may_differ = False
+        self._answered_s = self._step_s = 0.0
+        self._changed = asyncio.Event()
+        self._reading_again: asyncio.TimerHandle | None = None
+        self._log = log.bind(link=store.link.id)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the link is inoperable, or None while it operates."""
+        return self._problem
+
+    @property
+    def seen(self) -> Mark:
+        """What was seen of the ledger, and up to which entry it was found in order."""
+        return self._mark.seen
+
+    async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
+        """Take a batch of this link's events.
+
+        While the link is inoperable, and where the store or the mark fails, nothing is answered:
+        the tables keep their events and repeat them.
+        """
+        if self._problem:
+            self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
+            return Outcome()
+        try:
+            outcome = await self._intake.take(arrivals)
+            if outcome.replies:
+                self._set_mark(self.store.head)
+        except (RedisError, OSError, TermsError) as error:
+            self._fail(error)
+            return Outcome()
+        except Exception:
+            if len(arrivals) > 1:
+                return await self._take_singly(arrivals)
+            # A defect of ours must not stop the other tables; this one stays unanswered.
+            self._log.exception(
+                "event not taken",
+                table=arrivals[0].known.table.id,
+                seq=seq_of(arrivals[0].payload),
+            )
+            self._metrics.running.count_not_taken(self.store.link.id)
+            return Outcome()
+        if outcome.changed:
+            self._changed.set()
+        return outcome
+
+    def tell_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
+        """Say of each event that it was answered, where each is followed.
+
+        Args:
+            replies: the replies.
+            sent: whether there was a broker to take them; else the tables repeat their events.
+        """
+        if self._log.is_enabled_for(logging.DEBUG):
+            for address, reply in replies:
+                self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
+
+    async def _take_singly(self, arrivals: Sequence[Arrival]) -> Outcome:
+        """Take each event by itself, so that the one that cannot be taken holds up no other."""
+        whole = Outcome()
+        for arrival in arrivals:
+            whole.add(await self.take([arrival]))
+        return whole
+
+    async def look_again(self) -> None:
+        """Take in what people changed in the books, and tell every display at once.
+
+        Raises:
+            TermsError: the link's terms are not those of the floor file.
+            MarkError: the mark cannot be written.
+            RedisError: the store failed.
+        """
+        await self._open()
+        state, heard = await self._read()
+        await must_keep(self.store.redis)
+        self._set_mark(state.head)
+        self._take_in(state, heard)
+        self.tell_beat()
+
+    async def keep_mark(self) -> None:
+        """Note outside the store how far its ledger has come, before anybody is told of an entry.
+
+        So a store that loses what was answered is found out, however soon it happens (duty D10).
+
+        Raises:
+            MarkError: the mark cannot be written.
+            TermsError: the link's terms are no longer those that it opened with.
+            RedisError: the store failed, or may not have on disk what was written.
+        """
+        head = (await self.store.state()).head
+        await must_keep(self.store.redis)
+        self._set_mark(head)
+
+    def _set_mark(self, head: Head) -> None:
+        self._mark.note(head.entry, head.chain)
+
+    def hear_beat(self, payload: bytes, *, retained: bool) -> None:
+        """Take in a beat of this link, ours or another service's.
+
+        That another cannot operate the link is no word on us, who do: our next beat says so, and
+        the meters are told anew.
+        """
+        if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
+            self.announcer.forget_told()
+            self.meters_changed()
+
+    def hear_meter(self, payload: bytes, *, retained: bool) -> None:
+        """Take in a value from a meter's topic, ours or another service's."""
+        if self.announcer.topics.hear(payload, retained=retained):
+            self.meters_changed()
+
+    def meters_changed(self) -> None:
+        """Have the meters published soon."""
+        self._changed.set()
+
+    def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
+        """What runs the link, by name; each goes on until it is cancelled."""
+        return {
+            "beat": self._beat(),
+            "redis": self._listen_to_redis(),
+            "check": self._keep_checking(),
+            "publish": self._publish(),
+            "audit": self.auditing.run(),
+        }
+
+    async def _beat(self) -> None:
+        """Say every second whether the link operates, however long the checks take."""
+        loop = asyncio.get_running_loop()
+        last_s = loop.time()
+        while True:
+            await asyncio.sleep(max(0.0, last_s + BEAT_S - loop.time()))
+            took_s, last_s = loop.time() - last_s, loop.time()
+            self.tell_beat()
+            self._show_beat(took_s)
+
+    async def _listen_to_redis(self) -> None:
+        """Ask Redis every second for any answer: its silence is told from work that takes long."""
+        loop = asyncio.get_running_loop()
+        while True:
+            began_s = loop.time()
+            # Why it answers with an error, or not at all, is the check's to say.
+            with contextlib.suppress(RedisError, OSError, TimeoutError):
+                async with asyncio.timeout(CHECK_WITHIN_S):
+                    await self.store.redis.ping()
+                self._answered_s = loop.time()
+            await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
+
+    async def _keep_checking(self) -> None:
+        """Check every second, and as soon as an audit has ended; publish what others changed."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due_s, problem = loop.time() + BEAT_S, self._problem
+            self._check_now.clear()
+            await self._check()
+            if self._problem != problem:
+                self.tell_beat()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(due_s):
+                    await self._check_now.wait()
+
+    async def _publish(self) -> None:
+        """Publish the meters when they changed, coalesced, for ever."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if self._problem is None:
+                try:
+                    read = await self._read()
+                    if self._problem is None:
+                        self._take_in(*read)
+                except _STORE_FAILED as error:
+                    self._fail(error)
+            await asyncio.sleep(COALESCE_S)
+
+    async def _check(self) -> None:
+        """Look whether the link may operate; a Redis that is silent meanwhile is said to be gone.
+
+        A look asks Redis many times. That all of it takes long, where Redis is slow or this
+        process busy, is no failure: it would end in another comparison, and that in the next one.
+        But no step of it may take longer than `_STEP_WITHIN_S`, whatever Redis answers to others.
+        """
+        loop = asyncio.get_running_loop()
+        self._step_s = began_s = loop.time()
+
+        def due() -> float:
+            silent_s = max(began_s, self._answered_s) + CHECK_WITHIN_S
+            return min(silent_s, self._step_s + max(_STEP_WITHIN_S, CHECK_WITHIN_S))
+
+        looking = asyncio.create_task(self._look(), name="look")
+        try:
+            while not looking.done():
+                due_s = due()
+                await asyncio.wait({looking}, timeout=max(0.0, due_s - loop.time()))
+                late_s = loop.time() - due_s
+                if looking.done() or late_s < 0:
+                    continue
+                if late_s > _HELD_UP_S:
+                    # So were we, and what Redis has answered meanwhile may not be read yet.
+                    await asyncio.wait({looking}, timeout=_HELD_UP_S)
+                if due_s == due():
+                    break
+        finally:
+            await _ended(looking)
+        if looking.cancelled():
+            self._metrics.running.show_redis(self.store.link.id, ready=False)
+            self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
+            return
+        try:
+            problem, audit = looking.result()
+        except _STORE_FAILED as error:
+            self._fail(error)
+        else:
+            if problem is not None:
+                self._fail(problem, audit=audit)
+
+    async def _look(self) -> tuple[str | None, bool]:
+        """What `_find_problem` finds; where that is nothing, the link operates."""
+        problem, audit = await self._find_problem()
+        if problem is not None:
+            return problem, audit
+        if self._problem is not None:
+            self._note_step()
+            await self.configuration.adopt(SERVICE)
+            self._note_step()
+            await self._open()
+            self._note_step()
+            await self._hits.show_waiting()
+        self._note_step()
+        state, heard = await self._read()
+        # First, so that no wager of today is counted with a day that is over.
+        await self._readings.keep(state.day)
+        if (unknown := self.auditing.problem) is not None:
+            # Something failed since it was looked at.
+            return unknown, False
+        self._set_mark(state.head)
+        self._set_problem(None)
+        self._take_in(state, heard)
+        self._note_step()
+        await self._hits.look(state)
+        self._note_step()
+        await self._show_figures(state)
+        await self._outages.note()
+        return None, False
+
+    def _note_step(self) -> None:
+        self._step_s = asyncio.get_running_loop().time()
+
+    async def _find_problem(self) -> tuple[str | None, bool]:
+        """Why the link may not operate, and whether its ledger is to be compared again then.
+
+        What an audit has found comes before the configuration, which is of no use on such books.
+        """
+        if unfit := self._unfit():
+            return unfit, False
+        broken = await redis_problem(self.store.redis)
+        self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
+        if broken:
+            self._may_differ = True
+            return broken, False
+        self._note_step()
+        if other := await self.store.schema_problem():
+            self._may_differ = True
+            return other, False
+        if self._may_differ:
+            # What was compared before the cause was gone says nothing of what was done until then.
+            self._may_differ = False
+            self.auditing.want()
+        unbalanced = self.auditing.problem
+        if unbalanced is not None and unbalanced != NOT_AUDITED:
+            return unbalanced, False
+        self._note_step()
+        unapproved = await self.configuration.problem()
+        self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
+        if unapproved:
+            return unapproved, unapproved != self._problem
+        return unbalanced, False
+
+    async def _open(self) -> None:
+        """Open the books, under the parameters that are in force."""
+        await self.store.open(SERVICE)
+        self.announcer.adopt(self.store.link)
+        self._adopt(self.store.link)
+
+    async def _read(self) -> tuple[LinkState, int]:
+        """The link as its books have it, and how many meter values had been heard before.
+
+        What took long to come, as to a service that was frozen, may be old: it is read again.
+
+        Raises:
+            TermsError: the link's terms are no longer those that it opened with.
+            RedisError: the store failed.
+        """
+        loop = asyncio.get_running_loop()
+        heard, began_s = self.announcer.topics.heard, loop.time()
+        state = await self.store.state()
+        if loop.time() - began_s > OLD_AFTER_S:
+            heard = self.announcer.topics.heard
+            state = await self.store.state()
+        return state, heard
+
+    def _take_in(self, state: LinkState, heard: int) -> None:
+        """Tell what the books hold, and whoever watches the desks where they changed."""
+        self._closed = state.closure.reason if state.closure else None
+        if (wait_s := self.announcer.tell_meters(state, heard)) is not None:
+            if self._reading_again is not None:
+                self._reading_again.cancel()
+            loop = asyncio.get_running_loop()
+            self._reading_again = loop.call_later(wait_s, self.meters_changed)
+        if state.desk != self._desk:
+            self._desk = state.desk
+            self._ring()
+
+    def tell_beat(self) -> None:
+        """Say now whether the link operates."""
+        self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
+
+    @property
+    def _of_all(self) -> bool:
+        """Whether the link is inoperable for what an audit found, whoever else operates it.
+
+        All else may be wrong with this service alone, its way to the store or its floor file. Where
+        it is not, the others find it too.
+        """
+        return self.auditing.books_differ and self._problem == self.auditing.problem
+
+    async def _show_figures(self, state: LinkState) -> None:
+        link, sealed = self.store.link.id, self._mark.seen.sealed
+        figures = await self._figures.read(state.desk)
+        self._metrics.books.show_standing(link, state, figures, sealed)
+        self._metrics.running.show_memory(link, await self._figures.memory())
+
+    def _show_beat(self, took_s: float) -> None:
+        self._metrics.running.show_beat(
+            self.store.link.id,
+            operable=self._problem is None,
+            closed=self._closed is not None,
+            missed=max(0, round(took_s / BEAT_S) - 1),
+            lasted_s=took_s,
+        )
+
+    def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
+        """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
+        told, again = problem if isinstance(problem, str) else _told(problem), self._problem is None
+        self._set_problem(told)
+        self._note_outage(told, again=again)
+        self._intake.forget()
+        self.announcer.tell_inoperable(of_all=self._of_all)
+        if audit:
+            self.auditing.want()
+
+    def _note_outage(self, problem: str, *, again: bool) -> None:
+        """Keep that the link does not operate, which it does where another service operates it."""
+        others = self.announcer.others
+        operated = not self._of_all and (others.operate if again else others.may_operate)
+        if problem != NOT_AUDITED and not operated:
+            self._outages.begin(problem, again=again)
+
+    def _set_problem(self, problem: str | None) -> None:
+        if problem != self._problem:
+            if problem and self._problem is None:
+                self._metrics.running.count_outage(self.store.link.id)
+            if problem in _PASSING:
+                self._log.info("link waits", reason=problem)
+            elif problem:
+                self._log.error("link inoperable", reason=problem)
+            else:
+                self._log.info("link operable")
+            self._problem = problem
+            self._ring()

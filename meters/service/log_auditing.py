@@ -1,0 +1,136 @@
+"""The audits of the operators' log and the users in a running service (duty D17)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, cast
+
+import msgspec
+import structlog
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
+
+from meters.logs.throttled import Seldom
+from meters.redis_client.shards import AnyRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.service.announcer import Post
+from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
+from meters.service.link import SERVICE
+from meters.users.errors import PeopleError
+from meters.users.log_audit import Entry, LogAudit, LogFinding
+from meters.users.log_mark import LogMark
+from meters.users.store import PeopleStore
+from meters.wire import topics
+from meters.wire.clock import now_text
+from meters.wire.messages import LedgerSeal
+
+log = structlog.get_logger()
+
+MARK_EVERY_S: Final = 1.0
+"""So often it is noted outside the store how far the log has come."""
+NOT_HOLDING_MAX: Final = 3
+_REFUSED: Final = "refused"
+
+
+class LogAuditing:
+    """Keeps the mark of the operators' log, audits it, and publishes its seal.
+
+    Args:
+        redis: where the people's keys are.
+        mark: how far the log had come.
+        post: publishes on the broker.
+        show: is told whether log and users were found in order.
+    """
+
+    def __init__(
+        self, redis: AnyRedis, mark: LogMark, post: Post, show: Callable[[bool], None]
+    ) -> None:
+        self._redis = redis_of(redis, PEOPLE_TAG)
+        self._store = PeopleStore(redis)
+        self._audit = LogAudit(redis)
+        self._mark = mark
+        self._post = post
+        self._show = show
+        self._said = Seldom()
+        self._problems: tuple[str, ...] = ()
+        self._unposted = b""
+
+    async def run(self) -> None:
+        """Note how far the log is, every second, and audit it from time to time, for ever."""
+        audited_s: float | None = None
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                self._publish()
+                goes_on = await self._note_head()
+                if not goes_on or audited_s is None or loop.time() - audited_s >= AUDIT_EVERY_S:
+                    await self._look()
+                    audited_s = loop.time()
+            except (AuthenticationError, NoPermissionError) as error:
+                if (more := self._said.due(_REFUSED)) is not None:
+                    log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400
+            except (RedisError, PeopleError, OSError, ValueError) as error:
+                # That the store fails is said by the links, and the log is audited when it is back.
+                log.debug("operators' log not audited", reason=str(error))
+            if (task := asyncio.current_task()) and task.cancelling():
+                # Before Python 3.12 asyncio.wait_for, with which redis sends, may lose one.
+                raise asyncio.CancelledError
+            await asyncio.sleep(MARK_EVERY_S)
+
+    async def _note_head(self) -> bool:
+        """Note how far the log has come; whether it goes on from where it was noted last.
+
+        Otherwise it is audited at once: what came after the last seal would be forgotten by a mark
+        that follows a log that was written anew.
+        """
+        keys, seen = PeopleKeys(), self._mark.seen
+        head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
+        entries, chain = cast("list[bytes | None]", head)
+        if entries is None:
+            return True
+        if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
+            # Once it is known to be altered it is audited from time to time, as any log is.
+            return bool(self._problems)
+        # The head alone would have the mark say for ever that entries were lost that never were.
+        if await self._chain_at(int(entries)) != (chain or b""):
+            return bool(self._problems)
+        # It follows a log that goes on also while an audit found something: who alters a user
+        # would otherwise have time to act, and to take the log back to before that.
+        self._mark.note(int(entries), (chain or b"").decode())
+        return True
+
+    async def _chain_at(self, number: int) -> bytes | None:
+        """The chain of an entry as the log has it; None where there is no such entry."""
+        here = f"{number}-0"
+        noted = cast("list[Entry]", await self._redis.xrange(PeopleKeys().log, here, here))
+        return noted[0][1].get(b"chain", b"") if noted else None
+
+    async def _look(self) -> None:
+        seen = self._mark.seen
+        finding = await self._audit.run(seen, again=AUDITED_AGAIN)
+        lost = self._mark.problem(finding.entries, seen.entries)
+        problems = (lost,) if lost else finding.problems
+        if problems and problems != self._problems:
+            log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
+        self._problems = problems
+        self._show(not problems)
+        if problems:
+            return
+        for folded in finding.unnoted:
+            keys = self._store.keys
+            await self._store.call(
+                "note_user", [keys.user(folded), *keys.log_and_head], [now_text(), SERVICE]
+            )
+        if finding.entries > seen.sealed:
+            await self._seal(finding)
+
+    def _publish(self) -> None:
+        """Publish the last seal, once there is a broker to take it."""
+        if self._unposted and self._post(topics.OPERATORS_LOG, self._unposted, retain=True):
+            self._unposted = b""
+
+    async def _seal(self, finding: LogFinding) -> None:
+        """Keep and publish the seal over a log that was found in order."""
+        await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
+        message = LedgerSeal(entries=finding.entries, seal=finding.seal, at=now_text())
+        self._unposted = msgspec.json.encode(message)
+        self._publish()
+        log.info("operators' log sealed", entries=finding.entries, seal=finding.seal)

@@ -1,0 +1,102 @@
+"""What made a link inoperable, and since when: kept in a file until its ledger has it (duty D17).
+
+While a link is inoperable its store may be gone, or may hold what nobody wrote: nothing is written
+to it then. So each outage waits in a file under the data directory, which a killed service finds
+again, and becomes one entry of the ledger once the link operates. A link that comes and goes makes
+an entry a minute at the most: what happened between is counted in the next.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+
+from meters.books.outage_entries import OUTAGE, Outage
+from meters.process.private_files import make_private_directory, write_private_file
+from meters.wire.clock import now_text
+from meters.wire.messages import UNREADABLE
+
+log = structlog.get_logger()
+
+NOTED_EVERY_S: Final = 60.0
+REASONS_MAX: Final = 3
+REASON_LENGTH_MAX: Final = 300
+
+
+class Outages:
+    """The outages of one link that its ledger does not have yet.
+
+    Args:
+        path: the file in which they wait.
+        note: writes one into the ledger, once.
+    """
+
+    def __init__(self, path: Path, note: Callable[[Outage], Awaitable[None]]) -> None:
+        self._path = path
+        self._note = note
+        self._not_before_s = 0.0
+        self._waiting = self._read()
+
+    def begin(self, reason: str, *, again: bool) -> None:
+        """Keep that the link does not operate.
+
+        Args:
+            reason: why.
+            again: it operated until now; not so where one reason follows another, or at the start.
+        """
+        reason, had = reason[:REASON_LENGTH_MAX], self._waiting
+        if had is None:
+            self._keep(Outage(secrets.token_hex(8), now_text(), (reason,)))
+            return
+        reasons = had.reasons
+        if reason not in reasons and len(reasons) < REASONS_MAX:
+            reasons = (*reasons, reason)
+        times = had.times + int(again)
+        if (reasons, times) != (had.reasons, had.times):
+            self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
+
+    async def note(self) -> None:
+        """Write what waits into the ledger of the link, which operates, unless one just was.
+
+        Raises:
+            RedisError: the store failed; it waits still.
+            TermsError: the link's terms changed.
+        """
+        now_s = asyncio.get_running_loop().time()
+        if self._waiting is None or now_s < self._not_before_s:
+            return
+        await self._note(self._waiting)
+        self._waiting = None
+        self._not_before_s = now_s + NOTED_EVERY_S
+        self._try(lambda: self._path.unlink(missing_ok=True))
+
+    def _keep(self, outage: Outage) -> None:
+        self._waiting = outage
+        self._try(lambda: self._write(outage))
+
+    def _write(self, outage: Outage) -> None:
+        make_private_directory(self._path.parent)
+        beside = self._path.with_suffix(".new")
+        with write_private_file(beside) as file:
+            file.write(msgspec.json.encode(outage))
+        beside.replace(self._path)
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """A file that cannot be written stops nothing: the outage is known here all the same."""
+        try:
+            act()
+        except OSError as error:
+            log.warning("outage not kept", file=str(self._path), reason=str(error))
+
+    def _read(self) -> Outage | None:
+        try:
+            return OUTAGE.decode(self._path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, *UNREADABLE) as error:
+            log.warning("outage not read", file=str(self._path), reason=str(error))
+            return None

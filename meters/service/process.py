@@ -1,0 +1,100 @@
+"""The service as a process: its parts opened, and stopped in good order on a signal."""
+
+import asyncio
+from collections.abc import Callable, Set
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from bonus.errors import UserError
+from meters.embedded.servers import embedded_broker
+from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.credentials import broker_address
+from meters.floor.floor_file import Floor
+from meters.floor.worker_bundle import own_party
+from meters.process.stop_signals import on_stop
+from meters.redis_client.connect import open_redis
+from meters.service.gc_settings import spare_the_collector
+from meters.service.run_notes import note_stop
+from meters.service.service import MeterService, ServeOptions
+
+log = structlog.get_logger()
+
+CANCEL_AGAIN_S: Final = 4.0
+
+
+async def serve(floor: Floor, options: ServeOptions) -> None:
+    """Run the service until SIGINT or SIGTERM; what is in flight then is finished.
+
+    Raises:
+        UserError: a part cannot be started or reached as the floor file says.
+    """
+    spare_the_collector()
+    stop = asyncio.Event()
+    on_stop(stop.set)
+    async with AsyncExitStack() as stack:
+        redis = await stack.enter_async_context(open_redis(floor))
+        broker = await _broker_of(floor, stack)
+        ready = asyncio.Event()
+        service = MeterService(floor, redis, options)
+        structlog.contextvars.bind_contextvars(service=service.identifier)
+        log.info(
+            "service started", version=version("pitlink"), links=[each.id for each in floor.link]
+        )
+        spared = asyncio.all_tasks()
+        serving = asyncio.create_task(service.run(broker, ready), name="service")
+        stopping = asyncio.create_task(stop.wait(), name="stop")
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not serving.done():
+                log.info("service stopping")
+                await service.stop()
+        finally:
+            stopping.cancel()
+            await end(serving, spared)
+            await note_stop(service.people.log)
+    log.info("service stopped")
+
+
+async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
+    """What tells where the broker is: the floor file's, or the embedded one, which is started."""
+    service = floor.service
+    if service.broker == "embedded":
+        url = await stack.enter_async_context(embedded_broker(Path(service.data)))
+        return lambda: parse_broker_url(url)
+    party = stack.enter_context(own_party(service))
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
+
+
+async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
+    """End the service, and show a user's mistake as itself rather than as a group of one.
+
+    A cancellation can be lost where it meets an answer inside the client library, so it is given
+    again until it is heeded: to every task, since a group passes on the first one alone.
+
+    Args:
+        serving: the service.
+        spared: the tasks that are not of the service.
+    """
+    serving.cancel()
+    while not serving.done():
+        done, _ = await asyncio.wait({serving}, timeout=CANCEL_AGAIN_S)
+        if not done:
+            for task in asyncio.all_tasks() - {*spared, asyncio.current_task()}:
+                task.cancel()
+    try:
+        await serving
+    except asyncio.CancelledError:
+        return
+    except BaseExceptionGroup as group:
+        mistakes = group.subgroup(UserError)
+        if mistakes is not None:
+            first = mistakes.exceptions[0]
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            raise UserError(str(first)) from None
+        raise

@@ -1,0 +1,451 @@
+"""The meter service: intake from the broker, the links, the web side, all in one event loop."""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import aiomqtt
+import structlog
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.books.event_group import stored_event_group
+from meters.books.mark import LedgerMark
+from meters.books.refusals import refused
+from meters.books.store import LinkStore
+from meters.claims.asks import AsksDesk
+from meters.claims.claims import ClaimsDesk, hit_message
+from meters.claims.simulated_floorperson import validate_what_waits
+from meters.displays.display_state import Board
+from meters.floor.broker_address import BrokerAddress
+from meters.floor.floor_file import Floor, Link
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.change_signal import DeskBell
+from meters.http.middleware import Front
+from meters.http.server import serve_web
+from meters.intake.batches import Arrival
+from meters.intake.result_work import ClaimRecord
+from meters.intake.table_catalog import KnownTable, known_tables
+from meters.links.links import LinksDesk
+from meters.logs.throttled import Seldom
+from meters.metrics import Metrics
+from meters.mqtt.client_name import ClientName
+from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.incoming import Arrivals
+from meters.mqtt.subscriptions import EventSubscriptions
+from meters.redis_client.credentials import session_secret
+from meters.redis_client.shards import AnyRedis
+from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.runtime import SelfCheck
+from meters.service.announcer import Announcer
+from meters.service.link import LinkService
+from meters.service.log_auditing import LogAuditing
+from meters.service.other_services import HEARD_FOR_S
+from meters.service.run_notes import note_start
+from meters.service.stopping import quiet
+from meters.users.demonstration import let_in
+from meters.users.directory import People
+from meters.users.log_mark import LogMark
+from meters.web.app import create_app
+from meters.wire import topics
+from meters.wire.broker_client import ConnectPace
+from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
+from meters.wire.topics import TableAddress
+
+log = structlog.get_logger()
+
+BATCH_EVENTS_MAX: Final = 200
+BATCHES_AT_ONCE: Final = 3
+_LEFT_WITHIN_S: Final = 2.0
+_ANSWERED_WITHIN_S: Final = 3.0
+_FLUSHED_WITHIN_S: Final = 1.0
+
+Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How the service is run.
+
+    Attributes:
+        auto_floor: whether a simulated floorperson validates and pays what waits.
+        auto_floor_after_s: after how many seconds he comes.
+        demo_people: whether a demonstration's people, whose PIN everybody knows, may sign in; then
+            its floor file needs nobody's approval either.
+    """
+
+    auto_floor: bool = False
+    auto_floor_after_s: float = 0.0
+    demo_people: bool = False
+
+
+class MeterService:
+    """One worker of the meter service.
+
+    Args:
+        floor: what the floor file says.
+        redis: where the books are.
+        options: how it is run.
+        connect: makes a connection to the broker, of an address, a name and what holds arrivals.
+
+    Attributes:
+        identifier: its name at the broker and in the log; another at each start.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        redis: AnyRedis,
+        options: ServeOptions,
+        connect: Connect = BrokerConnection,
+    ) -> None:
+        self._floor = floor
+        self._redis = redis
+        self._connect = connect
+        self._client_name = ClientName(redis, floor.link[0].id)
+        self._options = options
+        self._known: dict[TableAddress, KnownTable] = {}
+        self._by_topic: dict[str, KnownTable] = {}
+        for link in floor.link:
+            self._adopt(link)
+        self._bell = DeskBell()
+        secret = session_secret(floor.service)
+        self.people = People.of(redis, floor.service.idle_minutes, secret=secret)
+        self._log_mark = LogMark(Path(floor.service.data))
+        self._board = Board()
+        self._metrics = Metrics(floor)
+        self._self_check = SelfCheck(floor)
+        self._connection: BrokerConnection | None = None
+        self._dropped, self._strangers = Seldom(), Seldom()
+        self._log_auditing = LogAuditing(
+            redis, self._log_mark, self._post, self._metrics.books.show_operators_log
+        )
+        stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        days = GamingDays.of_facility(floor.facility)
+        self._links = {
+            link: LinkService(
+                store,
+                LedgerMark(Path(floor.service.data), link),
+                Announcer(store, self._board, self._metrics, self._post),
+                self._metrics,
+                days=days,
+                configuration=Configuration(
+                    floor, store, stores.values(), adopts=options.demo_people
+                ),
+                unfit=lambda: self._self_check.problem,
+                adopt=self._adopt,
+                ring=self._ring,
+            )
+            for link, store in stores.items()
+        }
+        self._desk = ClaimsDesk(
+            floor,
+            stores,
+            lambda link: self._links[link].problem,
+            self._tell_jackpot,
+            lambda link: self._links[link].keep_mark(),
+        )
+        self._asks_desk = AsksDesk(
+            floor,
+            stores,
+            lambda link: self._links[link].problem,
+            lambda link: self._links[link].keep_mark(),
+            self._bell.ring,
+        )
+        self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._metrics.running.watch(self._self_check, self._board)
+        self._links_desk = LinksDesk(self._links, self._online)
+        self._beats = {topics.controller(link): each for link, each in self._links.items()}
+        self._meters = {
+            topics.meter(link.id, meter.meter_id): self._links[link.id]
+            for link in floor.link
+            for meter in link.meter
+            if floor.service.broker != "embedded"  # whose one service has nobody to listen to
+        }
+        self._events = EventSubscriptions(
+            self._links,
+            lambda: [id_ for id_, link in self._links.items() if link.problem is None],
+            shared=floor.service.broker != "embedded",
+        )
+        self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
+        self._batches: set[asyncio.Task[None]] = set()
+        self._arrived: Arrivals | None = None
+        self._stopping = False
+        self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
+
+    def _adopt(self, link: Link) -> None:
+        """Judge a link's events by its parameters as they are now."""
+        known = known_tables(self._floor, link)
+        self._known |= known
+        self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
+
+    def _ring(self) -> None:
+        """Have it seen that a link, or what stands on its desks, has changed."""
+        self._bell.ring()
+        self._events.look()
+
+    def inoperable(self) -> Mapping[str, str]:
+        """The links that cannot be played, each with its reason."""
+        found = {id_: link.problem for id_, link in self._links.items() if link.problem}
+        if self._connection is None:
+            reason = self._client_name.problem or "no broker"
+            found = {id_: found.get(id_, reason) for id_ in self._links}
+        if self._stopping:
+            found = dict.fromkeys(self._links, "the service is stopping")
+        return found
+
+    async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
+        """Serve until cancelled; `broker` tells anew before each connection where it is.
+
+        Raises:
+            UserError: the web address cannot be listened on.
+        """
+        if self._options.demo_people:
+            await let_in(self.people.users)
+        host, _, port = self._floor.service.http.rpartition(":")
+        app = create_app(
+            self._floor,
+            self._board,
+            claims_desk=self._desk,
+            asks_desk=self._asks_desk,
+            links_desk=self._links_desk,
+            changes=self._bell,
+            people=self.people,
+            log_seal=lambda: self._log_mark.log_seal,
+            health=self,
+            metrics=self._metrics,
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(note_start(self.people.log), name="log")
+            pages = serve_web(
+                app, host, int(port), ready, self._board.close, front=Front.of(self._floor.service)
+            )
+            group.create_task(pages, name="web")
+            if self._options.auto_floor:
+                group.create_task(
+                    validate_what_waits(
+                        self._desk, self._asks_desk, self._options.auto_floor_after_s
+                    ),
+                    name="floorperson",
+                )
+            await self.work(broker, group)
+
+    async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
+        """Run the links and take what the tables send, without web, until cancelled."""
+        group.create_task(self._self_check.run(), name="self-check")
+        group.create_task(self._log_auditing.run(), name="operators' log")
+        for link in self._links.values():
+            link.announcer.others.listen_first()
+            for name, job in link.jobs().items():
+                group.create_task(job, name=name)
+        # A display that connects after the broker's return is told what the broker had kept, until
+        # a service tells it better: within a second.
+        pace = ConnectPace(cap_s=0.5)
+        while True:
+            pace.begin()
+            await self._serve_broker(broker, group)
+            await pace.pause()
+
+    async def stop(self) -> None:
+        """Leave the tables' events to the other services, and answer what has arrived.
+
+        Within a few seconds, whatever the parts do; then `run` may be cancelled.
+        """
+        self._stopping = True
+        connection, arrived = self._connection, self._arrived
+        if connection is None or arrived is None:
+            return
+        announcers = [link.announcer for link in self._links.values()]
+        for each in announcers:
+            each.fall_silent()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LEFT_WITHIN_S):
+                await self._events.leave()
+        await quiet(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
+        await quiet(lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S)
+        for each in announcers:
+            each.tell_end()
+        await quiet(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
+
+    async def _serve_broker(
+        self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
+    ) -> None:
+        """Serve one connection until it is lost."""
+        try:
+            arrived = Arrivals(
+                self._lane, self._count_dropped, self._hear_aside, self._metrics.running.take_turn
+            )
+            address = broker()
+            await self._client_name.wait_until_free(address)
+            async with self._connect(address, self.identifier, arrived) as connection:
+                await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
+                for link in self._links.values():
+                    link.announcer.forget_told()
+                await connection.subscribe([(topic, 1) for topic in (*self._beats, *self._meters)])
+                self._connection, self._arrived = connection, arrived
+                self._metrics.running.show_broker(connected=True)
+                log.info("broker connected")
+                for link in self._links.values():
+                    link.announcer.others.listen_first()
+                    link.meters_changed()
+                following = batches.create_task(
+                    self._events.follow(
+                        connection, partial(self._event_group, address), self._tell_beats
+                    ),
+                    name="events",
+                )
+                holding = batches.create_task(self._client_name.hold(address), name="name")
+                try:
+                    await self._take_batches(connection, batches)
+                finally:
+                    following.cancel()
+                    holding.cancel()
+        except (aiomqtt.MqttError, UserError) as error:
+            log.warning("broker gone", reason=str(error))
+        finally:
+            self._connection = None
+            self._metrics.running.show_broker(connected=False)
+
+    def _tell_beats(self) -> None:
+        """Say at once how each link is: tables repeat what they have when they hear of us again."""
+        for link in self._links.values():
+            link.tell_beat()
+
+    async def _event_group(self, address: BrokerAddress) -> str:
+        """The secret name by which the services share events: the bundle's, else the store's."""
+        return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
+
+    async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
+        """Take what arrives, a few batches at once: the next is judged while the store applies one.
+
+        Two batches, or one, may have the same table twice only where it repeats itself, and the
+        store tells the repeat from the first. A batch outlives the connection: what the store has
+        applied is shown on the board, though the broker is gone (duty D8).
+        """
+        while True:
+            await self._free.acquire()
+            try:
+                by_link = self._sort(await connection.batch(BATCH_EVENTS_MAX))
+            except BaseException:
+                self._free.release()
+                raise
+            taking = batches.create_task(self._take_batch(by_link), name="batch")
+            self._batches.add(taking)
+            taking.add_done_callback(self._batches.discard)
+            taking.add_done_callback(lambda _: self._free.release())
+            taking.add_done_callback(self._metrics.running.time_replies(by_link))
+
+    async def _take_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
+        await asyncio.gather(
+            *(self._take(self._links[link], arrivals) for link, arrivals in by_link.items())
+        )
+
+    def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
+        """The batch by link."""
+        by_link: dict[str, list[Arrival]] = {}
+        for message in batch:
+            topic, payload = message.topic.value, message.payload
+            known = self._by_topic.get(topic)
+            if known is None:
+                self._take_other(topic, payload)
+            else:
+                by_link.setdefault(known.link, []).append(Arrival(known, payload))
+        return by_link
+
+    def _lane(self, topic: str) -> str:
+        """Each table that the floor knows waits by itself, all strangers as one."""
+        if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
+            return topic
+        return ""
+
+    def _hear_aside(self, message: aiomqtt.Message) -> bool:
+        """Take in a beat or a meter's value, ours or another service's.
+
+        They wait behind no table's event.
+        """
+        topic = message.topic.value
+        if (link := self._beats.get(topic)) is not None:
+            link.hear_beat(message.payload, retained=message.retain)
+        elif (link := self._meters.get(topic)) is not None:
+            link.hear_meter(message.payload, retained=message.retain)
+        return link is not None
+
+    def _count_dropped(self, topic: str) -> None:
+        """Count what a topic brought too much of, and say so now and then."""
+        known = self._by_topic.get(topic)
+        self._metrics.running.count_dropped(known.link if known else "")
+        lane = self._lane(topic)
+        if (more := self._dropped.due(lane)) is not None:
+            log.warning("flooded", topic=lane or "strangers", kept_back=more)
+
+    def _take_other(self, topic: str, payload: bytes) -> None:
+        """Take what is no event of a table that the floor knows."""
+        if (stranger := topics.parse_table_out(topic)) is not None:
+            self._refuse_stranger(stranger, payload)
+        elif (table := topics.parse_table_status(topic)) is not None and table in self._known:
+            self._note_status(table, payload)
+
+    def _note_status(self, address: TableAddress, payload: bytes) -> None:
+        """Count the tables whose agents are connected."""
+        online = self._online[address.link]
+        try:
+            status = TABLE_STATUS.decode(payload)
+        except UNREADABLE:
+            return
+        if status.state == "events_lost":
+            log.error("events lost", link=address.link, table=address.table)
+        there = status.online
+        if there == (address.table in online):
+            return
+        if there:
+            online.add(address.table)
+            log.info("table online", link=address.link, table=address.table)
+        else:
+            online.discard(address.table)
+            log.info("table offline", link=address.link, table=address.table)
+        self._bell.ring()
+        self._metrics.running.show_table(*address, online=there)
+
+    def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
+        message = f"the floor has no table {address.table} on link {address.link}"
+        self._metrics.play.count_refusal(address.link, "unknown_table")
+        seq, code = seq_of(payload), "unknown_table"
+        if (more := self._strangers.due("")) is not None:
+            told = log.bind(link=address.link, table=address.table)
+            told.warning("event refused", seq=seq, code=code, kept_back=more)
+        self._post(topics.table_in(*address), refused(seq, code, message))
+
+    async def _take(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
+        outcome = await link.take(arrivals)
+        link.tell_answered(outcome.replies, sent=self._connection is not None)
+        for address, reply in outcome.replies:
+            self._post(topics.table_in(*address), reply)
+        for opened, paid in outcome.hits:
+            of_meter = opened.record.percent is not None
+            link.announcer.tell_jackpot(hit_message(opened, paid), of_meter=of_meter)
+            self._bell.ring()
+        if outcome.asked:
+            self._bell.ring()
+        try:
+            for address, claims in outcome.hellos:
+                await self._desk.retell(address.link, claims)
+        except (RedisError, OSError) as error:
+            log.warning("claims not retold", link=link.store.link.id, reason=str(error))
+
+    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        connection = self._connection
+        if connection is not None:
+            connection.post(topic, payload, retain=retain)
+        return connection is not None
+
+    def _tell_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
+        link = self._links[record.link]
+        of_meter = record.percent is not None and jackpot.claim == record.claim
+        link.announcer.tell_jackpot(jackpot, of_meter=of_meter)
+        link.meters_changed()
+        self._bell.ring()

@@ -1,0 +1,1 @@
+"""Users with roles and PINs, their sessions, and the operators' log."""

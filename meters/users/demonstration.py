@@ -1,0 +1,38 @@
+"""The people of a demonstration, whose PIN everybody knows."""
+
+from typing import Final
+
+import structlog
+
+from meters.floor.demonstration import PEOPLE, PIN
+from meters.users.errors import PeopleError
+from meters.users.roles import Role
+from meters.users.users import Doer, Users
+
+log = structlog.get_logger()
+
+_US: Final = Doer("demonstration")
+
+
+async def let_in(users: Users) -> None:
+    """Add a demonstration's people, except those whom an earlier run or another service added.
+
+    Their PIN is everybody's, and stays: nobody has to choose another.
+    """
+    try:
+        there = {row.name: row for row in await users.rows()}
+        for name, role in PEOPLE:
+            if name not in there:
+                await _add(users, name, Role(role))
+            elif there[name].pin_by == _US.name:  # by a release before this was so
+                await users.set_pin(name, PIN, _US, own=True)
+    except PeopleError as error:
+        log.warning("people not let in", reason=error.message)
+
+
+async def _add(users: Users, name: str, role: Role) -> None:
+    try:
+        await users.add(name, role, PIN, _US, own=True)
+    except PeopleError as error:
+        if error.code != "name_taken":
+            raise

@@ -1,0 +1,250 @@
+"""The users as the operators' log makes them, to be compared with those that the store keeps."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from meters.users.names import fold_name
+
+Fields = Mapping[str, str]
+
+ADMINISTRATOR: Final = "administrator"
+
+_ON_ACCOUNTS: Final = frozenset({
+    "user_added", "user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_unlocked",
+})  # fmt: skip
+
+_CLOCKS_DIFFER_MS: Final = 3_600_000
+_SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
+"""For how long the store keeps who set a PIN, as far as the clocks' difference lets us tell."""
+
+
+@dataclass
+class UserDue:
+    """A user as the log makes them.
+
+    Attributes:
+        name: as it is written.
+        added_at: when they were added, by `added_by`.
+        pin_by: who knows their PIN: they, or who set it last.
+        enabled: whether they can sign in.
+        role: what they are; None where an earlier release did not write it down.
+        pin: the digest of what is kept of their PIN; None where it was not written down.
+        choose_by: until when that PIN serves to choose another, empty where it is their own; None
+            where it was not written down.
+        generation: how often what ends their sessions was done, and once more; None where they were
+            added by an earlier release.
+        signed_in_at: when they signed in last, empty where they never did.
+    """
+
+    name: str
+    added_at: str
+    added_by: str
+    pin_by: str
+    enabled: bool = True
+    role: str | None = None
+    pin: str | None = None
+    choose_by: str | None = None
+    generation: int | None = None
+    signed_in_at: str = ""
+
+
+@dataclass
+class UsersDue:
+    """All users as the entries so far make them.
+
+    Attributes:
+        users: by their folded names.
+        setters: whose PIN was set, and by whom, with the last moment in ms.
+        accounts: the entries on each account, by folded name; from the first on that was written
+            by a release that keeps them.
+    """
+
+    users: dict[str, UserDue] = field(default_factory=dict)
+    setters: dict[tuple[str, str], float] = field(default_factory=dict)
+    accounts: dict[str, list[int]] = field(default_factory=dict)
+    _accounts_since: int = 0
+
+    def take(self, number: int, entry: Fields) -> str | None:
+        """Take an entry of the log; what of it cannot be, in words."""
+        what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
+        self._note_accounts(number, entry)
+        self._note_moments(entry)
+        if what == "user_added":
+            if fold_name(about) in self.users:
+                return f"adds {about!r}, who was added before"
+            begun = 1 if "role" in entry else None
+            role = entry.get("role")
+            added = UserDue(about, entry.get("at", ""), by, by, role=role, generation=begun)
+            self.users[fold_name(about)] = added
+            _set_pin(added, by, entry)
+            return None
+        if what not in {"user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_noted"}:
+            return None
+        user = self.users.get(fold_name(about))
+        if user is None:
+            return f"is about {about!r}, who was never added"
+        if what != "user_noted" and user.generation is not None:
+            user.generation += 1
+        if what in {"user_enabled", "user_disabled"}:
+            user.enabled = what == "user_enabled"
+        elif what == "user_noted":
+            # It adds what was not known, and overrides nothing that was.
+            user.role = user.role or entry.get("role")
+            if user.pin is None:
+                _set_pin(user, user.pin_by, entry)
+        else:
+            _set_pin(user, by, entry)
+        return None
+
+    @property
+    def unnoted(self) -> list[str]:
+        """The folded names of users of whom an earlier release did not write down everything."""
+        return sorted(
+            folded for folded, user in self.users.items() if user.role is None or user.pin is None
+        )
+
+    def _note_moments(self, entry: Fields) -> None:
+        """Note when somebody signed in, and when somebody set another's PIN."""
+        about, at = entry.get("about", ""), entry.get("at", "")
+        if _sets_anothers_pin(entry):
+            at_ms = datetime.fromisoformat(at).timestamp() * 1_000
+            self.setters[about, entry.get("by", "")] = at_ms
+        if entry.get("what") == "sign_in" and (user := self.users.get(fold_name(about))):
+            user.signed_in_at = at
+
+    def _note_accounts(self, number: int, entry: Fields) -> None:
+        """Note whose accounts an entry is about; earlier releases kept no index of them."""
+        self._accounts_since = self._accounts_since or (number if "pin" in entry else 0)
+        if entry.get("what") not in _ON_ACCOUNTS or not self._accounts_since:
+            return
+        for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
+            self.accounts.setdefault(folded, []).append(number)
+
+    def other_accounts(self, kept: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
+        """Where the index of entries on an account is not what the log makes, in words.
+
+        Args:
+            kept: the numbers of entries on each account with their order, by folded name.
+        """
+        found: list[str] = []
+        if not self._accounts_since:
+            return found
+        for folded, entries in sorted(kept.items()):
+            due = {(number, float(number)) for number in self.accounts.get(folded, ())}
+            held = {one for one in entries if one[0] >= self._accounts_since}
+            found += [
+                f"the account of {folded!r} lacks entry {number} of the log"
+                for number in sorted({one for one, _ in due} - {one for one, _ in held})
+            ]
+            found += [
+                f"the account of {folded!r} has entry {number} of the log, which is not on it"
+                for number in sorted({one for one, _ in held} - {one for one, _ in due})
+            ]
+            if not found and held != due:
+                found.append(f"the account of {folded!r} has entries out of their order")
+        return found
+
+    def differences(
+        self,
+        listed: Iterable[str],
+        kept: Mapping[str, Fields],
+        administrators: Collection[str] | None,
+    ) -> list[str]:
+        """Where the users in the store are not those of the log, in words.
+
+        Args:
+            listed: the folded names in the store's list of users.
+            kept: each user's hash, by folded name; of those in the log too.
+            administrators: the folded names of those that can sign in, by the store; None where
+                they cannot be read.
+        """
+        found = []
+        for folded in sorted({*listed, *self.users}):
+            user, fields = self.users.get(folded), kept.get(folded, {})
+            if user is None:
+                role = fields.get("role", "")
+                found.append(
+                    f"user {fields.get('name', folded)!r} ({role}) is in the store, and was never"
+                    " added by anybody"
+                )
+            elif not fields or folded not in {*listed}:
+                found.append(f"user {user.name!r} is gone from the store")
+            else:
+                found += _differences(user, fields)
+        if administrators is None:
+            return found
+        due = {
+            folded
+            for folded, user in self.users.items()
+            if user.enabled and user.role == ADMINISTRATOR
+        }
+        if due != {*administrators} and all(user.role is not None for user in self.users.values()):
+            names = ", ".join(sorted(due ^ {*administrators}))
+            found.append(
+                f"the store counts {len(administrators)} administrators, the log {len(due)}:"
+                f" they differ in {names}"
+            )
+        return found
+
+    def unkept_setters(self, kept: Mapping[str, float], now_ms: float) -> list[str]:
+        """Who set whose PIN in the last hours, which the store does not have, in words.
+
+        Without it they would count as two people.
+
+        Args:
+            kept: whose PIN was set and by whom, with the moment in ms, by the store.
+            now_ms: the present.
+        """
+        return [
+            f"the store does not have that the PIN of {whose!r} was set by {setter!r}"
+            for (whose, setter), at_ms in self.setters.items()
+            if at_ms > now_ms - _SETTERS_KEPT_MS
+            and kept.get(f"{whose}\n{setter}", 0) < at_ms - _CLOCKS_DIFFER_MS
+        ]
+
+
+def _sets_anothers_pin(entry: Fields) -> bool:
+    """Say whether the store must have who set a PIN; not of users added by command."""
+    if entry.get("pin_by", entry.get("about")) == entry.get("about"):
+        return False
+    what = entry.get("what")
+    return what == "pin_set" or (what == "user_added" and bool(entry.get("client")))
+
+
+def _set_pin(user: UserDue, by: str, entry: Fields) -> None:
+    user.pin_by = entry.get("pin_by", by)
+    user.pin, user.choose_by = entry.get("pin"), entry.get("choose_by")
+
+
+def _differences(user: UserDue, fields: Fields) -> list[str]:
+    due = {
+        "name": user.name,
+        "added_at": user.added_at,
+        "added_by": user.added_by,
+        "pin_by": user.pin_by,
+        "enabled": "1" if user.enabled else "0",
+    }
+    if user.role is not None:
+        due["role"] = user.role
+    if user.choose_by is not None:
+        due["choose_by"] = user.choose_by
+    if user.generation is not None:
+        due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
+    # A user kept by an early release has no more than who added them.
+    kept = {"pin_by": fields.get("added_by", "")} | dict(fields)
+    found = [
+        f"user {user.name!r}: {name} is {kept.get(name, '')!r}, the log says {value!r}"
+        for name, value in due.items()
+        if kept.get(name, "") != value
+    ]
+    if user.pin is not None and pin_digest(fields.get("pin", "")) != user.pin:
+        found.append(f"user {user.name!r}: the PIN is not the one that the log says was set last")
+    return found
+
+
+def pin_digest(kept: str) -> str:
+    """The digest by which the log tells what is kept of a PIN, which is a salted hash itself."""
+    return hashlib.sha1(kept.encode(), usedforsecurity=False).hexdigest()

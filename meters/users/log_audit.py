@@ -1,0 +1,252 @@
+"""Auditing the operators' log and the users (duty D17).
+
+The log must be as it was written, entry by entry, and as it was seen before from outside the store;
+and the users must be those that its entries make: who was added, enabled, disabled or given a PIN.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import NoPermissionError
+
+from meters.books.chain import link_entry, seal_entry
+from meters.books.mark import Mark
+from meters.redis_client.shards import AnyRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.users.expected_users import UsersDue
+
+PROBLEMS_MAX: Final = 20
+"""After so many the log is plainly altered, and more would not help to find out how."""
+
+_PAGE: Final = 1_000
+_CHAIN: Final = b"chain"
+_READ_MOST: Final = 20
+"""So often the users are read again because somebody signed in meanwhile."""
+
+Entry = tuple[bytes, dict[bytes, bytes]]
+"""An entry of the log, as Redis gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFinding:
+    """What an audit found.
+
+    Attributes:
+        entries: the number of the last entry.
+        chain: the chain's value there, to be held against a copy kept elsewhere.
+        problems: what does not hold, in words.
+        seal: SHA-256 over all entries, to be compared with what was published; empty for none.
+        unnoted: the folded names of users of whom the log does not have the role or the PIN yet.
+    """
+
+    entries: int
+    chain: str
+    problems: tuple[str, ...]
+    seal: str = ""
+    unnoted: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Walk:
+    entries: int = 0
+    chain: str = ""
+    seal: str = ""
+    chained: bool = False
+    problems: list[str] = field(default_factory=list)
+    due: UsersDue = field(default_factory=UsersDue)
+
+    def take(self, entry: Entry, seen: Mark | None) -> None:
+        """Compare one entry with the one before, and with what was seen of it."""
+        id_, fields = entry[0].decode(), dict(entry[1])
+        expected = f"{self.entries + 1}-0"
+        number = int(id_.partition("-")[0])
+        if id_ != expected:
+            self.add(f"entry {id_} stands where {expected} should: some are missing, or added")
+        told = fields.pop(_CHAIN, b"").decode()
+        content = tuple(fields.items())
+        made = link_entry(self.chain, id_, content)
+        if told:
+            if told != made:
+                self.add(f"entry {number}, or the one before it, was altered: the chain breaks")
+            self.chained = True
+        elif self.chained:
+            self.add(f"entry {number} has lost its chain")
+        self.entries, self.chain = number, told
+        self.seal = seal_entry(self.seal, id_, content)
+        if seen:
+            self.compare_with(seen)
+        if problem := self.due.take(number, _text(fields)):
+            self.add(f"entry {number} {problem}")
+
+    def compare_with(self, seen: Mark) -> None:
+        """Compare the last entry with what was seen of it before, outside the store."""
+        if seen.entries == self.entries and seen.chain != self.chain:
+            self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
+        if seen.sealed == self.entries and seen.seal != self.seal:
+            self.add(f"the entries up to {self.entries} are not those that were sealed")
+
+    def add(self, problem: str) -> None:
+        """Add what does not hold."""
+        if len(self.problems) < PROBLEMS_MAX:
+            self.problems.append(f"the operators' log: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Users:
+    """The users as the store keeps them, with the head of the log at that same moment."""
+
+    entries: int | None
+    chain: str
+    listed: list[str]
+    administrators: list[str] | None
+    pins_set: dict[str, float]
+    kept: dict[str, dict[str, str]]
+    accounts: dict[str, list[tuple[int, float]]]
+
+
+class LogAudit:
+    """An audit that goes on from where it was, so that a running service can make it often.
+
+    Args:
+        everywhere: where the people's keys are, or all.
+    """
+
+    def __init__(self, everywhere: AnyRedis) -> None:
+        self._keys, self._redis = PeopleKeys(), redis_of(everywhere, PEOPLE_TAG)
+        self._walk = _Walk()
+        self._again: _Walk | None = None
+
+    async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
+        """Walk the log to its end, and compare the users with what it says of them.
+
+        Entries of a release that did not chain yet, at the beginning, are taken as they are.
+
+        Args:
+            seen: what was seen of the log before, kept outside the store.
+            again: how many of the entries that were passed before are read once more.
+
+        Raises:
+            RedisError: the store failed.
+            ValueError: an entry's id or its chain is no text of ours.
+        """
+        if self._walk.problems:
+            self._walk, self._again = _Walk(), None
+        elif self._walk.entries:
+            if seen:
+                self._walk.compare_with(seen)
+            await self._read_again(again)
+        walk, users = self._walk, await self._read_on(seen)
+        problems = list(walk.problems)
+        if (walk.chained or users.entries is not None) and (walk.entries, walk.chain) != (
+            users.entries or 0,
+            users.chain,
+        ):
+            problems.append(
+                f"the operators' log: it ends at entry {walk.entries}, its head says"
+                f" {users.entries or 0}: the end differs"
+            )
+        problems += walk.due.differences(users.listed, users.kept, users.administrators)
+        problems += walk.due.other_accounts(users.accounts)
+        problems += walk.due.unkept_setters(users.pins_set, time.time() * 1_000)
+        return LogFinding(
+            walk.entries,
+            walk.chain,
+            tuple(problems[:PROBLEMS_MAX]),
+            walk.seal,
+            tuple(walk.due.unnoted),
+        )
+
+    async def _read_on(self, seen: Mark | None) -> _Users:
+        """Walk on until nobody wrote to the log between its end and the look at the users."""
+        names: list[str] = []
+        for _ in range(_READ_MOST):
+            await self._walk_to(self._walk, None, seen)
+            users = await self._read_users(sorted({*names, *self._walk.due.users}))
+            if users.entries in {None, self._walk.entries} and {*users.listed} <= users.kept.keys():
+                break
+            names = users.listed
+        return users
+
+    async def _read_users(self, names: list[str]) -> _Users:
+        try:
+            return await self._read(names, administrators=True)
+        except NoPermissionError:
+            # Redis's list of users of an earlier release: `pitlink check` says what to do.
+            return await self._read(names, administrators=False)
+
+    async def _read(self, names: list[str], *, administrators: bool) -> _Users:
+        keys = self._keys
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(keys.log_head, ["entries", "chain"])
+            pipe.zrange(keys.users, 0, -1)
+            pipe.zrange(keys.pins_set, 0, -1, withscores=True)
+            for name in names:
+                pipe.hgetall(keys.user(name))
+            for name in names:
+                pipe.zrange(keys.account(name), 0, -1, withscores=True)
+            if administrators:
+                pipe.smembers(keys.administrators)
+            (entries, chain), listed, pins_set, *rows = await pipe.execute()
+        named = rows.pop() if administrators else None
+        rows, accounts = rows[: len(names)], rows[len(names) :]
+        return _Users(
+            None if entries is None else int(entries),
+            (chain or b"").decode(),
+            [name.decode() for name in listed],
+            None if named is None else [name.decode() for name in named],
+            {member.decode(): at_ms for member, at_ms in pins_set},
+            {name: _text(row) for name, row in zip(names, rows, strict=True)},
+            {
+                name: [(_number(member), order) for member, order in row]
+                for name, row in zip(names, accounts, strict=True)
+            },
+        )
+
+    async def _read_again(self, count: int) -> None:
+        """Read some of what was passed once more: somebody may have changed it since."""
+        again = self._again = self._again or _Walk()
+        await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
+        self._walk.problems += again.problems
+        if again.entries >= self._walk.entries:
+            if again.seal != self._walk.seal and not again.problems:
+                self._walk.add("it is not the one that was read before")
+            self._again = None
+
+    async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:
+        """Have a walk go on to an entry, or to the end."""
+        redis: Redis = self._redis
+        until = "+" if last is None else f"{last}-0"
+        after = f"({walk.entries}-0" if walk.entries else "-"
+        while last is None or walk.entries < last:
+            rows = await redis.xrange(self._keys.log, min=after, max=until, count=_PAGE)
+            page = cast("list[Entry]", rows)
+            for entry in page:
+                walk.take(entry, seen)
+            if not page:
+                return
+            after = f"({page[-1][0].decode()}"
+
+
+async def check_log(everywhere: AnyRedis, seen: Mark | None = None) -> LogFinding:
+    """Audit the operators' log of a facility from its first entry, and its users.
+
+    Args:
+        everywhere: where the people's keys are, or all.
+        seen: what was seen of the log before, kept outside the store.
+
+    Raises:
+        RedisError: the store failed.
+        ValueError: an entry's id or its chain is no text of ours.
+    """
+    return await LogAudit(everywhere).run(seen)
+
+
+def _number(member: bytes) -> int:
+    """The number of an entry as an account has it; what is none is beyond every entry."""
+    return int(member) if member.isdigit() else 2**63
+
+
+def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}

@@ -1,0 +1,186 @@
+"""The people's side of Redis: one script call for each change."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Final, cast
+
+from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
+from meters.redis_client.shards import AnyRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.users.errors import PeopleError, told_as_store_failure
+from meters.wire.clock import now_text
+
+_NAMES: Final = (
+    "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
+    "add_user", "change_user", "choose_pin", "note_act", "note_user", "upgrade",
+)  # fmt: skip
+
+PEOPLE: Final = "the store of the people and the operators' log is"
+"""What they are called where their layout is another's."""
+
+Answer = int | str | list[str] | None
+"""What a script gives."""
+
+
+@cache
+def script_text(name: str) -> str:
+    """A script whole, after the functions that scripts share."""
+    folder = files("meters.users") / "scripts"
+    parts = ("note", "session", "tries", name)
+    texts = ((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
+    return "\n".join((f"local SCHEMA = '{SCHEMA}'", *texts))
+
+
+class PeopleStore:
+    """Calls the scripts, and reads hashes as text.
+
+    Attributes:
+        keys: where everything is.
+    """
+
+    def __init__(self, redis: AnyRedis) -> None:
+        redis = redis_of(redis, PEOPLE_TAG)
+        self.keys = PeopleKeys()
+        self._redis = redis
+        self._fits = False
+        self._scripts = {name: redis.register_script(script_text(name)) for name in _NAMES}
+
+    async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+        """Carry out one script whole, or nothing of it.
+
+        Raises:
+            PeopleError: ``store_failed``; ``other_schema`` where another release's layout is there.
+        """
+        if not self._fits:
+            if other := schema_problem(PEOPLE, await self.schema()):
+                raise PeopleError("other_schema", other)
+            self._fits = True
+        return await self._call(script, keys, arguments)
+
+    async def schema(self) -> int | None:
+        """The version of the keys' layout; None where nothing was ever noted.
+
+        Raises:
+            PeopleError: ``store_failed``; ``other_schema`` where what is noted is no version.
+        """
+        with told_as_store_failure():
+            noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
+        try:
+            return version_of(noted, begun=began is not None)
+        except ValueError as error:
+            raise PeopleError("other_schema", f"{PEOPLE} damaged: {error}") from None
+
+    async def upgrade(self, by: str, about: str) -> None:
+        """Bring the keys to the present layout, a version a step; without effect where they are.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        had = await self.schema()
+        while had is not None and had < SCHEMA:
+            prefix = self.keys.user_prefix
+            arguments: list[str | int] = [had, had + 1, now_text(), by, about, prefix]
+            keys = [*self.keys.log_and_head, self.keys.users]
+            done = await self._call("upgrade", keys, arguments)
+            had = had + 1 if done == "ok" else await self.schema()
+
+    async def _call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+        with told_as_store_failure():
+            answer: object = await self._scripts[script](keys=keys, args=arguments)
+        return _text(answer)
+
+    async def fields(self, key: str) -> dict[str, str]:
+        """A hash as it is, empty where there is none.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
+        return {name.decode(): value.decode() for name, value in found.items()}
+
+    async def known(self, device: str, folded: str) -> bool:
+        """Whether somebody has signed in with a device.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            return await self._redis.zscore(self.keys.devices(folded), device) is not None
+
+    async def locks(self, folded: str) -> list[tuple[str, int]]:
+        """Where signing in as somebody failed, and until when it is locked there, in ms.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            found = cast(
+                "list[tuple[bytes, float]]",
+                await self._redis.zrange(self.keys.locks(folded), 0, -1, withscores=True),
+            )
+        return [(label.decode(), int(until)) for label, until in found]
+
+    async def every_user(self) -> list[dict[str, str]]:
+        """All users' hashes, by name.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        with told_as_store_failure():
+            names = cast("list[bytes]", await self._redis.zrange(self.keys.users, 0, -1))
+            pipe = self._redis.pipeline(transaction=False)
+            for name in names:
+                pipe.hgetall(self.keys.user(name.decode()))
+            found: list[dict[bytes, bytes]] = await pipe.execute()
+        return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
+
+    async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
+        """Entries of the log below a number, latest first.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        latest = "+" if before is None else f"({before}-0"
+        with told_as_store_failure():
+            found = cast(
+                "list[tuple[bytes, dict[bytes, bytes]]]",
+                await self._redis.xrevrange(self.keys.log, latest, "-", count=limit),
+            )
+        return [_entry(each) for each in found]
+
+    async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
+        """Entries of the log on somebody's account, latest first.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        account = self.keys.account(folded)
+        with told_as_store_failure():
+            # ZREVRANGE, which is what ZRANGE by descending rank comes to, our user at Redis may not
+            # use: nothing else needs it.
+            numbers = cast(
+                "list[bytes]",
+                await self._redis.zrevrangebyscore(account, "+inf", "-inf", start=0, num=limit),
+            )
+            pipe = self._redis.pipeline(transaction=False)
+            for number in numbers:
+                pipe.xrange(self.keys.log, f"{number.decode()}-0", f"{number.decode()}-0")
+            found: list[list[tuple[bytes, dict[bytes, bytes]]]] = await pipe.execute()
+        return [_entry(each) for entries in found for each in entries]
+
+
+def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]]:
+    number, fields = found
+    return (
+        int(number.partition(b"-")[0]),
+        {name.decode(): value.decode() for name, value in fields.items()},
+    )
+
+
+def _text(answer: object) -> Answer:
+    if isinstance(answer, bytes):
+        return answer.decode()
+    if isinstance(answer, list):
+        return [part.decode() if isinstance(part, bytes) else str(part) for part in answer]
+    return answer if isinstance(answer, int) else None

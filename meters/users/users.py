@@ -1,0 +1,267 @@
+"""The users: added, disabled, enabled, never deleted, since the ledger names them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import msgspec
+
+from meters.users.errors import PeopleError
+from meters.users.names import clean_name, fold_name
+from meters.users.pins import PinHashing
+from meters.users.roles import Role, kept_role
+from meters.users.sign_in_attempts import lock_keys
+from meters.users.store import PeopleStore
+from meters.wire.clock import now_text
+
+_REFUSED: Final = {
+    "session_ended": "your session has ended: sign in again",
+    "name_taken": "there is a user {name} already",
+    "unknown_user": "there is no user {name}",
+    "wrong_state": "{name} is {state} already",
+    "last_administrator": "{name} is the last administrator who can sign in",
+}
+
+
+class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where somebody cannot sign in for a while.
+
+    Attributes:
+        where: ``name`` where it is their name at an address, ``address`` where it is everybody
+            there, ``new_devices`` where it is every device with which they have not signed in.
+        address: the address; empty for ``new_devices``.
+        until: when it ends, RFC 3339 in UTC.
+    """
+
+    where: Literal["name", "address", "new_devices"]
+    address: str
+    until: str
+
+
+_WHERE: Final[Mapping[str, Literal["name", "address", "new_devices"]]] = {
+    "pair": "name", "address": "address", "new": "new_devices",
+}  # fmt: skip
+
+
+class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user as people see him.
+
+    Attributes:
+        name: as he is written everywhere; unique without regard to case.
+        role: what he may do.
+        enabled: whether he can sign in.
+        added_at: since when he is a user, RFC 3339 in UTC; `added_by` added him.
+        pin_by: who set their PIN and so knows it, they themselves or another.
+        choose_by: until when a PIN that another set serves to choose their own; null where they
+            have one, and where an earlier release kept it.
+        locked: where too many tries failed, so that they cannot sign in for a while.
+        signed_in_at: when he last signed in.
+    """
+
+    name: str
+    role: Role
+    enabled: bool
+    added_at: str
+    added_by: str
+    pin_by: str
+    signed_in_at: str | None = None
+    choose_by: str | None = None
+    locked: tuple[Lock, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Doer:
+    """Who changes something.
+
+    Attributes:
+        name: for the log.
+        client: the network address that they do it from; empty where it is done by command.
+        token: of the session that they do it in, which must still hold when it is done; None where
+            it is done by command.
+    """
+
+    name: str
+    client: str = ""
+    token: str | None = None
+
+
+class Users:
+    """All users of the facility."""
+
+    def __init__(self, store: PeopleStore, pins: PinHashing) -> None:
+        self._store = store
+        self._pins = pins
+
+    async def rows(self) -> Sequence[UserRow]:
+        """Every user, by name.
+
+        Raises:
+            PeopleError: ``store_failed``.
+        """
+        return [await self._row(fields) for fields in await self._store.every_user()]
+
+    async def add(
+        self, name: str, role: Role, pin: str, doer: Doer, *, own: bool = False
+    ) -> UserRow:
+        """Add a user, whose PIN serves for a day, to choose their own.
+
+        Args:
+            name: as it is written everywhere.
+            role: what they may do.
+            pin: the PIN.
+            doer: who adds them.
+            own: the PIN is one that everybody knows and keeps, at a demonstration.
+
+        Raises:
+            PeopleError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
+                ``store_failed``.
+        """
+        name = clean_name(name)
+        kept = await self._pins.hash(pin)
+        keys, folded = self._store.keys, fold_name(name)
+        status = await self._store.call(
+            "add_user",
+            [
+                keys.user(folded),
+                keys.users,
+                keys.administrators,
+                *keys.log_and_head,
+                keys.pins_set,
+                *self._accounts(folded, doer),
+            ],
+            [
+                folded,
+                name,
+                role.value,
+                kept,
+                now_text(),
+                doer.name,
+                doer.client,
+                *self._by(doer),
+                int(own),
+            ],
+        )
+        return await self._done(status, name)
+
+    async def disable(self, name: str, doer: Doer) -> UserRow:
+        """Let a user sign in no more, and end his sessions at once.
+
+        Raises:
+            PeopleError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
+                ``session_ended``, ``store_failed``.
+        """
+        if fold_name(name) == fold_name(doer.name):
+            raise PeopleError("yourself", "nobody disables himself")
+        return await self._change(name, "disable", "", doer)
+
+    async def enable(self, name: str, doer: Doer) -> UserRow:
+        """Let a disabled user sign in again; a lock-out of his name ends.
+
+        Raises:
+            PeopleError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
+        """
+        return await self._change(name, "enable", "", doer)
+
+    async def unlock(self, name: str, doer: Doer) -> UserRow:
+        """Let a user sign in again wherever too many tries had failed.
+
+        Raises:
+            PeopleError: ``unknown_user``, ``session_ended``, ``store_failed``.
+        """
+        return await self._change(name, "unlock", "", doer)
+
+    async def set_pin(self, name: str, pin: str, doer: Doer, *, own: bool = False) -> UserRow:
+        """Give a user another PIN, and end their sessions and a lock-out of their name at once.
+
+        The PIN serves for a day, to choose their own; as in `add`, unless it is their own.
+
+        Raises:
+            PeopleError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
+                ``store_failed``.
+        """
+        return await self._change(name, "pin", await self._pins.hash(pin), doer, own=own)
+
+    async def _change(
+        self,
+        name: str,
+        act: Literal["disable", "enable", "pin", "unlock"],
+        kept: str,
+        doer: Doer,
+        *,
+        own: bool = False,
+    ) -> UserRow:
+        keys, folded = self._store.keys, fold_name(name)
+        status = await self._store.call(
+            "change_user",
+            [
+                keys.user(folded), keys.administrators, *keys.log_and_head,
+                keys.pins_set, *self._accounts(folded, doer), keys.devices(folded),
+                *await self._locked(folded),
+            ],
+            [
+                folded, act, kept, now_text(), doer.name, doer.client, *self._by(doer), int(own),
+            ],
+        )  # fmt: skip
+        return await self._done(status, name, "disabled" if act == "disable" else "enabled")
+
+    async def _locked(self, folded: str) -> list[str]:
+        """All that is kept of failures to sign in as somebody."""
+        keys = self._store.keys
+        labels = [label for label, _ in await self._store.locks(folded)]
+        return [keys.locks(folded), *lock_keys(keys, folded, labels)]
+
+    def _accounts(self, folded: str, doer: Doer) -> tuple[str, str]:
+        """Whose accounts an act concerns: those of the user and of who does it."""
+        keys = self._store.keys
+        return keys.account(folded), keys.account(fold_name(doer.name))
+
+    def _by(self, doer: Doer) -> tuple[str, str]:
+        """Whose session is looked at once more, as the scripts take it."""
+        keys = self._store.keys
+        return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
+
+    async def _done(self, status: object, name: str, state: str = "") -> UserRow:
+        if status != "ok":
+            code = str(status)
+            raise PeopleError(code, _REFUSED[code].format(name=name, state=state))
+        return await self._row(await self._store.fields(self._store.keys.user(fold_name(name))))
+
+    async def _row(self, fields: dict[str, str]) -> UserRow:
+        locks = await self._store.locks(fold_name(fields["name"]))
+        now_ms = time.time() * 1000
+        locked = tuple(_lock(label, until) for label, until in locks if until > now_ms)
+        return _row(fields, locked)
+
+
+def _lock(label: str, until_ms: int) -> Lock:
+    kind, _, address = label.partition(":")
+    return Lock(where=_WHERE[kind], address=address, until=_moment(str(until_ms)) or "")
+
+
+def _row(fields: dict[str, str], locked: tuple[Lock, ...]) -> UserRow:
+    return UserRow(
+        name=fields["name"],
+        role=kept_role(fields["role"]),
+        enabled=fields["enabled"] == "1",
+        added_at=fields["added_at"],
+        added_by=fields["added_by"],
+        pin_by=_pin_by(fields),
+        signed_in_at=fields.get("signed_in_at"),
+        choose_by=_moment(fields.get("choose_by")),
+        locked=locked,
+    )
+
+
+def _pin_by(fields: dict[str, str]) -> str:
+    # A user kept by an earlier release has no more than who added him.
+    return fields.get("pin_by", fields.get("added_by", ""))
+
+
+def _moment(at_ms: str | None) -> str | None:
+    """A moment as it is told, RFC 3339 in UTC."""
+    if at_ms is None:
+        return None
+    at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,1 @@
+"""The page at a table that shows what each hand wins."""

@@ -1,0 +1,52 @@
+"""What each hand wins of a meter, in words, as patrons are told (duty D1).
+
+It is made of the terms under which the link operates now: a paytable that was changed by proposal
+is shown as it was changed to.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bonus.display import hand_words, money
+from bonus.law.meter_terms import Row
+from meters.floor.floor_file import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """A line of a paytable: a hand, what it wins, and the Envy Bonus it brings to others."""
+
+    hand: str
+    wins: str
+    envy: str
+
+
+def pays_of(meter: Meter) -> Iterator[Pay]:
+    """Every hand that wins something, the highest first, and what is paid on draws."""
+    for row in _paying(meter):
+        wins = f"{row.percent}% of the meter" if row.percent else _for_1(row.for_1)
+        yield Pay(hand_words(row.hand), wins, money(row.envy_cents) if row.envy_cents else "")
+    terms = meter.terms
+    if meter.magic_card_every:
+        yield Pay("Magic Card", _for_1(terms.magic_card_for_1), "")
+    if meter.lucky_every:
+        yield Pay("Lucky Bonus", _for_1(terms.lucky_bonus_for_1), "")
+
+
+def winners_of(meter: Meter) -> str:
+    """The hands that win a part of the meter, in one line."""
+    won = [f"{hand_words(row.hand)} {row.percent}%" for row in _paying(meter) if row.percent]
+    return "Wins: " + " · ".join(won)
+
+
+def _paying(meter: Meter) -> Iterator[Row]:
+    """One row for each hand of the paytable, which need not set every royal apart."""
+    seen: set[str] = set()
+    for row in meter.terms.rows.values():
+        if (row.percent or row.for_1) and row.hand not in seen:
+            seen.add(row.hand)
+            yield row
+
+
+def _for_1(times: int) -> str:
+    return f"{times:,} for 1"
