@@ -1,7 +1,6 @@
 """The command by which somebody approves a changed floor file."""
 
 import asyncio
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,9 +8,11 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
 from meters.books.store import BooksError, LinkStore
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, Link, read_floor
 from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.directory import People
 from meters.users.errors import PeopleError
@@ -28,9 +29,7 @@ _REFUSED = {
 
 def approve(
     link: Annotated[str, typer.Argument(metavar="LINK", help="The link's id.", show_default=False)],
-    config: Annotated[
-        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-    ],
+    config: ConfigOption,
     by: Annotated[
         str,
         typer.Option(
@@ -63,8 +62,6 @@ def approve(
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
-
     async with open_used_store(floor, users_suffice=True) as redis:
         store = LinkStore(redis, link)
         if problem := await redis_problem(store.redis):

@@ -28,6 +28,7 @@ from meters.books.audit_notes import (
 )
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import may_be_opened, never_opened, open_used_store
@@ -40,9 +41,7 @@ _READ_EVERY_S: Final = 20 * 3600
 
 
 def archive(
-    config: Annotated[
-        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-    ],
+    config: ConfigOption,
     *,
     delete_expired: Annotated[
         bool,

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError, nearest
+from meters.floor.config_option import ConfigOption
 from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.worker_bundle import service_numbers
@@ -19,9 +20,7 @@ _ALL: Final = "all"
 
 
 def keys(
-    config: Annotated[
-        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-    ],
+    config: ConfigOption,
     *,
     out: Annotated[
         Path | None,

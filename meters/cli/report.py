@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_floor
 from meters.reports.documents import day_paper, jackpots_paper, month_paper, tables_paper
 from meters.reports.ledger_scan import Choose
@@ -28,9 +29,6 @@ from meters.reports.rows import (
     win_figures,
 )
 
-_Config = Annotated[
-    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-]
 _Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="This link alone.")]
 _Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="This meter alone.")]
 _From = Annotated[
@@ -67,7 +65,7 @@ report: Final = typer.Typer(
 
 @report.command()
 def day(
-    config: _Config,
+    config: ConfigOption,
     day: Annotated[
         str | None,
         typer.Argument(
@@ -100,7 +98,7 @@ def day(
 
 @report.command()
 def month(
-    config: _Config,
+    config: ConfigOption,
     month: Annotated[
         str | None,
         typer.Argument(
@@ -128,7 +126,7 @@ def month(
 
 @report.command()
 def jackpots(
-    config: _Config,
+    config: ConfigOption,
     *,
     first: _From = None,
     last: _To = None,
@@ -156,7 +154,7 @@ def jackpots(
 
 @report.command()
 def table(
-    config: _Config,
+    config: ConfigOption,
     table: Annotated[
         str | None,
         typer.Argument(

@@ -8,13 +8,15 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_floor
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to_stderr
+from meters.restore.run import RestoreOptions, run_restore
 
 
 def restore(
-    config: Annotated[
-        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-    ],
+    config: ConfigOption,
     *,
     archive: Annotated[
         Path | None,
@@ -69,10 +71,6 @@ def restore(
     Exit status 1 where nothing was done, something is missing, or the books do not balance.
     """
     # Here, so that other commands start without it.
-    from meters.logs.options import LogLevel  # noqa: PLC0415
-    from meters.logs.setup import log_to_stderr  # noqa: PLC0415
-    from meters.restore.run import RestoreOptions, run_restore  # noqa: PLC0415
-
     floor = read_floor(config)
     known = {table.id for each in floor.link for table in each.table}
     for table in without or ():

@@ -18,10 +18,12 @@ from meters.books.schema import SCHEMA, STEPS, schema_problem
 from meters.books.slips import SLIPS_TAG, SlipRegister, links_with_slips
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.errors import PeopleError
 from meters.users.store import PEOPLE, PeopleStore
@@ -53,9 +55,7 @@ class _Part:
 
 
 def upgrade(
-    config: Annotated[
-        Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-    ],
+    config: ConfigOption,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
 ) -> None:
@@ -81,8 +81,6 @@ def upgrade(
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
-
     async with open_used_store(floor, users_suffice=True) as redis:
         for each in every_redis(redis, [PEOPLE_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
             if problem := await redis_problem(each):

@@ -4,7 +4,6 @@ import asyncio
 import os
 import pwd
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -15,7 +14,10 @@ from rich.table import Table
 
 from bonus.errors import UserError
 from meters.books.two_people import COMMAND
+from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
+from meters.redis_client.connect import open_redis
+from meters.selfcheck.opened_store import is_opened, open_used_store, store_place
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json, print_text
 from meters.users.directory import People
@@ -33,9 +35,6 @@ _PIN_HELP: Final = (
 )
 _Found = TypeVar("_Found")
 
-_Config = Annotated[
-    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
-]
 _Name = Annotated[
     str, typer.Argument(metavar="NAME", help="The user's name, in any case.", show_default=False)
 ]
@@ -57,7 +56,7 @@ user: Final = typer.Typer(
 @user.command(help=f"Add a user.\n\n{_PIN_HELP}")
 def add(
     name: _Name,
-    config: _Config,
+    config: ConfigOption,
     role: Annotated[Role, typer.Option("--role", help="What the user is.", show_default=False)],
     *,
     generate: _Generate = False,
@@ -73,7 +72,7 @@ def add(
 
 @user.command(name="list")
 def list_users(
-    config: _Config,
+    config: ConfigOption,
     *,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list instead of a table.")
@@ -90,28 +89,28 @@ def list_users(
 
 
 @user.command()
-def disable(name: _Name, config: _Config) -> None:
+def disable(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in no more; his sessions end at once."""
     row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
     print_text(f"{row.name} is disabled")
 
 
 @user.command()
-def enable(name: _Name, config: _Config) -> None:
+def enable(name: _Name, config: ConfigOption) -> None:
     """Let a disabled user sign in again."""
     row = _with_people(read_floor(config), lambda people: people.users.enable(name, _us()))
     print_text(f"{row.name} is enabled")
 
 
 @user.command()
-def unlock(name: _Name, config: _Config) -> None:
+def unlock(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in again where too many wrong PINs have locked their name."""
     row = _with_people(read_floor(config), lambda people: people.users.unlock(name, _us()))
     print_text(f"{row.name} is unlocked")
 
 
 @user.command(help=f"Give a user another PIN; their sessions end at once.\n\n{_PIN_HELP}")
-def pin(name: _Name, config: _Config, *, generate: _Generate = False) -> None:
+def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
     """Give a user another PIN; their sessions end at once."""
     floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
@@ -125,9 +124,8 @@ def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _F
     Raises:
         UserError: it was refused, or the store cannot be reached.
     """
-    # The service's room is above: it is looked for only when a command is carried out.
-    from meters.selfcheck.opened_store import open_used_store  # noqa: PLC0415
 
+    # The service's room is above: it is looked for only when a command is carried out.
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(People.of(redis, floor.service.idle_minutes))
@@ -141,9 +139,6 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     The first user comes before the first `pitlink serve`, so this alone begins a store.
     """
     # The service's room is above: it is looked for only when a command is carried out.
-    from meters.redis_client.connect import open_redis  # noqa: PLC0415
-    from meters.selfcheck.opened_store import is_opened, store_place  # noqa: PLC0415
-
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
         people = People.of(redis, floor.service.idle_minutes)

@@ -1,0 +1,17 @@
+"""The check of an option that gives a listening address."""
+
+import typer
+
+from meters.floor.address_checks import is_listening_address
+
+
+def check_listening_address(option: str, text: str | None) -> None:
+    """Check an option's HOST:PORT.
+
+    Raises:
+        typer.BadParameter: it is no address and port.
+    """
+    if text is not None and not is_listening_address(text):
+        raise typer.BadParameter(
+            f'{option} {text}: it is an address and a port, such as "127.0.0.1:8090"'
+        )

@@ -1,0 +1,50 @@
+"""The `bots` command: simulated tables of a floor that runs already."""
+
+from typing import Annotated
+
+import typer
+
+from controllers.agent.http_address import Place
+from controllers.bots.bots import STACK_EVERY, STACK_OFTEN
+from controllers.cli.addresses import check_listening_address
+from controllers.demo.tables import BotOptions, run_bot_tables
+from meters.floor.config_option import ConfigOption
+
+
+def bots(
+    config: ConfigOption,
+    *,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="A table at which bots play; all of the floor file unless given. May be given"
+            " several times.",
+        ),
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=1000, help="How many times as fast as at a real table.")
+    ] = 1.0,
+    for_s: Annotated[
+        float | None,
+        typer.Option("--for", min=1, metavar="SECONDS", help="End by itself after so long."),
+    ] = None,
+    stack_deck: Annotated[
+        bool,
+        typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
+    ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve all tables' /metrics for Prometheus there."),
+    ] = None,
+) -> None:
+    """Let bots play at the tables of a floor file, at a broker and a service that run already.
+
+    Each table has a real agent, with its outbox and its keys; what it wagers stands in the ledger.
+    So the floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the time given ends the
+    rounds in hand, and prints how many were played.
+    """
+    check_listening_address("--metrics", metrics)
+    stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
+    at = Place.of(metrics) if metrics else None
+    run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every, at))

@@ -1,0 +1,99 @@
+"""The `table` command: the agent of one table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bonus.errors import UserError
+from controllers.agent.http_address import Place
+from controllers.agent.process import run_station
+from controllers.cli.addresses import check_listening_address
+from controllers.panel.access import renew_panel_key
+from controllers.panel.table_pages import panel_key_path
+from meters.floor.config_option import ConfigOption
+from meters.floor.floor_file import read_floor
+from meters.logs.options import LogLevel, LogLevelOption, LogOption
+from meters.logs.setup import log_to_stderr
+from meters.terminal.printing import print_text
+
+
+def table(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="The table's id in the floor file.")
+    ],
+    *,
+    config: ConfigOption,
+    events: Annotated[
+        bool,
+        typer.Option(
+            "--events", help="Take device events from standard input, one JSON object a line."
+        ),
+    ] = False,
+    panel: Annotated[
+        bool,
+        typer.Option("--panel", help="Serve the dealer's panel, until Ctrl-C or SIGTERM."),
+    ] = False,
+    at: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where the panel is served.")
+    ] = "127.0.0.1:8090",
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve /metrics for Prometheus there."),
+    ] = None,
+    outbox: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The table's outbox; DATA/tables/TABLE.sqlite unless given."
+        ),
+    ] = None,
+    renew_panel_key: Annotated[
+        bool,
+        typer.Option(
+            "--renew-panel-key",
+            help="Replace the panel's key, which ends all its sessions; by itself, and no more.",
+        ),
+    ] = False,
+    log: LogOption = None,
+    log_level: LogLevelOption = LogLevel.INFO,
+) -> None:
+    """Run the agent of one table.
+
+    With --panel its dealer's page is served; the address that opens it is printed, with a key that
+    is kept in DATA/tables/TABLE.panel-key. A tablet that it opened stays open for 30 days, and for
+    30 more when the address is opened again. Where the key may be known to others, or a tablet is
+    lost: --renew-panel-key, and start the agent again.
+
+    Prometheus reads /metrics of the panel, or where --metrics says.
+
+    With --events each device event is answered on standard output with one line of JSON, and what
+    else there is to tell goes to standard error. It ends at the end of input, with status 1 where
+    an event was refused.
+
+    The outbox keeps what was accepted: an agent that is killed and started again goes on where it
+    was.
+    """
+    if renew_panel_key:
+        _renew_panel_key(table, config)
+        if not (events or panel):
+            return
+    if not (events or panel):
+        raise typer.BadParameter(
+            "give --panel for the dealer's page, --events for device events on standard input, or "
+            "both"
+        )
+    check_listening_address("--at", at)
+    check_listening_address("--metrics", metrics)
+    panel_at = Place.of(at) if panel else None
+    metrics_at = Place.of(metrics) if metrics else None
+    log_to_stderr(log, log_level)
+    if not run_station(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
+        raise typer.Exit(1)
+
+
+def _renew_panel_key(table: str, config: Path) -> None:
+    floor = read_floor(config)
+    if floor.find_table(table) is None:
+        raise UserError(f"{config}: there is no table {table}")
+    renew_panel_key(panel_key_path(floor, table))
+    print_text(f"{table}: the panel has another key, once its agent is started again")

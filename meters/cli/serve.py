@@ -1,0 +1,73 @@
+"""The `serve` command: the meter service."""
+
+from typing import Annotated
+
+import typer
+import uvloop
+from msgspec.structs import replace
+
+from meters.floor.address_checks import is_listening_address
+from meters.floor.config_option import ConfigOption
+from meters.floor.floor_file import Floor, read_floor
+from meters.logs.options import LogLevel, LogLevelOption, LogOption
+from meters.logs.setup import log_to_stderr
+from meters.service.process import serve as run
+from meters.service.service import ServeOptions
+
+
+def serve(
+    config: ConfigOption,
+    *,
+    auto_floor: Annotated[
+        bool,
+        typer.Option(
+            "--auto-floor",
+            help="A simulated floorperson validates and pays what waits: for replays and"
+            " demonstrations only.",
+        ),
+    ] = False,
+    auto_floor_after: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long a win waits for that floorperson."),
+    ] = 0.0,
+    demo_people: Annotated[
+        bool,
+        typer.Option(
+            "--demo-people",
+            help="Let a demonstration's people sign in, whose PIN everybody knows, and adopt a"
+            " changed floor file unasked; only where the floor file says that it is a"
+            " demonstration.",
+        ),
+    ] = False,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where the pages are, in place of the floor file's `http`: several services of"
+            " one machine need a port each.",
+        ),
+    ] = None,
+    log: LogOption = None,
+    log_level: LogLevelOption = LogLevel.INFO,
+) -> None:
+    """Run the meter service: intake, meters, ledger, claims and pages.
+
+    It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names. It
+    logs to standard error.
+    """
+    floor = read_floor(config)
+    if http is not None:
+        floor = _with_pages_at(floor, http)
+    if demo_people and not floor.facility.demonstration:
+        raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
+    log_to_stderr(log, log_level)
+    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_people)))
+
+
+def _with_pages_at(floor: Floor, http: str) -> Floor:
+    """The floor with its pages elsewhere than its file says."""
+    if not is_listening_address(http):
+        raise typer.BadParameter(
+            f'--http {http}: it is an address and a port, such as "127.0.0.1:8081"'
+        )
+    return replace(floor, service=replace(floor.service, http=http))
