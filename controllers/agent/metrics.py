@@ -23,9 +23,9 @@ from prometheus_client.registry import Collector
 
 from controllers.agent.agent import Agent
 from controllers.agent.stats import Vitals
-from controllers.panel.access import WebRequest
 from controllers.table.state import Phase
 from meters.http.middleware import Front
+from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")

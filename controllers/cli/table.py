@@ -7,8 +7,8 @@ import typer
 
 from bonus.errors import UserError
 from controllers.agent.http_address import Place
-from controllers.agent.process import run_station
 from controllers.cli.addresses import check_listening_address
+from controllers.cli.table_process import run_station
 from controllers.panel.access import renew_panel_key
 from controllers.panel.table_pages import panel_key_path
 from meters.floor.config_option import ConfigOption

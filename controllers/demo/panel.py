@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics
-from controllers.agent.process import broker_of, outbox_path
+from controllers.agent.setup import broker_of, outbox_path
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.service import LOOPBACK
 from controllers.demo.table_books import BookedAgent, Books

@@ -15,7 +15,7 @@ from rich.live import Live
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
 from controllers.agent.metrics import AgentMetrics
-from controllers.agent.process import broker_of, outbox_path
+from controllers.agent.setup import broker_of, outbox_path
 from controllers.bots.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
 from controllers.demo.floor import PANEL_TABLE, write_demo_floor
 from controllers.demo.panel import demo_panel

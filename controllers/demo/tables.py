@@ -12,7 +12,7 @@ import uvloop
 from bonus.errors import UserError, nearest
 from controllers.agent.http_address import Place
 from controllers.agent.metrics import AgentMetrics, serve_metrics
-from controllers.agent.process import broker_of, outbox_path, user_error_in
+from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.bots.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
 from controllers.demo.table_books import BookedAgent, Books
 from meters.floor.floor_file import Floor, Link, Table, read_floor

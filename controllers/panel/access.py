@@ -9,13 +9,11 @@ from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
 
-from litestar import MediaType, Request, Response
-from litestar.datastructures import State
+from litestar import MediaType, Response
 
 from bonus.errors import UserError
+from meters.http.requests import WebRequest
 from meters.process.private_files import make_private_directory
-
-WebRequest = Request[object, object, State]
 
 SESSION_S: Final = 30 * 86_400
 """How long a session lasts after the key was shown; showing it again begins another."""

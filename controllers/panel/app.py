@@ -14,12 +14,13 @@ from litestar.response import Stream
 
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
-from controllers.panel.access import Access, WebRequest
+from controllers.panel.access import Access
 from controllers.panel.touches import Touch
 from controllers.panel.updates import STREAMS_MAX, Feed, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.demonstration import MARK
 from meters.http.middleware import Front
+from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 from meters.http.static_files import SHARED, Assets, asset_route
 

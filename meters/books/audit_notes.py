@@ -1,6 +1,6 @@
-"""Notes of the last audit and of the last look at the archive, for metrics, alerts and `check`.
+"""Notes of the last audit, archive check and backup, for metrics, alerts and `check`.
 
-They are next to the note of the last backup: an audit's in the data directory, an archive's with
+An audit's is in the data directory, an archive's with
 its files, where the services read it too.
 """
 
@@ -18,6 +18,8 @@ from meters.wire.clock import now_text
 AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"
 ARCHIVE_NOTE: Final = "last-check.json"
+BACKUP_NOTE: Final = "last-backup"
+"""A file under the data directory: whoever makes a backup touches it afterwards."""
 PROBLEMS_NOTED: Final = 20
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -16,9 +17,13 @@ from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
+from bonus.odds.entry_of import entry_of
+from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
 from bonus.odds.query import Asked, asked_for
 from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.odds.count_cache import KeptCounts
+from meters.odds.tables import show
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 
@@ -238,11 +243,6 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["Entry"]:
     """Work the entries out, with a progress bar where that takes more than a second."""
-    # Whoever asks for another command shall not wait for numpy.
-    from bonus.odds.entry_of import entry_of  # noqa: PLC0415
-    from bonus.odds.enumerations import Enumerator  # noqa: PLC0415
-    from meters.odds.count_cache import KeptCounts  # noqa: PLC0415
-
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -342,10 +342,6 @@ def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
 
 
 def _write(entries: Sequence["Entry"], *, as_json: bool) -> None:
-    import msgspec  # noqa: PLC0415
-
-    from meters.odds.tables import show  # noqa: PLC0415
-
     if as_json:
         lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
         print_json(b"[\n" + lines + b"\n]")

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
+    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
@@ -21,9 +22,6 @@ from meters.books.link_stats import Memory
 from meters.displays.display_state import Board
 from meters.metrics.labels import FloorLabels
 from meters.selfcheck.runtime import SelfCheck
-
-BACKUP_NOTE: Final = "last-backup"
-"""A file under the data directory: whoever makes a backup touches it afterwards."""
 
 _BATCH_EVENTS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _SCRIPT_SECONDS: Final = (

@@ -9,6 +9,7 @@ from meters.archive.integrity import look_at_archive
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
+    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
@@ -17,7 +18,6 @@ from meters.books.audit_notes import (
 )
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
-from meters.metrics.process_metrics import BACKUP_NOTE
 from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.check_result import Check
 

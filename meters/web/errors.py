@@ -14,10 +14,10 @@ from litestar.openapi.datastructures import ResponseSpec
 
 from meters.displays.display_state import BoardFullError
 from meters.floor_api.protocols import DeskError
+from meters.http.requests import WebRequest
 from meters.users.errors import PeopleError
 from meters.users.sessions import SignedIn
 
-WebRequest = Request[object, object, State]
 StaffRequest = Request[SignedIn, object, State]
 """A request that has passed the gate of a route for whoever has signed in."""
 

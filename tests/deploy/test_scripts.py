@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from controllers.agent.outbox import Outbox
-from meters.metrics.process_metrics import BACKUP_NOTE
+from meters.books.audit_notes import BACKUP_NOTE
 from tests.deploy.tree import DEPLOY
 from tests.keys.floor import write_floor
 from tests.servers import RedisServer, run_pitlink

@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
+from meters.books.audit_notes import BACKUP_NOTE
 from meters.books.link_state import Head, LinkState, OpenDay
 from meters.books.link_stats import Figures, Memory, Waiting
 from meters.floor.floor_file import Floor, parse_floor
 from meters.metrics import CODES_MAX, Metrics
 from meters.metrics.link_metrics import Audited
-from meters.metrics.process_metrics import BACKUP_NOTE
 from tests.web.stand import FLOOR
 
 TABLE = """

@@ -13,9 +13,10 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from meters.floor.floor_file import Floor
 from meters.floor_api.protocols import ClaimDesk
 from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
+from meters.http.requests import WebRequest
 from meters.users.directory import People
 from meters.users.roles import Right
-from meters.web.errors import StaffRequest, WebRequest, refusals
+from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, for_anybody, needs, person_of
 from meters.web.slips.slip import slip_pdf
 

@@ -6,8 +6,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
 from meters.floor_api.protocols import Health
+from meters.http.requests import WebRequest
 from meters.metrics import Metrics
-from meters.web.errors import WebRequest
 from meters.web.security import for_anybody
 
 

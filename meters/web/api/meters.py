@@ -9,8 +9,9 @@ from litestar.response import Stream
 
 from meters.displays.display_state import Board, MeterRow, Watcher
 from meters.floor.floor_file import Floor
+from meters.http.requests import WebRequest
 from meters.users.sign_in_attempts import site
-from meters.web.errors import WebRequest, refusals
+from meters.web.errors import refusals
 from meters.web.event_stream import STREAM_HEADERS, EventStream
 from meters.web.security import client_of, for_anybody
 

@@ -14,13 +14,14 @@ from litestar.params import JSONBody, QueryParameter
 from bonus.printable import PRINTABLE
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import PAGE_MAX
+from meters.http.requests import WebRequest
 from meters.users.directory import People
 from meters.users.operators_log import LogRow
 from meters.users.roles import Right, Role
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
 from meters.web.api.claims import Nothing
-from meters.web.errors import StaffRequest, WebRequest, refusals
+from meters.web.errors import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,

@@ -11,13 +11,11 @@ import uvloop
 
 from bonus.errors import UserError
 from controllers.agent.agent import Agent
-from controllers.agent.delivery import BrokerPlace
 from controllers.agent.devices import answer_lines
 from controllers.agent.http_address import Place
-from meters.floor.broker_address import embedded_broker_url, parse_broker_url
-from meters.floor.credentials import broker_address
+from controllers.agent.setup import broker_of, outbox_path, user_error_in
+from controllers.panel.table_pages import Pages
 from meters.floor.floor_file import Floor, Link, Table, read_floor
-from meters.floor.identities import table_party
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
@@ -71,30 +69,6 @@ def run_station(
         raise UserError(f"device events: {error.strerror}") from None
 
 
-def outbox_path(floor: Floor, table_id: str) -> Path:
-    """Where a table's outbox is unless said otherwise: under the floor's data directory."""
-    return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
-
-
-def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
-    """What tells where the broker is, and as whom a table speaks to it.
-
-    It is asked before each connection, so that renewed keys are taken up.
-
-    Raises:
-        UserError: the address, the table's keys or its password cannot be used, or no embedded
-            broker runs.
-    """
-    service = floor.service
-    if service.broker == "embedded":
-        data = Path(service.data)
-        embedded_broker_url(data)
-        return lambda: parse_broker_url(embedded_broker_url(data))
-    party = table_party(link.id, table.id)
-    broker_address(service, party)
-    return lambda: broker_address(service, party)
-
-
 async def _serve(
     floor: Floor,
     found: tuple[Link, Table],
@@ -110,9 +84,6 @@ async def _serve(
     async with Agent(*found, broker_of(floor, *found), path) as agent:
         if panel is None and metrics is None:
             return await _take_lines(agent)
-        # Here, so that a table that serves nothing starts without a web server.
-        from controllers.panel.table_pages import Pages  # noqa: PLC0415
-
         pages = Pages(floor, agent, panel, metrics)
         serving = asyncio.create_task(pages.serve(), name="pages")
         try:
@@ -149,14 +120,3 @@ async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool])
 def _tell_address(agent: Agent, address: str, where: TextIO) -> None:
     where.write(f"Panel of table {agent.layout.table}: {address}\n")
     where.flush()
-
-
-def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
-    """The first user's mistake in a group of errors, or None where there is none."""
-    found = group.subgroup(UserError)
-    while found is not None:
-        first = found.exceptions[0]
-        if isinstance(first, UserError):
-            return first
-        found = first if isinstance(first, BaseExceptionGroup) else None
-    return None

@@ -1,0 +1,45 @@
+"""The broker, the outbox and the user errors of a table's agent, from the floor file."""
+
+from pathlib import Path
+
+from bonus.errors import UserError
+from controllers.agent.delivery import BrokerPlace
+from meters.floor.broker_address import embedded_broker_url, parse_broker_url
+from meters.floor.credentials import broker_address
+from meters.floor.floor_file import Floor, Link, Table
+from meters.floor.identities import table_party
+
+
+def outbox_path(floor: Floor, table_id: str) -> Path:
+    """Where a table's outbox is unless said otherwise: under the floor's data directory."""
+    return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
+
+
+def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
+    """What tells where the broker is, and as whom a table speaks to it.
+
+    It is asked before each connection, so that renewed keys are taken up.
+
+    Raises:
+        UserError: the address, the table's keys or its password cannot be used, or no embedded
+            broker runs.
+    """
+    service = floor.service
+    if service.broker == "embedded":
+        data = Path(service.data)
+        embedded_broker_url(data)
+        return lambda: parse_broker_url(embedded_broker_url(data))
+    party = table_party(link.id, table.id)
+    broker_address(service, party)
+    return lambda: broker_address(service, party)
+
+
+def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
+    """The first user's mistake in a group of errors, or None where there is none."""
+    found = group.subgroup(UserError)
+    while found is not None:
+        first = found.exceptions[0]
+        if isinstance(first, UserError):
+            return first
+        found = first if isinstance(first, BaseExceptionGroup) else None
+    return None
