@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from bonus.settling.lines import METER_OF_ITEM
+from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered import is_act
 from meters.books.expected import Books, Held, HeldEnvy, envy_of_result
 from meters.books.slips import fold_in_link
-from meters.intake.result_work import ClaimRecord, Records
 from meters.wire.messages import Reply, Result, Wagers
 
 Fields = Mapping[str, str]

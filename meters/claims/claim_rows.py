@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 
 from bonus.display import hand_words, item_words
+from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, EnvyAct
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import ClaimRow, ClaimState, EnvyOwed, Wagered
-from meters.intake.result_work import ClaimRecord
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 

@@ -6,6 +6,7 @@ from typing import Final, Literal
 import msgspec
 import structlog
 
+from meters.books.claim_records import ClaimRecord, OwedEnvy
 from meters.books.link_state import Act, Decided, EnvyAct
 from meters.books.steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
@@ -17,7 +18,7 @@ from meters.floor.floor_file import Floor
 from meters.floor_api.failures import told_as_inoperable
 from meters.floor_api.protocols import DeskError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
-from meters.intake.result_work import ClaimRecord, OpenedClaim, OwedEnvy
+from meters.intake.result_work import OpenedClaim
 from meters.wire.clock import now_text
 from meters.wire.envy_decisions import envy_message_claim
 from meters.wire.messages import Jackpot

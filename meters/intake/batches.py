@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from meters.books.asks import Ask, Correction
+from meters.books.claim_records import ClaimRecord
 from meters.books.entered import entered_in, places_in
 from meters.books.refusals import (
     Refusal,
@@ -36,7 +37,7 @@ from meters.intake.batch_counts import BatchCounts
 from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
 from meters.intake.printable_texts import check_texts
-from meters.intake.result_work import ClaimRecord, OpenedClaim, OpenRound
+from meters.intake.result_work import OpenedClaim, OpenRound
 from meters.intake.table_catalog import KnownTable
 from meters.intake.validation import JudgedResult, judge_result, judge_wagers
 from meters.logs.throttled import Seldom

@@ -1,23 +1,21 @@
 """A settled round put as work for the script: the reply, what is due, and the claims it opens."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
-from bonus.settling.envy import cause_of
 from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
+from meters.books.claim_records import ClaimRecord, Records
 from meters.books.steps import DueStep, EnvyStep
 from meters.intake.table_catalog import KnownTable
-from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 
 _ALWAYS_VALIDATED: Final = frozenset(
     {Item.PROGRESSIVE, Item.FIVE_CARD_PROGRESSIVE, Item.FIVE_OF_SIX_PROGRESSIVE}
 )
-ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.FIVE_OF_SIX_ENVY})
 _HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
 _HAND_BONUS_VERIFIED_ODDS: Final = 500
 """649a.11(c)(8)(ii): a floorperson verifies a payout of 500 for 1."""
@@ -33,191 +31,12 @@ class OpenRound:
     fed: tuple[str, ...]
 
 
-class AcceptedWagers(msgspec.Struct, frozen=True):
-    """What a position had wagered at lock-out, in cents by wager: evidence for a floorperson."""
-
-    position: int
-    patron: str | None
-    wagers: dict[str, int]
-
-
-class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An Envy Bonus that a hand brings to another position; the amount in cents.
-
-    `meter` is the meter that it is of, empty where that is the meter of the claim.
-    """
-
-    position: int
-    patron: str | None
-    item: str
-    amount: int
-    meter: str = ""
-
-
-class ClaimRecord(msgspec.Struct, frozen=True):
-    """What a floorperson needs to know of a win; `claim` names it for ever.
-
-    `turn` is its turn among the `turns` of its round that wait for a floorperson. Where `item` is
-    an Envy Bonus it is of a hand of which no win waits: nothing but its `envy` is owed for it.
-    """
-
-    claim: str
-    link: str
-    meter: str
-    table: str
-    asset: str
-    position: int
-    patron: str | None
-    item: str
-    hand: str
-    cards: tuple[str, ...]
-    dealer: tuple[str, ...]
-    community: tuple[str, ...]
-    percent: int | None
-    paid_from: str
-    rule: str
-    wagered: int
-    round: str
-    turn: int
-    turns: int
-    wagers: tuple[AcceptedWagers, ...]
-    envy: tuple[OwedEnvy, ...]
-
-    @property
-    def only_envy(self) -> bool:
-        """Whether nothing but Envy Bonuses is owed for the hand."""
-        return self.item in ENVY_ITEMS
-
-    def envy_by_meter(self) -> tuple[tuple[str, int], ...]:
-        """The cents of its Envy Bonuses by meter, in their order."""
-        cents: dict[str, int] = {}
-        for owed in self.envy:
-            meter = owed.meter or self.meter
-            cents[meter] = cents.get(meter, 0) + owed.amount
-        return tuple(cents.items())
-
-
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
     """A claim that a result opens, and the due it is for (from 0)."""
 
     record: ClaimRecord
     due: int
-
-
-class Records:
-    """Writes the records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
-
-    Args:
-        event: the result.
-        wagers: the round's.
-        settled: all lines of its settlement.
-        waiting: those that wait for a floorperson.
-        link: the link's id.
-        table: the table's id.
-        asset: the number by which the facility knows it.
-        meter_of: gives the id of the meter that an item is paid from.
-        owes: whether its Envy Bonuses are owed until they are paid; releases before the third
-            schema booked them as paid, under the claim's meter.
-    """
-
-    def __init__(
-        self,
-        event: Result,
-        wagers: Wagers,
-        settled: Sequence[Line],
-        waiting: Sequence[Line],
-        *,
-        link: str,
-        table: str,
-        asset: str,
-        meter_of: Callable[[str], str],
-        owes: bool = True,
-    ) -> None:
-        self._link, self._table, self._asset = link, table, asset
-        self._meter_of, self._owes = meter_of, owes
-        self._event = event
-        self._waiting = waiting
-        self._envy = [line for line in settled if line.envy_of is not None]
-        self._causes = [cause_of(line, waiting) for line in self._envy]
-        self._wagers = tuple(
-            AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers.positions
-        )
-        self._hands = {dealt.position: dealt for dealt in event.positions}
-        self._patrons = {bet.position: bet.patron for bet in wagers.positions}
-        self._opened = 0
-
-    def record(self, line: Line) -> ClaimRecord:
-        """The record of the next win that waits."""
-        self._opened += 1
-        turn = self._opened
-        envy = [
-            owed for owed, cause in zip(self._envy, self._causes, strict=True) if cause == turn - 1
-        ]
-        return self._made(
-            self.claim_of(turn), line, line.position, envy, turn=turn, turns=len(self._waiting)
-        )  # fmt: skip
-
-    def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """The record of Envy Bonuses for a hand of which no win waits."""
-        return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
-
-    def claim_of(self, turn: int) -> str:
-        """The name of the claim that a win in its turn opens.
-
-        The link is in it: a table that moves to another link begins its numbers anew.
-        """
-        return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
-
-    def envy_claim_of(self, holder: int) -> str:
-        """The name of the claim of Envy Bonuses for a hand of which no win waits."""
-        return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
-
-    def claim_under(self, envy: Line) -> str | None:
-        """The claim that decides on an Envy Bonus, or None where no win of its hand waits."""
-        cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
-        return None if cause is None else self.claim_of(cause + 1)
-
-    def _made(
-        self, claim: str, line: Line, holder: int, envy: Sequence[Line], *, turn: int, turns: int
-    ) -> ClaimRecord:
-        event, hand, meter = self._event, self._hands[holder], self._meter_of(line.item)
-        return ClaimRecord(
-            claim=claim,
-            link=self._link,
-            meter=meter,
-            table=self._table,
-            asset=self._asset,
-            position=holder,
-            patron=self._patron(holder),
-            item=line.item,
-            hand=line.hand or "",
-            cards=tuple(hand.cards or ()),
-            dealer=tuple(event.dealer),
-            community=tuple(event.community or ()),
-            percent=line.percent,
-            paid_from=line.paid_from or "",
-            rule=line.rule or "",
-            wagered=line.wagered,
-            round=event.round,
-            turn=turn,
-            turns=turns,
-            wagers=self._wagers,
-            envy=tuple(self._owed(owed, meter) for owed in envy),
-        )
-
-    def _owed(self, envy: Line, claims_meter: str) -> OwedEnvy:
-        meter = self._meter_of(envy.item)
-        return OwedEnvy(
-            position=envy.position,
-            patron=self._patron(envy.position),
-            item=envy.item,
-            amount=envy.paid,
-            meter=meter if self._owes and meter != claims_meter else "",
-        )
-
-    def _patron(self, position: int) -> str | None:
-        return self._patrons.get(position) or self._hands[position].patron
 
 
 class ResultWriter:

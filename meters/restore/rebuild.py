@@ -21,6 +21,7 @@ from meters.books.approvals import Approval
 from meters.books.approved_configuration import filed_terms
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import ARCHIVED, EMPTY, Carried
+from meters.books.claim_records import Records
 from meters.books.dealt import dealt_digest, dealt_field, dealt_place
 from meters.books.entered import is_act
 from meters.books.expected import Held, HeldEnvy, Transfer, envy_of_result
@@ -32,7 +33,6 @@ from meters.books.terms import terms_digest
 from meters.claims.claim_rows import Decision
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
-from meters.intake.result_work import Records
 from meters.links.acts import Switched
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.restored_claims import ClaimImage

@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
+from meters.books.claim_records import ClaimRecord
 from meters.books.expected import Held, HeldEnvy
 from meters.books.slips import fold_in_link
 from meters.claims.claim_rows import Decision
-from meters.intake.result_work import ClaimRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Image
 

@@ -14,6 +14,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
+from meters.books.claim_records import ClaimRecord
 from meters.books.event_group import stored_event_group
 from meters.books.mark import LedgerMark
 from meters.books.refusals import refused
@@ -29,7 +30,6 @@ from meters.floor_api.change_signal import DeskBell
 from meters.http.middleware import Front
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
-from meters.intake.result_work import ClaimRecord
 from meters.intake.table_catalog import KnownTable, known_tables
 from meters.links.links import LinksDesk
 from meters.logs.throttled import Seldom
