@@ -25,8 +25,13 @@ from meters.terminal.printing import print_error, print_json, print_text
 from tests.test_tree import ROOT
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
-_PRINTERS: Final = {"meters/terminal/printing.py", "meters/terminal/console.py", "controllers/cli/table_process.py",
-                    "tests/bench/driver.py", "tests/bench/bare_load.py"}  # fmt: skip
+_PRINTERS: Final = {
+    "meters/terminal/printing.py",
+    "meters/terminal/console.py",
+    "controllers/cli/table_process.py",
+    "tests/bench/driver.py",
+    "tests/bench/bare_load.py",
+}
 """Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
 
 INVISIBLE: Final = (

@@ -1,8 +1,8 @@
 """The chapters of 58 Pa. Code as data: their games, wagers and paytables, a file a chapter.
 
 A file in ``chapters`` is written as the law is printed, cell by cell, and is checked whole before
-any of it is used (``bonus.law.chapter_checks``). A further chapter that uses the same kinds of wager is
-a further file there.
+any of it is used (``bonus.law.chapter_checks``). A further chapter that uses the same kinds of
+wager is a further file there.
 """
 
 import tomllib

@@ -1,7 +1,8 @@
 """The one place where commands print: no text can make the terminal do anything.
 
 Stored text may be older than the checks that refuse control characters, or come from a store that
-somebody altered. So whatever is printed is escaped here, or in `meters.terminal.console`, and nowhere else.
+somebody altered. So whatever is printed is escaped here, or in the console of this room,
+and nowhere else.
 """
 
 import sys

@@ -55,7 +55,8 @@ def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
 
 
 def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
-    look = "import sys, resource; from meters.cli.main import run; sys.argv = ['pitlink', '--version']\n"
+    look = "import sys, resource; from meters.cli.main import run\n"
+    look += "sys.argv = ['pitlink', '--version']\n"
     look += "try: run()\nfinally: print(resource.getrlimit(resource.RLIMIT_CORE))"
     done = subprocess.run(
         ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *python("-c", look)],
