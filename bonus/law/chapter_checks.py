@@ -24,7 +24,7 @@ from bonus.law.chapter_file import (
     Envy,
     Main,
     MiniRoyal,
-    Table,
+    PrintedTable,
     WagerTables,
 )
 from bonus.law.consistency import check_consistency
@@ -135,7 +135,7 @@ def _with_fourth(
 
 
 def _check_tables(
-    of: str, tables: Sequence[Table], ranking_name: str, lowest: str, *, meter: bool
+    of: str, tables: Sequence[PrintedTable], ranking_name: str, lowest: str, *, meter: bool
 ) -> list[Paytable]:
     ranking = _ranking(of, ranking_name)
     found: list[Paytable] = []

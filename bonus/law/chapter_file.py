@@ -32,7 +32,7 @@ class Progression(_Part, frozen=True):
     reserve: Cells = "0%"
 
 
-class Table(_Part, frozen=True):
+class PrintedTable(_Part, frozen=True):
     """Paytables as they are printed side by side: a row for each hand, a cell for each choice.
 
     Attributes:
@@ -81,7 +81,7 @@ class Envy(_Part, frozen=True):
     schedule: tuple[EnvySchedule, ...]
 
 
-class Draws(_Part, frozen=True):
+class DrawPays(_Part, frozen=True):
     """What a wager pays on the draws of the table game system (649a.12(i)(3))."""
 
     rule: str
@@ -93,7 +93,7 @@ class FourthCard(_Part, frozen=True):
     """Tables that a wager is paid by where a fourth card is of a rank (679a.12(f))."""
 
     rank: str
-    table: tuple[Table, ...]
+    table: tuple[PrintedTable, ...]
 
 
 class Readings(_Part, frozen=True):
@@ -133,14 +133,14 @@ class WagerTables(_Part, frozen=True):
     placing: str
     lowest: str
     paid_from: PaidFrom
-    table: tuple[Table, ...]
+    table: tuple[PrintedTable, ...]
     needs: tuple[Name, ...] = ()
     forfeited: str = ""
     collected: str = ""
     divided: str = ""
     meter: MeterKind | None = None
     envy: Envy | None = None
-    draws: Draws | None = None
+    draws: DrawPays | None = None
     mini_royal: MiniRoyal | None = None
     fourth_card: FourthCard | None = None
     readings: Readings | None = None
@@ -182,7 +182,7 @@ class Bonus(_Part, frozen=True):
     when: Literal["played", "not_lower", "lower"]
     ranking: str
     lowest: str
-    table: tuple[Table, ...]
+    table: tuple[PrintedTable, ...]
     choice: str = ""
     procedure: str = ""
     returns: str = ""
@@ -246,7 +246,7 @@ class Deal(_Part, frozen=True):
         }[cards]
 
 
-class Bound(_Part, frozen=True):
+class WagerLimit(_Part, frozen=True):
     """A wager may be at most so many times another."""
 
     wager: Name
@@ -259,7 +259,7 @@ class Version(_Part, frozen=True):
 
     name: str
     rule: str
-    bounds: tuple[Bound, ...]
+    bounds: tuple[WagerLimit, ...]
 
 
 class Limit(_Part, frozen=True):

@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.errors import nearest
 from bonus.law.cells import read_cents, read_times
-from bonus.law.chapter_file import Chapter, Limit, MiniRoyal, Table
+from bonus.law.chapter_file import Chapter, Limit, MiniRoyal, PrintedTable
 
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
@@ -125,9 +125,9 @@ def _rules_of(chapter: Chapter, name: str) -> str:
     return ", ".join(dict.fromkeys(table.rule for table in tables))
 
 
-def _choices_of(tables: Sequence[Table]) -> tuple[str, ...]:
+def _choices_of(tables: Sequence[PrintedTable]) -> tuple[str, ...]:
     return tuple(choice for table in tables for choice in table.choices)
 
 
-def _table_of(tables: Sequence[Table], choice: str) -> Table | None:
+def _table_of(tables: Sequence[PrintedTable], choice: str) -> PrintedTable | None:
     return next((table for table in tables if choice in table.choices), None)

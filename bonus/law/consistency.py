@@ -6,7 +6,15 @@ from typing import Final
 from bonus.cards import DECK, RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.cells import ChapterError, read_cents
-from bonus.law.chapter_file import CardsOf, Chapter, Limit, Main, OneTable, Table, WagerTables
+from bonus.law.chapter_file import (
+    CardsOf,
+    Chapter,
+    Limit,
+    Main,
+    OneTable,
+    PrintedTable,
+    WagerTables,
+)
 from bonus.wagers import PaidFrom, meter_fed_by
 
 _NUMBERS: Final = ("version", "mini_royal")
@@ -110,7 +118,7 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
             raise ChapterError(f"{limit.rule}: {hand!r} is no hand of {chapter.game}")
 
 
-def _tables(chapter: Chapter) -> Iterator[Table | OneTable]:
+def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
     if chapter.main.follow_pays:
         yield chapter.main.follow_pays
     for bonus in chapter.main.bonus:

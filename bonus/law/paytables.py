@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bonus.law.cells import NOTHING, ChapterError, Payout, read_payout
-from bonus.law.chapter_file import Cells, OneTable, Table
+from bonus.law.chapter_file import Cells, OneTable, PrintedTable
 
 _OR_LOWER: Final = "_or_lower"
 
@@ -41,7 +41,7 @@ class Paytable:
     rates: Rates | None = None
 
 
-def paytables_of(table: Table | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
+def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
     """The columns of a table, for a ranking's hands.
 
     A row ``flush_or_lower`` stands for the flush and every lower hand. Blanks above a column's
@@ -76,7 +76,9 @@ def paytables_of(table: Table | OneTable, hands: Sequence[str]) -> tuple[Paytabl
     return tuple(found)
 
 
-def chosen_of(tables: Iterable[Table], hands: Sequence[str], choice: str | None) -> Paytable | None:
+def chosen_of(
+    tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
+) -> Paytable | None:
     """The paytable that a choice stands for, among printed tables; None where there is none.
 
     Where the law leaves no choice, it is the one of None.

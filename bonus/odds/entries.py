@@ -117,7 +117,7 @@ class Drawn(_Part, frozen=True):
     house_edge_gone_every: int
 
 
-class Shared(_Part, frozen=True):
+class SharedWager(_Part, frozen=True):
     """A wager on the dealer's hand where so many players made it (649a.12(i)(2), reading T17)."""
 
     players: int
@@ -127,7 +127,7 @@ class Shared(_Part, frozen=True):
     break_even_meter: dict[str, int]
 
 
-class Entry(_Part, frozen=True):
+class OddsEntry(_Part, frozen=True):
     """What a wager by one paytable comes to.
 
     Attributes:
@@ -194,7 +194,7 @@ class Entry(_Part, frozen=True):
     magic_card: Drawn | None = None
     lucky: Drawn | None = None
     positions: int = 0
-    when_shared: tuple[Shared, ...] = ()
+    when_shared: tuple[SharedWager, ...] = ()
 
 
 def exact(number: Fraction) -> str:

@@ -1,6 +1,6 @@
 """The entry of an offered wager, whatever its kind."""
 
-from bonus.odds.entries import Entry
+from bonus.odds.entries import OddsEntry
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
@@ -8,7 +8,7 @@ from bonus.odds.offers import Offer
 from bonus.odds.optional_edges import optional_entry
 
 
-def entry_of(offer: Offer, counted: Enumerator) -> Entry:
+def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     """What an offered wager comes to.
 
     Args:

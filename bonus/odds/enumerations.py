@@ -44,7 +44,7 @@ class Enumeration(Generic[T]):
     steps: Callable[[], int]
 
 
-class Shelf(Protocol):
+class CountStore(Protocol):
     """Where what has been counted is kept."""
 
     def take(self, name: str) -> bytes | None:
@@ -61,7 +61,7 @@ Begin = Callable[[str, int], Advance]
 class Enumerator:
     """Counts what is asked for, unless it has been counted before."""
 
-    def __init__(self, shelf: Shelf | None = None, begin: Begin | None = None) -> None:
+    def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
         """Keep what is counted on a shelf, where there is one, and tell of what is begun."""
         self._shelf = shelf
         self._begin = begin

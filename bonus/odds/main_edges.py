@@ -8,7 +8,7 @@ from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.duels import Duel
-from bonus.odds.entries import ByRank, Entry, HandLine, MixedHand, OutcomeLine, decimal, exact
+from bonus.odds.entries import ByRank, HandLine, MixedHand, OddsEntry, OutcomeLine, decimal, exact
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.notes import main_note, mini_royal_cell
 from bonus.odds.offers import Offer, main_choice, main_choices
@@ -25,7 +25,7 @@ from bonus.odds.strategy import (
 from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 
 
-def main_entry(offer: Offer, counted: Enumerator) -> Entry:
+def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
     """The entry of a main game by one paytable of its bonus."""
     chapter = offer.chapter
     main = chapter.main
@@ -35,7 +35,7 @@ def main_entry(offer: Offer, counted: Enumerator) -> Entry:
     best = play_best(main, pays, against)
     outcomes = [outcome for outcome in OUTCOMES if outcome != "not_qualified" or main.not_qualified]
     chosen = _chosen(chapter, paytables)
-    return Entry(
+    return OddsEntry(
         game=chapter.game,
         wager=offer.wager,
         paytable=offer.paytable,

@@ -8,9 +8,9 @@ from math import ceil, floor
 from typing import Final
 
 from bonus.law.cells import read_cents, read_seed, read_times
-from bonus.law.chapter_file import Draws as DrawsPay
+from bonus.law.chapter_file import DrawPays as DrawsPay
 from bonus.law.chapter_file import WagerTables
-from bonus.odds.entries import Drawn, Entry, Folding, Shared, decimal, exact
+from bonus.odds.entries import Drawn, Folding, OddsEntry, SharedWager, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.offers import Offer
@@ -75,7 +75,7 @@ class Metered:
         return Fraction(paid, self.of)
 
 
-def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry:
+def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     """The entry of a wager that feeds a meter.
 
     Raises:
@@ -96,7 +96,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry
     edge = metered.edge(seed)
     folding = _when_folding(offer, tables, counted)
     of_dealer = tables.cards[place] == "dealer_and_community"
-    return Entry(
+    return OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,
         paytable=offer.paytable,
@@ -183,11 +183,11 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
     )
 
 
-def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[Shared]:
+def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
     """The jackpot of the dealer's hand divided among the players who wagered on it."""
     for players in range(1, PLAYERS_MAX + 1):
         share = Metered(metered.hands, metered.of, metered.drawn, players)
-        yield Shared(
+        yield SharedWager(
             players=players,
             house_edge=exact(share.edge(seed)),
             house_edge_decimal=decimal(share.edge(seed)),

@@ -11,7 +11,7 @@ WAGERS_CENTS: Final = (100, 500)
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class DrawOdds:
     """How often a Magic Card and a Lucky position are drawn, and of how many positions.
 
     Attributes:
@@ -50,11 +50,11 @@ class Offer:
     mini_royal: int = 0
     reading: str = ""
     wagers_cents: tuple[int, ...] = WAGERS_CENTS
-    draws: Draws = Draws()
+    draws: DrawOdds = DrawOdds()
     at: tuple[str, ...] = ()
 
 
-def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: Draws) -> Iterator[Offer]:
+def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
     """Every wager of a chapter by every paytable.
 
     A paytable to which a mini-royal may be added stands there without it, then with it; a wager
@@ -77,7 +77,7 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: Draws) -> 
             for choice in choices_of(tables):
                 offer = Offer(
                     chapter, name, choice, tables, tables.ranking,
-                    draws=draws if tables.draws else Draws(),
+                    draws=draws if tables.draws else DrawOdds(),
                 )  # fmt: skip
                 if tables.readings:
                     for reading, ranking in tables.readings.rankings.items():

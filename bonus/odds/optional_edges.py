@@ -4,14 +4,14 @@ from math import comb
 
 from bonus.cards import DECK
 from bonus.law.chapter_file import FourthCard, WagerTables
-from bonus.odds.entries import Entry, decimal, exact
+from bonus.odds.entries import OddsEntry, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
 from bonus.odds.notes import mini_royal_cell, optional_note
 from bonus.odds.offers import Offer
 from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
 
 
-def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Entry:
+def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     """The entry of an optional wager that is paid by odds or by fixed sums."""
     if tables.fourth_card:
         return _with_fourth_card(offer, tables, tables.fourth_card, counted)
@@ -25,7 +25,7 @@ def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> En
 
 def _with_fourth_card(
     offer: Offer, tables: WagerTables, fourth: FourthCard, counted: Enumerator
-) -> Entry:
+) -> OddsEntry:
     """Two paytables, by whether the fourth card is of the rank (679a.12(e), (f))."""
     size = offer.chapter.deal.hand
     further = len(DECK) - size
@@ -44,13 +44,13 @@ def _with_fourth_card(
 
 def _entry(
     offer: Offer, parts: dict[str, tuple[PaidHand, ...]], of: int, rules: tuple[str, ...]
-) -> Entry:
+) -> OddsEntry:
     """Put an entry together of its hands, by what the fourth card is where there is one."""
     paid = [hand for hands in parts.values() for hand in hands]
     edges = {cents: 1 - comes_back(paid, cents) / of for cents in offer.wagers_cents}
     edge = next(iter(edges.values()))
     sums = any(hand.payout.sum_cents for hand in paid)
-    return Entry(
+    return OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,
         paytable=offer.paytable,

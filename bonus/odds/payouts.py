@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout
-from bonus.law.chapter_file import Table
+from bonus.law.chapter_file import PrintedTable
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
 from bonus.odds.counts import Counts
 from bonus.odds.entries import HandLine
@@ -40,7 +40,7 @@ class PaidHand:
         )
 
 
-def choose(printed: Iterable[Table], ranking: str, choice: str | None) -> Paytable:
+def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) -> Paytable:
     """The paytable of a choice.
 
     Raises:
@@ -52,7 +52,7 @@ def choose(printed: Iterable[Table], ranking: str, choice: str | None) -> Paytab
     return paytable
 
 
-def paytable_of(offer: Offer, printed: Iterable[Table], choice: str | None) -> Paytable:
+def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | None) -> Paytable:
     """The paytable of an offered wager, with its mini-royal where one is added."""
     paytable = choose(printed, offer.ranking, choice)
     return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable

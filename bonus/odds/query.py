@@ -10,7 +10,7 @@ _WRONG_USAGE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OddsQuery:
     """Names of which an offer must have one each; none where anything will do."""
 
     games: Sequence[str] = ()
@@ -18,7 +18,7 @@ class Asked:
     paytables: Sequence[str] = ()
 
 
-def asked_for(offers: Sequence[Offer], asked: Asked) -> list[Offer]:
+def asked_for(offers: Sequence[Offer], asked: OddsQuery) -> list[Offer]:
     """The offers that are asked for.
 
     Raises:

@@ -24,7 +24,7 @@ _PLAYING: Final = {"three_card": 3, "four_card": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedStrength:
     """A strength in words.
 
     Attributes:
@@ -36,7 +36,7 @@ class Named:
     full: str
 
 
-def name_hand(ranking: str, cards: Sequence[Card]) -> Named:
+def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
     """Name the best hand of a ranking that cards form.
 
     >>> from bonus.cards import parse_card
@@ -55,7 +55,7 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> Named:
     top = _RANK_NAMES[ranks[1] if ranks[0] == ACE and ranks[-1] == 0 else ranks[0]]
     names = [_RANK_NAMES[rank] for rank in ranks]
     group, full = _told(hand.value, names, top)
-    return Named(group, full)
+    return NamedStrength(group, full)
 
 
 def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
@@ -114,7 +114,7 @@ class _Share:
     """Of each strength, how many hands are played for a wager or a higher one."""
 
     def __init__(
-        self, chosen: dict[int, Counter[int]], names: dict[int, Named], wager: int
+        self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
     ) -> None:
         self.names = names
         self.strengths = sorted(chosen, reverse=True)

@@ -6,7 +6,7 @@ from typing import Literal
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.lines import Due, Item, Line, Outcome, Take
 from bonus.settling.progressives import pay_row
-from bonus.settling.rounds import DealtPosition
+from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind
 
@@ -32,7 +32,7 @@ class HandBonus:
     judge: Judge
     divided: str
 
-    def settle(self, turns: Turns, box: DealtPosition) -> None:
+    def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle both wagers of a position, then what they are paid on the draws."""
         own, dealers = self.own in box.wagers, self.dealers in box.wagers
         if not own and not dealers:
@@ -55,7 +55,7 @@ class HandBonus:
         if dealers and draw.lucky_position == "dealer":
             self._pay_draw(turns, box, "dealer", Item.LUCKY_BONUS, terms)
 
-    def _pay_on_dealer(self, turns: Turns, box: DealtPosition, row: Row, terms: MeterTerms) -> None:
+    def _pay_on_dealer(self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms) -> None:
         """Pay a wager on the dealer's hand.
 
         A percentage is one jackpot, taken when its first player is paid and divided equally among
@@ -77,7 +77,7 @@ class HandBonus:
     def _pay_draw(
         self,
         turns: Turns,
-        box: DealtPosition,
+        box: RoundPosition,
         on: Literal["player", "dealer"],
         item: Item,
         terms: MeterTerms,

@@ -10,16 +10,16 @@ from typing import Final
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Holding, Line, Settlement, Take
-from bonus.settling.rounds import DealtPosition
+from bonus.settling.lines import Line, MeterHolding, Settlement, Take
+from bonus.settling.rounds import RoundPosition
 from bonus.wagers import MeterKind, meter_fed_by
 
 MICROS_PER_CENT: Final = 10_000
 
 
 def contributions(
-    positions: Sequence[DealtPosition], terms: Mapping[MeterKind, MeterTerms]
-) -> dict[MeterKind, Holding]:
+    positions: Sequence[RoundPosition], terms: Mapping[MeterKind, MeterTerms]
+) -> dict[MeterKind, MeterHolding]:
     """What the wagers of a round add to each meter and its reserve, folded ones too (reading T14).
 
     Only meters that are added to are named.
@@ -31,12 +31,12 @@ def contributions(
             if kind is not None:
                 wagered_cents[kind] = wagered_cents.get(kind, 0) + amount_cents
     return {
-        kind: Holding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)
+        kind: MeterHolding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)
         for kind, cents in wagered_cents.items()
     }
 
 
-def take_off(holding: Holding, take: Take, terms: MeterTerms) -> tuple[int, Holding]:
+def take_off(holding: MeterHolding, take: Take, terms: MeterTerms) -> tuple[int, MeterHolding]:
     """Take a percentage off a meter; give one share of it, in cents, and what the meter then holds.
 
     The percentage is floored to the cent, each share to the cent again; fractions and undivided
@@ -53,16 +53,16 @@ def take_off(holding: Holding, take: Take, terms: MeterTerms) -> tuple[int, Hold
     share_cents = jackpot_cents // take.shares
     left_micros = holding.amount_micros - share_cents * take.shares * MICROS_PER_CENT
     if take.percent < 100:
-        return share_cents, Holding(left_micros, holding.reserve_micros)
+        return share_cents, MeterHolding(left_micros, holding.reserve_micros)
     reseed_micros = terms.reseed_cents * MICROS_PER_CENT + holding.reserve_micros
-    return share_cents, Holding(left_micros + reseed_micros, 0)
+    return share_cents, MeterHolding(left_micros + reseed_micros, 0)
 
 
 def resolve(
     settlement: Settlement,
-    holdings: Mapping[MeterKind, Holding],
+    holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
-) -> tuple[tuple[Line, ...], dict[MeterKind, Holding]]:
+) -> tuple[tuple[Line, ...], dict[MeterKind, MeterHolding]]:
     """The lines of a settlement with every sum in them, and what the meters hold after it.
 
     The takes come off one after the other, each off what the one before it left: 649a.12(e)(4),

@@ -121,7 +121,7 @@ class Settlement:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class MeterHolding:
     """What a meter and its reserve hold, in micros (a ten-thousandth of a cent)."""
 
     amount_micros: int

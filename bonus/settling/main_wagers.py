@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.hands.rankings import Compare
-from bonus.settling.rounds import DealtPosition
+from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import PayRow, Turns
 from bonus.wagers import PaidFrom
 
@@ -71,7 +71,7 @@ class MainWagers:
     not_lower: tuple[BonusTerms, ...]
     beaten: tuple[BonusTerms, ...]
 
-    def settle(self, turns: Turns, box: DealtPosition) -> None:
+    def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the two wagers of a position, then what is paid on them beside."""
         if self.stake not in box.wagers:
             return
@@ -92,7 +92,7 @@ class MainWagers:
         for bonus in self.played:
             self._pay_bonus(turns, box, bonus, hand)
 
-    def _pay_one(self, turns: Turns, box: DealtPosition, hand: str) -> None:
+    def _pay_one(self, turns: Turns, box: RoundPosition, hand: str) -> None:
         """The dealer does not qualify: one wager wins, whatever the hand; the other returns.
 
         649a.11(c)(3)(i), 679a.11(c)(3)(i); readings T26, P3, P7.
@@ -103,13 +103,13 @@ class MainWagers:
             else:
                 self._pay_wager(turns, box, wager, self.pays[hand])
 
-    def _win(self, turns: Turns, box: DealtPosition, hand: str) -> None:
+    def _win(self, turns: Turns, box: RoundPosition, hand: str) -> None:
         self._pay_wager(turns, box, self.stake, self.pays[hand])
         self._pay_wager(turns, box, self.follow, self.follow_pays[hand])
         for bonus in self.not_lower:
             self._pay_bonus(turns, box, bonus, hand)
 
-    def _lose(self, turns: Turns, box: DealtPosition, hand: str) -> None:
+    def _lose(self, turns: Turns, box: RoundPosition, hand: str) -> None:
         """A lower hand loses both wagers, save for what a Bad Beat Bonus leaves or pays.
 
         679a.11(c)(3)(iii) and (iv), 682a.11(d)(2)(ii); readings P1, F3.
@@ -128,11 +128,11 @@ class MainWagers:
             if bonus.item not in {self.stake, self.follow}:
                 self._pay_bonus(turns, box, bonus, hand)
 
-    def _pay_wager(self, turns: Turns, box: DealtPosition, wager: str, row: PayRow) -> None:
+    def _pay_wager(self, turns: Turns, box: RoundPosition, wager: str, row: PayRow) -> None:
         cents = box.wagers[wager]
         turns.pay(box, wager, row, PaidFrom.TABLE_INVENTORY, cents, is_wager=True)
 
-    def _pay_bonus(self, turns: Turns, box: DealtPosition, bonus: BonusTerms, hand: str) -> None:
+    def _pay_bonus(self, turns: Turns, box: RoundPosition, bonus: BonusTerms, hand: str) -> None:
         row = bonus.rows.get(hand)
         if row is None:
             return

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bonus.cards import rank_of
 from bonus.law.chapter_file import CardsOf
-from bonus.settling.rounds import DealtPosition
+from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import Judge, PayRow, Turns
 from bonus.wagers import PaidFrom
 
@@ -41,7 +41,7 @@ class OptionalWager:
     fourth_rank: int | None = None
     fourth_rows: Mapping[str, PayRow] | None = None
 
-    def settle(self, turns: Turns, box: DealtPosition) -> None:
+    def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager at a position, whatever became of its Ante."""
         cents = box.wagers.get(self.wager)
         if cents is None:
@@ -56,7 +56,7 @@ class OptionalWager:
         else:
             turns.pay(box, self.wager, row, self.paid_from, cents, is_wager=True)
 
-    def _rows(self, turns: Turns, box: DealtPosition) -> Mapping[str, PayRow]:
+    def _rows(self, turns: Turns, box: RoundPosition) -> Mapping[str, PayRow]:
         """The paytable; the fourth card only selects it (679a.11(d)(2)(ii), reading P5)."""
         if self.fourth_rows is None or rank_of(turns.fourth_card(box)) != self.fourth_rank:
             return self.rows

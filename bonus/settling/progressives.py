@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.lines import Due, Line, Outcome, Take
-from bonus.settling.rounds import DealtPosition
+from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind, PaidFrom
 
@@ -30,7 +30,7 @@ class ProgressiveWager:
     cards: CardsOf
     forfeited: str
 
-    def settle(self, turns: Turns, box: DealtPosition) -> None:
+    def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager, then the Envy Bonuses.
 
         A hand that was folded and collected is nobody's, and brings none; whether its holder made
@@ -54,7 +54,7 @@ class ProgressiveWager:
                     self._pay_envy(turns, other, row, terms, box.position)
 
     def _pay_envy(
-        self, turns: Turns, box: DealtPosition, row: Row, terms: MeterTerms, holder: int
+        self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms, holder: int
     ) -> None:
         line = Line(
             position=box.position,
@@ -73,7 +73,7 @@ class ProgressiveWager:
 
 def pay_row(
     turns: Turns,
-    box: DealtPosition,
+    box: RoundPosition,
     wager: str,
     row: Row,
     terms: MeterTerms,

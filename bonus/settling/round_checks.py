@@ -11,7 +11,7 @@ from bonus.cards import Card, card_name
 from bonus.errors import nearest
 from bonus.law.chapter_file import Main
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.rounds import DealtPosition, Round, RoundError
+from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
@@ -22,7 +22,7 @@ Terms = Mapping[MeterKind, MeterTerms]
 
 
 def check_wagers(
-    positions: Sequence[DealtPosition], rules: TableRules, terms: Terms, *, decided: bool = True
+    positions: Sequence[RoundPosition], rules: TableRules, terms: Terms, *, decided: bool = True
 ) -> None:
     """Check what was wagered, and where.
 
@@ -58,7 +58,7 @@ def check_wagers(
 
 
 def _check_wager(
-    box: DealtPosition, wager: str, rules: TableRules, terms: Terms, index: int
+    box: RoundPosition, wager: str, rules: TableRules, terms: Terms, index: int
 ) -> None:
     cents = box.wagers[wager]
     placing = rules.placings.get(wager)
@@ -94,7 +94,7 @@ def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index:
         raise RoundError("wrong_amount", message, _field(index, wager))
 
 
-def _check_main(box: DealtPosition, rules: TableRules, index: int, *, decided: bool) -> None:
+def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: bool) -> None:
     """The wager that follows the Ante, or the fold: 649a.11(b), 679a.11(b), 682a.11(b)."""
     main = rules.chapter.main
     stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
@@ -125,7 +125,7 @@ def _wrong_follow(main: Main, cents: int) -> str:
     return f"{main.follow} of {cents} cents: it {be} ({main.placing})"
 
 
-def _check_bounds(box: DealtPosition, rules: TableRules, index: int) -> None:
+def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
     """The versions of 649a.7(e) require one wager for the other, within a multiple of it."""
     for bound in rules.bounds:
         cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
@@ -180,14 +180,14 @@ def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
         yield field, () if card is None else (card,)
 
 
-def _needs_hand(box: DealtPosition, played: Round, rules: TableRules) -> bool:
+def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
     if played.dealer_exposed:
         return not box.wagers.keys().isdisjoint(rules.chapter.irregular.settled)
     return box.shows_cards(rules.survivors)
 
 
 def _check_dealt(
-    played: Round, rules: TableRules, box: DealtPosition, wager: str, index: int
+    played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
 ) -> None:
     """Check the cards beside a player's own that one wager of his turns on."""
     placing = rules.placings[wager]

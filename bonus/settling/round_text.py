@@ -18,13 +18,13 @@ from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
 from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.settling.lines import Holding
+from bonus.settling.lines import MeterHolding
 from bonus.settling.rounds import (
-    DealtPosition,
     Draw,
     LuckyPosition,
     Round,
     RoundError,
+    RoundPosition,
     one_card,
     read_cards,
 )
@@ -146,10 +146,12 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
     return terms
 
 
-def holdings_of(text: RoundText, terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, Holding]:
+def holdings_of(
+    text: RoundText, terms: Mapping[MeterKind, MeterTerms]
+) -> dict[MeterKind, MeterHolding]:
     """What the meters of a round hold when settling begins."""
     return {
-        kind: Holding(
+        kind: MeterHolding(
             text.meters[kind].amount * MICROS_PER_CENT,
             (text.meters[kind].reserve or 0) * MICROS_PER_CENT,
         )
@@ -157,10 +159,10 @@ def holdings_of(text: RoundText, terms: Mapping[MeterKind, MeterTerms]) -> dict[
     }
 
 
-def wagered_of(text: RoundText) -> tuple[DealtPosition, ...]:
+def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
     """The positions of a round with their wagers, without cards, which a void one need not have."""
     return tuple(
-        DealtPosition(box.position, box.patron, None, box.folded, box.wagers)
+        RoundPosition(box.position, box.patron, None, box.folded, box.wagers)
         for box in text.positions
     )
 
@@ -174,7 +176,7 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
     deal = rules.chapter.deal
     return Round(
         positions=tuple(
-            DealtPosition(
+            RoundPosition(
                 box.position,
                 box.patron,
                 None

@@ -34,7 +34,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class DealtPosition:
+class RoundPosition:
     """A betting position that was dealt a hand.
 
     Attributes:
@@ -83,7 +83,7 @@ class Round:
         dealer_exposed: whether a dealer's card was exposed, so that only some wagers are settled.
     """
 
-    positions: tuple[DealtPosition, ...]
+    positions: tuple[RoundPosition, ...]
     dealer: tuple[Card, ...] | None
     community: tuple[Card, ...] | None = None
     draw: Draw = Draw()

@@ -12,7 +12,7 @@ import msgspec
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
-from bonus.settling.lines import Holding, Line
+from bonus.settling.lines import Line, MeterHolding
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
@@ -24,7 +24,7 @@ from bonus.settling.round_text import (
     terms_of,
     wagered_of,
 )
-from bonus.settling.rounds import DealtPosition, RoundError
+from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import settle_round, void_lines
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
@@ -37,7 +37,7 @@ class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
     reserve: int | None = None
 
 
-class Settled(msgspec.Struct, frozen=True):
+class SettlementText(msgspec.Struct, frozen=True):
     """A settlement as a line has it."""
 
     lines: tuple[Line, ...]
@@ -80,7 +80,7 @@ def _refused(error: RoundError) -> bytes:
     return escape_in_json(_ENCODER.encode(refused).decode()).encode()
 
 
-def settle_line(line: bytes) -> Settled:
+def settle_line(line: bytes) -> SettlementText:
     """Settle the round that a line holds.
 
     Raises:
@@ -97,11 +97,11 @@ def settle_line(line: bytes) -> Settled:
         irregular = rules.chapter.irregular
         rule = irregular.void if text.irregularity == "void" else irregular.dealer_exposed
         after = _without_contributions(text, positions, holdings, terms)
-        return Settled(void_lines(positions, rules, rule), _meters(after, terms))
+        return SettlementText(void_lines(positions, rules, rule), _meters(after, terms))
     played = dealt_of(text, rules)
     check_round(played, rules, terms)
     lines, after = resolve(settle_round(played, rules, terms), holdings, terms)
-    return Settled(lines, _meters(after, terms))
+    return SettlementText(lines, _meters(after, terms))
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:
@@ -121,10 +121,10 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
 
 def _without_contributions(
     text: RoundText,
-    positions: tuple[DealtPosition, ...],
-    holdings: Mapping[MeterKind, Holding],
+    positions: tuple[RoundPosition, ...],
+    holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
-) -> dict[MeterKind, Holding]:
+) -> dict[MeterKind, MeterHolding]:
     """The meters of a void round: what it added comes off again (reading T28).
 
     A reserve that the line does not give is not known, and nothing is taken off it.
@@ -138,12 +138,12 @@ def _without_contributions(
         if amount_micros < 0 or reserve_micros < 0:
             message = f"{kind} holds less than this round added to it"
             raise RoundError("bad_meter", message, f"meters.{kind}")
-        after[kind] = Holding(amount_micros, reserve_micros)
+        after[kind] = MeterHolding(amount_micros, reserve_micros)
     return after
 
 
 def _meters(
-    holdings: Mapping[MeterKind, Holding], terms: Mapping[MeterKind, MeterTerms]
+    holdings: Mapping[MeterKind, MeterHolding], terms: Mapping[MeterKind, MeterTerms]
 ) -> dict[MeterKind, MeterAfter]:
     return {
         kind: MeterAfter(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.lines import Line, Outcome, Settlement
-from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.table_rules import TableRules
 from bonus.settling.turns import Turns, paying_order
 from bonus.wagers import MeterKind
@@ -41,7 +41,7 @@ def settle_round(
 
 
 def void_lines(
-    positions: Sequence[DealtPosition], rules: TableRules, rule: str
+    positions: Sequence[RoundPosition], rules: TableRules, rule: str
 ) -> tuple[Line, ...]:
     """The lines of a void round: every wager goes back (649a.13, 679a.13, 682a.13, reading T28).
 

@@ -11,13 +11,13 @@ from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import (
     Bonus,
-    Bound,
     CardsOf,
     Chapter,
     Main,
     MiniRoyal,
-    Table,
+    PrintedTable,
     Version,
+    WagerLimit,
     WagerTables,
 )
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
@@ -27,7 +27,7 @@ from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers
 from bonus.settling.optional_wagers import OptionalWager
 from bonus.settling.progressives import ProgressiveWager
-from bonus.settling.turns import PayoutLimit, PayRow, Step
+from bonus.settling.turns import PayoutLimit, PayRow, SettlingStep
 from bonus.wagers import MeterKind
 
 
@@ -72,8 +72,8 @@ class TableRules:
 
     chapter: Chapter
     placings: Mapping[str, Placing]
-    steps: tuple[Step, ...]
-    exposed_steps: tuple[Step, ...]
+    steps: tuple[SettlingStep, ...]
+    exposed_steps: tuple[SettlingStep, ...]
     survivors: frozenset[str]
     version: Version | None
     limit: PayoutLimit | None
@@ -81,7 +81,7 @@ class TableRules:
     whole: bool = True
 
     @property
-    def bounds(self) -> tuple[Bound, ...]:
+    def bounds(self) -> tuple[WagerLimit, ...]:
         """How wagers are bounded by one another."""
         return self.version.bounds if self.version else ()
 
@@ -108,7 +108,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
     """
     build = _Builder(chapter, choices)
     placings, steps = build.main()
-    exposed: list[Step] = []
+    exposed: list[SettlingStep] = []
     for wager in chapter.wager:
         made = build.steps(wager)
         choice = "" if made else wager.names[0]
@@ -147,7 +147,7 @@ def _survivors(chapter: Chapter) -> frozenset[str]:
     return frozenset(name for wager in chapter.wager if not wager.forfeited for name in wager.names)
 
 
-def _meter_step(wager: WagerTables, meter: MeterKind) -> Step:
+def _meter_step(wager: WagerTables, meter: MeterKind) -> SettlingStep:
     judge = RANKINGS[wager.ranking].of
     if wager.draws:
         own, dealers = wager.names
@@ -172,7 +172,7 @@ class _Builder:
         chosen = self._choices.get(of.choice) if of else None
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
 
-    def main(self) -> tuple[dict[str, Placing], list[Step]]:
+    def main(self) -> tuple[dict[str, Placing], list[SettlingStep]]:
         """How the two main wagers may be placed, and their step where they are offered."""
         main = self._chapter.main
         missing = [
@@ -237,7 +237,7 @@ class _Builder:
         rows = self._rows(paytable, hands, self._mini_royal.get(bonus.item), bonus.mini_royal)
         return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
 
-    def steps(self, wager: WagerTables) -> list[Step]:
+    def steps(self, wager: WagerTables) -> list[SettlingStep]:
         """The steps of optional wagers with one table; none where it is not chosen."""
         if wager.meter:
             return [_meter_step(wager, wager.meter)]
@@ -270,7 +270,7 @@ class _Builder:
             fourth_rows=self._rows(on_fourth, hands) if on_fourth else None,
         )
 
-    def _chosen(self, tables: Sequence[Table], choice: str, ranking: str) -> Paytable | None:
+    def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
         """The paytable of a choice, or the only one; None where none is chosen."""
         letter = self._choices.get(choice)
         return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))

@@ -12,7 +12,7 @@ from bonus.cards import Card
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.lines import Due, Line, Outcome, Take
-from bonus.settling.rounds import DealtPosition, Round, RoundError
+from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.wagers import MeterKind, PaidFrom
 
 Judge = Callable[[Sequence[Card]], str]
@@ -47,14 +47,14 @@ class PayoutLimit:
     limit_cents: int
 
 
-class Step(Protocol):
+class SettlingStep(Protocol):
     """One of the things that the dealer settles at each position."""
 
-    def settle(self, turns: "Turns", box: DealtPosition) -> None:
+    def settle(self, turns: "Turns", box: RoundPosition) -> None:
         """Settle it at a position."""
 
 
-def paying_order(positions: Sequence[DealtPosition]) -> list[DealtPosition]:
+def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
     """Positions as they are paid: from the dealer's right, the highest first (reading G1)."""
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
@@ -90,20 +90,20 @@ class Turns:
         self._limit = limit
         self._limited_cents: dict[str | int, int] = {}
         self._hands: dict[tuple[Judge, CardsOf, int], str] = {}
-        self._bettors: dict[str, list[DealtPosition]] = {}
+        self._bettors: dict[str, list[RoundPosition]] = {}
 
-    def shows_cards(self, box: DealtPosition) -> bool:
+    def shows_cards(self, box: RoundPosition) -> bool:
         """Whether a hand stays on the table to be turned up (reading T8)."""
         return box.shows_cards(self._survivors)
 
-    def bettors(self, wager: str) -> list[DealtPosition]:
+    def bettors(self, wager: str) -> list[RoundPosition]:
         """The boxes that made a wager, in paying order."""
         found = self._bettors.get(wager)
         if found is None:
             found = self._bettors[wager] = [box for box in self.boxes if wager in box.wagers]
         return found
 
-    def hand(self, judge: Judge, cards: CardsOf, box: DealtPosition) -> str:
+    def hand(self, judge: Judge, cards: CardsOf, box: RoundPosition) -> str:
         """The hand that a position's cards, with those that they are combined with, form.
 
         Raises:
@@ -115,7 +115,7 @@ class Turns:
             hand = self._hands[key] = judge(self.cards(cards, box))
         return hand
 
-    def cards(self, cards: CardsOf, box: DealtPosition) -> tuple[Card, ...]:
+    def cards(self, cards: CardsOf, box: RoundPosition) -> tuple[Card, ...]:
         """The cards that a wager at a position is judged on.
 
         Raises:
@@ -149,7 +149,7 @@ class Turns:
             raise RoundError("community_missing", "the community cards are missing", "community")
         return self.played.community
 
-    def fourth_card(self, box: DealtPosition) -> Card:
+    def fourth_card(self, box: RoundPosition) -> Card:
         """The card that a Pair Bonus turns on: the table's, or else the position's (reading P5)."""
         card = self.played.pair_bonus_community_card
         if card is None:
@@ -160,7 +160,7 @@ class Turns:
 
     def pay(
         self,
-        box: DealtPosition,
+        box: RoundPosition,
         item: str,
         row: PayRow,
         paid_from: PaidFrom,
@@ -192,16 +192,16 @@ class Turns:
             )
         )
 
-    def give_back(self, box: DealtPosition, wager: str, rule: str, hand: str | None = None) -> None:
+    def give_back(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
         """Return a wager."""
         self._settle(box, wager, Outcome.RETURNED, rule, hand)
 
-    def collect(self, box: DealtPosition, wager: str, rule: str, hand: str | None = None) -> None:
+    def collect(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
         """Collect a wager."""
         self._settle(box, wager, Outcome.COLLECTED, rule, hand)
 
     def _settle(
-        self, box: DealtPosition, wager: str, outcome: Outcome, rule: str, hand: str | None
+        self, box: RoundPosition, wager: str, outcome: Outcome, rule: str, hand: str | None
     ) -> None:
         wagered_cents = box.wagers[wager]
         self.dues.append(
@@ -220,7 +220,7 @@ class Turns:
         )
 
 
-def turned_up(box: DealtPosition) -> tuple[Card, ...]:
+def turned_up(box: RoundPosition) -> tuple[Card, ...]:
     """The cards of a hand that stays on the table.
 
     Raises:

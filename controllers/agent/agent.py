@@ -11,20 +11,20 @@ from typing import Final, Self
 
 import structlog
 
-from controllers.agent.delivery import BrokerPlace, Connect, Courier, Timing
-from controllers.agent.stats import Vitals
-from controllers.agent.table_writer import Clerk
+from controllers.agent.delivery import BrokerPlace, Connect, EventDelivery, Timing
+from controllers.agent.stats import AgentStats
+from controllers.agent.table_writer import TableWriter
 from controllers.table.device_events import (
-    Answer,
     CorrectionWithdrawn,
+    DeviceAnswer,
     DeviceEvent,
-    Refusal,
+    DeviceRefusal,
     RoundDone,
     parse_event,
     refused,
 )
 from controllers.table.line_states import envy_waits
-from controllers.table.replies import Standing, compare, events_lost
+from controllers.table.replies import SequenceComparison, compare, events_lost
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
@@ -41,7 +41,7 @@ _UNDECIDED_HELLOS: Final = 5
 """While nothing but a claim that holds nothing or an Envy Bonus waits, hellos are so many times as
 rare."""
 _USUAL: Final = Timing()
-_WITHDRAWN: Final = Answer(
+_WITHDRAWN: Final = DeviceAnswer(
     event=None,
     ok=False,
     error=ErrorDetail(code="withdrawn", message="the correction is no longer asked for"),
@@ -57,7 +57,7 @@ class _Asked:
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
         self.line = line.strip()
         self.patient = patient
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answer: asyncio.Future[DeviceAnswer] = asyncio.get_running_loop().create_future()
 
 
 class Agent:
@@ -91,10 +91,10 @@ class Agent:
         self.layout: Final = Layout.of(link, table)
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
-        self._courier = Courier(
+        self._courier = EventDelivery(
             link.id, table.id, broker, self, timing, meters=meters, connect=connect
         )
-        self._clerk = Clerk(self.layout, outbox_path, self._courier.deliver)
+        self._clerk = TableWriter(self.layout, outbox_path, self._courier.deliver)
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
@@ -186,10 +186,10 @@ class Agent:
         return self._courier.meter_values.values
 
     @property
-    def vitals(self) -> Vitals:
+    def vitals(self) -> AgentStats:
         """How it does at this moment, for whoever watches it."""
         courier, clerk = self._courier, self._clerk
-        return Vitals(
+        return AgentStats(
             connected=courier.connected,
             connections=courier.connections,
             playable=self.fault() is None,
@@ -205,16 +205,18 @@ class Agent:
             accepted=clerk.accepted,
         )
 
-    def fault(self) -> Refusal | None:
+    def fault(self) -> DeviceRefusal | None:
         """Why no new progressive wager may be taken now (duty D13), or None."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
         fault = self._courier.pulse.fault(asyncio.get_running_loop().time())
         if fault is None and not self._acquainted:
-            return Refusal("link_down", "the service has not yet said where this table stands")
+            return DeviceRefusal(
+                "link_down", "the service has not yet said where this table stands"
+            )
         return fault
 
-    async def handle(self, line: bytes) -> Answer:
+    async def handle(self, line: bytes) -> DeviceAnswer:
         """Take one device event, a line of JSON, and answer it.
 
         A wager is answered at once; `lockout`, `settle` and `void` wait for the service, however
@@ -226,12 +228,12 @@ class Agent:
         """
         return await self._put(_Asked(line))
 
-    async def _put(self, asked: _Asked) -> Answer:
+    async def _put(self, asked: _Asked) -> DeviceAnswer:
         self._asked += 1
         self._inbox.put_nowait(asked)
         return await asked.answer
 
-    async def handle_at_once(self, line: bytes) -> Answer:
+    async def handle_at_once(self, line: bytes) -> DeviceAnswer:
         """As `handle`, but what could not be taken up now is refused: ``held`` or ``busy``.
 
         So that nothing that a person pressed takes effect long after he has looked away. What a
@@ -242,7 +244,7 @@ class Agent:
         event = _read(line)
         if self._clerk.state.phase is Phase.HELD:
             if not isinstance(event, RoundDone):
-                return refused(line, Refusal(HELD, HELD_TOLD))
+                return refused(line, DeviceRefusal(HELD, HELD_TOLD))
             done = _Asked(line, patient=False)
             self._asked += 1
             self._finals.put_nowait(done)
@@ -253,9 +255,11 @@ class Agent:
             # Also while a try waits for the service: it is taken as soon as that is answered.
             return await self._put(_Asked(line, patient=False))
         if self._clerk.state.asking is not None:
-            return refused(line, Refusal(UNCONFIRMED, ASKED))
+            return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
         if self._asked or self._clerk.pending is not None:
-            return refused(line, Refusal("busy", "the table is still busy with what came before"))
+            return refused(
+                line, DeviceRefusal("busy", "the table is still busy with what came before")
+            )
         return await self._put(_Asked(line, patient=False))
 
     async def wait_told(self, within_s: float) -> None:
@@ -279,7 +283,10 @@ class Agent:
     def hear_hello(self, hello: HelloReply) -> None:
         """The service says where the table stands."""
         pending = self._clerk.pending is not None
-        if compare(hello, last_seq=self._clerk.last_seq, pending=pending) is Standing.BEHIND:
+        if (
+            compare(hello, last_seq=self._clerk.last_seq, pending=pending)
+            is SequenceComparison.BEHIND
+        ):
             self.hear_behind(hello.last_seq + 1)
         else:
             self._behind = 0
@@ -360,7 +367,7 @@ class Agent:
         if answer is not None:
             self._end_waiting(answer)
 
-    def _end_waiting(self, answer: Answer) -> None:
+    def _end_waiting(self, answer: DeviceAnswer) -> None:
         """Answer the line that waited for a floorperson, once none is asked any more."""
         asked = self._undecided
         if asked is None or self._clerk.state.asking is not None:
@@ -439,5 +446,5 @@ def _read(line: bytes) -> DeviceEvent | None:
     """The event that a line is, or None where it is none."""
     try:
         return parse_event(line)
-    except Refusal:
+    except DeviceRefusal:
         return None

@@ -16,9 +16,9 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
-from controllers.agent.heartbeat import SILENCE_S, Pulse
+from controllers.agent.heartbeat import SILENCE_S, Heartbeat
 from controllers.agent.meter_values import MeterValues
-from controllers.agent.stats import Deliveries
+from controllers.agent.stats import DeliveryStats
 from meters.floor.broker_address import BrokerAddress, parse_broker_url
 from meters.wire import topics
 from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
@@ -130,7 +130,7 @@ class _UnderWay:
     answered: asyncio.Future[Delivered]
 
 
-class Courier:
+class EventDelivery:
     """The connection of one table: it connects for ever, delivers, and listens.
 
     Args:
@@ -172,9 +172,9 @@ class Courier:
         self._repeat: asyncio.Future[None] | None = None
         self._heard_since = False
         self._log = _log.bind(link=link, table=table)
-        self.pulse = Pulse(timing.silence_s)
+        self.pulse = Heartbeat(timing.silence_s)
         self.meter_values = MeterValues(meters)
-        self.deliveries = Deliveries()
+        self.deliveries = DeliveryStats()
         self.connections = 0
 
     @property

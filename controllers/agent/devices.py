@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from bonus.printable import escape_in_json
-from controllers.table.device_events import LINE_BYTES_MAX, Answer, encode_answer
+from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
 
 _CHUNK_BYTES: Final = 65_536
 
 
-class Desk(Protocol):
+class DeviceHandler(Protocol):
     """Who takes device events: the agent of a table."""
 
-    async def handle(self, line: bytes) -> Answer:
+    async def handle(self, line: bytes) -> DeviceAnswer:
         """Take one device event, a line of JSON, and answer it."""
 
 
@@ -41,7 +41,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
         yield held
 
 
-async def answer_lines(desk: Desk, source: int, sink: int) -> bool:
+async def answer_lines(desk: DeviceHandler, source: int, sink: int) -> bool:
     """Take device events from a file descriptor until it ends, and answer each on another.
 
     The next line is given to the desk only when the one before is answered. A thread reads and

@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from meters.wire.messages import ControllerBeat
 
 SILENCE_S: Final = 3.0
@@ -12,7 +12,7 @@ SILENCE_S: Final = 3.0
 _DUE_EVERY_S: Final = 1.0
 
 
-class Pulse:
+class Heartbeat:
     """The controller's beats as they come in, by the clock of whoever listens.
 
     The retained copy of a beat tells the controller's state but is no sign of life: it may be of
@@ -52,15 +52,17 @@ class Pulse:
         """How long ago the controller last showed life; infinite where it never has."""
         return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
-    def fault(self, now_s: float) -> Refusal | None:
+    def fault(self, now_s: float) -> DeviceRefusal | None:
         """Why no new progressive wager may be taken now, or None."""
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
-            return Refusal("link_down", "the link is down: no beat of the controller has come yet")
+            return DeviceRefusal(
+                "link_down", "the link is down: no beat of the controller has come yet"
+            )
         if now_s - lived_at_s >= self._silence_s:
             silent_s = int(now_s - lived_at_s)
-            return Refusal("link_down", f"the link is down: no beat for {silent_s} seconds")
+            return DeviceRefusal("link_down", f"the link is down: no beat for {silent_s} seconds")
         if last.state != "operable":
             reason = last.reason or "no reason given"
-            return Refusal(last.state, f"the link is {last.state}: {reason}")
+            return DeviceRefusal(last.state, f"the link is {last.state}: {reason}")
         return None

@@ -6,7 +6,7 @@ from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListeningAddress:
     """Where a table's panel or its metrics are served: the address to listen on, the TCP port."""
 
     host: str

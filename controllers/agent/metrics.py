@@ -22,9 +22,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from controllers.agent.agent import Agent
-from controllers.agent.stats import Vitals
+from controllers.agent.stats import AgentStats
 from controllers.table.state import Phase
-from meters.http.middleware import Front
+from meters.http.middleware import ServerSettings
 from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 
@@ -32,7 +32,7 @@ STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 """What the state of a table can be."""
 
 _TABLE: Final = ("link", "table")
-_GAUGES: Final[tuple[tuple[str, str, Callable[[Vitals], float]], ...]] = (
+_GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
     ("broker_connected", "1 while the broker is reached.", lambda one: one.connected),
     ("playable", "1 while progressive wagers can be taken.", lambda one: one.playable),
     ("beat_age_seconds", "Since the controller's last beat.", lambda one: one.beat_age_s),
@@ -46,7 +46,7 @@ _GAUGES: Final[tuple[tuple[str, str, Callable[[Vitals], float]], ...]] = (
     ("last_seq", "The number of the table's last event.", lambda one: one.last_seq),
     ("outbox_bytes", "What the outbox takes on the disk.", lambda one: one.outbox_bytes),
 )
-_COUNTERS: Final[tuple[tuple[str, str, Callable[[Vitals], float]], ...]] = (
+_COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
     ("connections", "How often the broker was reached.", lambda one: one.connections),
     ("beats_missed", "Beats that did not come when due.", lambda one: one.beats_missed),
     ("repeats", "Events published again unanswered.", lambda one: one.deliveries.repeats),
@@ -90,7 +90,12 @@ def metrics_route(metrics: AgentMetrics) -> HTTPRouteHandler:
 
 
 async def serve_metrics(
-    metrics: AgentMetrics, host: str, port: int, ready: asyncio.Event, *, front: Front | None = None
+    metrics: AgentMetrics,
+    host: str,
+    port: int,
+    ready: asyncio.Event,
+    *,
+    front: ServerSettings | None = None,
 ) -> None:
     """Serve ``/metrics`` alone until cancelled.
 
@@ -149,7 +154,7 @@ class _Figures(Collector):
         yield from (state, replies, waits)
 
 
-def _histogram(vitals: Vitals) -> tuple[list[tuple[str, float]], float]:
+def _histogram(vitals: AgentStats) -> tuple[list[tuple[str, float]], float]:
     """The waits for replies by bucket, and their sum in seconds."""
     total = sum(vitals.deliveries.waits)
     buckets = [(str(bound), float(count)) for bound, count in vitals.waits.items()]

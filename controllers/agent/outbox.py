@@ -49,7 +49,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SavedTable:
     """Where the table was: its state, the last device event that was taken, and its answer.
 
     Each is None where there is none as yet; `answer` also while the service's reply is awaited.
@@ -98,10 +98,10 @@ class Outbox:
             raise OutboxError(f"outbox {path}: {_reason(error)}") from None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SavedTable:
         """Where the table was."""
         row = self._connection.execute("SELECT state, line, answer FROM place").fetchone()
-        return Place(*row)
+        return SavedTable(*row)
 
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service, synced to the disk, before it is published.
@@ -139,7 +139,7 @@ class Outbox:
             run.execute("UPDATE place SET state = ?, answer = ?", (state, answer))
         self.pending = None
 
-    def write_place(self, place: Place) -> None:
+    def write_place(self, place: SavedTable) -> None:
         """Write where the table is, after a device event that sent nothing.
 
         Raises:

@@ -14,7 +14,7 @@ REPLY_SECONDS: Final = (
 
 
 @dataclass(slots=True)
-class Deliveries:
+class DeliveryStats:
     """What was sent to the service and came back.
 
     Attributes:
@@ -56,7 +56,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Vitals:
+class AgentStats:
     """How an agent does at one moment.
 
     Attributes:
@@ -86,7 +86,7 @@ class Vitals:
     waiting: int
     last_seq: int
     outbox_bytes: int
-    deliveries: Deliveries
+    deliveries: DeliveryStats
     accepted: Accepted
 
     @property

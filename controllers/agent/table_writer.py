@@ -12,11 +12,11 @@ import msgspec
 import structlog
 
 from controllers.agent.delivery import Delivered, encode_money_event
-from controllers.agent.outbox import Outbox, OutboxError, Place, Sent
+from controllers.agent.outbox import Outbox, OutboxError, SavedTable, Sent
 from controllers.agent.stats import Accepted
 from controllers.table.device_events import (
-    Answer,
-    Refusal,
+    DeviceAnswer,
+    DeviceRefusal,
     decode_answer,
     encode_answer,
     parse_event,
@@ -25,7 +25,7 @@ from controllers.table.device_events import (
 from controllers.table.pending_claims import hear_envy
 from controllers.table.replies import absorb, decide, reconcile
 from controllers.table.state import Layout, Phase, TableState
-from controllers.table.transitions import Stamp, Step, failed, play, try_again
+from controllers.table.transitions import Stamp, Transition, failed, play, try_again
 from meters.wire.clock import now
 from meters.wire.envy_decisions import envy_owed_under
 from meters.wire.messages import (
@@ -65,7 +65,7 @@ class Deliver(Protocol):
         """Deliver an event and give the reply."""
 
 
-class Clerk:
+class TableWriter:
     """A table's state and its outbox. Its calls must not overlap; the disk has a thread of its own.
 
     Args:
@@ -86,7 +86,7 @@ class Clerk:
         self._deliver = deliver
         self._disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
         self._outbox: Outbox | None = None
-        self._kept: Place | None = None
+        self._kept: SavedTable | None = None
         self._log = _log.bind(link=layout.link, table=layout.table)
         self.state = TableState()
         self.last_seq = 0
@@ -152,7 +152,7 @@ class Clerk:
             await self._on_disk(self._outbox.close)
         self._disk.shutdown(wait=False)
 
-    async def take(self, line: bytes, fault: Callable[[], Refusal | None]) -> Answer:
+    async def take(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
         """Take one device event and answer it, once the service has, where it must.
 
         Args:
@@ -167,7 +167,7 @@ class Clerk:
                 return answer
         try:
             event = parse_event(line)
-        except Refusal as refusal:
+        except DeviceRefusal as refusal:
             return refused(line, refusal)
         step = play(
             self._layout,
@@ -185,19 +185,19 @@ class Clerk:
         except sqlite3.Error as error:
             self._log.exception("outbox not written")
             reason = f"the outbox cannot be written: {error}"
-            return failed(self.state, event, Refusal("outbox_failed", reason))
+            return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
         return step.answer or await self.finish()
 
-    async def try_again(self) -> Answer | None:
+    async def try_again(self) -> DeviceAnswer | None:
         """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
         try:
             place = await self._on_disk(lambda: self._open_outbox.place)
             try:
                 step = try_again(self.state, Stamp(self.last_seq + 1, now()))
-            except Refusal as refusal:
+            except DeviceRefusal as refusal:
                 event = self.state.asking.event if self.state.asking else None
                 await self._write_state(msgspec.structs.replace(self.state, asking=None))
-                return Answer(event=event, ok=False, error=refusal.detail)
+                return DeviceAnswer(event=event, ok=False, error=refusal.detail)
             # The device event stays the one that is answered: a device may repeat it.
             await self._write_step(step, place.line or b"")
         except sqlite3.Error:
@@ -205,7 +205,7 @@ class Clerk:
             return None
         return await self.finish()
 
-    async def _write_step(self, step: Step, line: bytes) -> None:
+    async def _write_step(self, step: Transition, line: bytes) -> None:
         state = _encoder.encode(step.state)
         if step.send is not None:
             payload = encode_money_event(step.send)
@@ -215,15 +215,15 @@ class Clerk:
             self.last_seq = step.send.seq
             self._log.debug("event written", round=step.send.round, seq=step.send.seq)
         elif step.answer is not None:
-            place = Place(state, line, encode_answer(step.answer))
+            place = SavedTable(state, line, encode_answer(step.answer))
             if self.state.asking is not None:
                 # The device event that is tried again stays the one that is answered.
                 asked = await self._on_disk(lambda: self._open_outbox.place)
-                place = Place(state, asked.line, asked.answer)
+                place = SavedTable(state, asked.line, asked.answer)
             await self._on_disk(self._open_outbox.write_place, place)
         self.state = step.state
 
-    async def finish(self) -> Answer:
+    async def finish(self) -> DeviceAnswer:
         """Deliver the event that waits, go on with its reply, and give the device's answer.
 
         Raises:
@@ -251,10 +251,12 @@ class Clerk:
         about.debug("reply written", status=delivered.reply.status)
         self.state, self.pending = step.state, None
         if self._kept is not None:
-            self._kept = Place(None, self._kept.line, encode_answer(step.answer))
+            self._kept = SavedTable(None, self._kept.line, encode_answer(step.answer))
         return step.answer
 
-    async def _write_reply(self, seq: int, reply: bytes, state: TableState, answer: Answer) -> None:
+    async def _write_reply(
+        self, seq: int, reply: bytes, state: TableState, answer: DeviceAnswer
+    ) -> None:
         """Write the reply, however long the disk refuses: until then the table goes no further."""
         written = _encoder.encode(state), encode_answer(answer)
         while True:
@@ -310,13 +312,13 @@ class Clerk:
                 still_held=list(state.held),
             )
             place = await self._on_disk(lambda: self._open_outbox.place)
-            kept = Place(_encoder.encode(state), place.line, place.answer)
+            kept = SavedTable(_encoder.encode(state), place.line, place.answer)
             await self._on_disk(self._open_outbox.write_place, kept)
             self.state = state
 
     async def _write_state(self, state: TableState) -> None:
         """A state that no device event led to: a device that repeats itself is heard anew."""
-        place = Place(_encoder.encode(state), None, None)
+        place = SavedTable(_encoder.encode(state), None, None)
         await self._on_disk(self._open_outbox.write_place, place)
         self.state, self._kept = state, None
 

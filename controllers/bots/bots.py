@@ -13,16 +13,16 @@ from bonus.cards import Card, card_name
 from bonus.settling.lines import Line
 from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent.agent import Agent
-from controllers.bots.dealer import JACKPOTS, Deal, deal, shuffle, stack
+from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
 from controllers.bots.players import lay_wagers, offers_main
 from controllers.bots.round_records import RoundRecord
 from controllers.bots.strategy import follow_times
 from controllers.table.device_events import (
-    Answer,
     BettingLocked,
     ChipsCounted,
     CommunityRead,
     DealerRead,
+    DeviceAnswer,
     DeviceEvent,
     HandFolded,
     HandRead,
@@ -100,7 +100,7 @@ class RoundPlayed:
 Laid = dict[int, dict[str, int]]
 """The wagers of a round by position, in cents."""
 
-Play = Generator[DeviceEvent, Answer, RoundPlayed]
+Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 """A round as it is played: it gives device events, and is sent the answer to each."""
 
 
@@ -165,7 +165,7 @@ class DealerBot:
         if not self._seats:
             self._seats[1] = f"{self._layout.table}-p0"
 
-    def _take_wagers(self) -> Generator[DeviceEvent, Answer, dict[tuple[int, Wager], int]]:
+    def _take_wagers(self) -> Generator[DeviceEvent, DeviceAnswer, dict[tuple[int, Wager], int]]:
         accepted: dict[tuple[int, Wager], int] = {}
         for position, patron in sorted(self._seats.items()):
             for wager in METER_OF:
@@ -183,7 +183,7 @@ class DealerBot:
                     del accepted[position, wager]
         return accepted
 
-    def _deal(self, laid: Laid) -> Deal:
+    def _deal(self, laid: Laid) -> DealtRound:
         """Deal what the wagers ask for (649a.8(d), 679a.8(c), 682a.8(c))."""
         layout = self._layout
         made = {wager for wagers in laid.values() for wager in wagers}
@@ -202,7 +202,7 @@ class DealerBot:
             all_six="hand_and_all_six" in cards,
         )
 
-    def _decide(self, laid: Laid, dealt: Deal) -> frozenset[int]:
+    def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
         """Each player follows his stake, which is laid beside it, or folds (649a.11(b))."""
         rules = self._layout.rules
         main = rules.chapter.main
@@ -222,8 +222,8 @@ class DealerBot:
         return not folded or not self._layout.rules.survivors.isdisjoint(wagers)
 
     def _read_hands(
-        self, laid: Laid, dealt: Deal, folded: Collection[int]
-    ) -> Generator[DeviceEvent, Answer, None]:
+        self, laid: Laid, dealt: DealtRound, folded: Collection[int]
+    ) -> Generator[DeviceEvent, DeviceAnswer, None]:
         for position, cards in dealt.hands.items():
             folds = position in folded
             if self._stays(laid[position], folded=folds):
@@ -237,9 +237,9 @@ class DealerBot:
     def _record(
         self,
         laid: Laid,
-        dealt: Deal,
+        dealt: DealtRound,
         folded: Collection[int],
-        locked: Answer,
+        locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
         """The round as `pitlink settle` reads it; none where the table offers no main wagers."""

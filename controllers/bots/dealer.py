@@ -10,7 +10,7 @@ from bonus.law.chapter_file import COMMUNITY_CARDS
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class DealtRound:
     """What lies on the table after the deal.
 
     Attributes:
@@ -29,7 +29,7 @@ class Deal:
 
 
 @dataclass(frozen=True, slots=True)
-class Jackpot:
+class StackedHand:
     """Cards that a stacked deck gives to one player, the dealer and the community."""
 
     hand: tuple[Card, ...]
@@ -42,13 +42,13 @@ def _cards(text: str) -> tuple[Card, ...]:
 
 
 JACKPOTS: Final = (
-    Jackpot(_cards("As Ks Qs")),
-    Jackpot(_cards("Ah Kh Qh")),
-    Jackpot(_cards("9c 8c 7c"), community=_cards("6c 5c")),
-    Jackpot(_cards("Ad Kd Qd"), community=_cards("Jd Td")),
-    Jackpot(_cards("Kh Qh Jh"), dealer=_cards("Th 9h")),
-    Jackpot(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
-    Jackpot(_cards("As Ks Qs"), community=_cards("Js Ts")),
+    StackedHand(_cards("As Ks Qs")),
+    StackedHand(_cards("Ah Kh Qh")),
+    StackedHand(_cards("9c 8c 7c"), community=_cards("6c 5c")),
+    StackedHand(_cards("Ad Kd Qd"), community=_cards("Jd Td")),
+    StackedHand(_cards("Kh Qh Jh"), dealer=_cards("Th 9h")),
+    StackedHand(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
+    StackedHand(_cards("As Ks Qs"), community=_cards("Js Ts")),
 )
 """Hands that win a percentage of a meter or start an Envy Bonus, for demonstrations."""
 
@@ -61,7 +61,7 @@ def shuffle(rng: random.Random) -> list[Card]:
 
 
 def stack(
-    rng: random.Random, jackpot: Jackpot, positions: Sequence[int], winner: int
+    rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
 ) -> list[Card]:
     """A shuffled deck in which the cards of a jackpot lie where the winner will get them.
 
@@ -94,7 +94,7 @@ def deal(
     dealer_cards: int = 3,
     fourth: Collection[int] = (),
     all_six: bool = False,
-) -> Deal:
+) -> DealtRound:
     """Deal one card at a time from position 1 clockwise, the dealer last.
 
     Args:
@@ -117,7 +117,7 @@ def deal(
     while len(dealer) < dealer_cards:
         dealer.append(next(cards))
     shared = tuple(next(cards) for _ in range(COMMUNITY_CARDS)) if community else None
-    return Deal(
+    return DealtRound(
         {position: tuple(hand) for position, hand in hands.items()},
         tuple(dealer),
         shared,

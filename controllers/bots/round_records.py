@@ -12,9 +12,9 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.holdings import MICROS_PER_CENT, take_off
-from bonus.settling.lines import METER_OF_ITEM, Holding, Line, Take
+from bonus.settling.lines import METER_OF_ITEM, Line, MeterHolding, Take
 from bonus.settling.rounds import RoundError
-from bonus.settling.settle import Settled, settle_line
+from bonus.settling.settle import SettlementText, settle_line
 from bonus.wagers import MeterKind, Wager
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -61,7 +61,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
-        held = held_before(terms, record.lines) or Holding(
+        held = held_before(terms, record.lines) or MeterHolding(
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
         meters[kind.value] = {
@@ -80,11 +80,11 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
         refused = {"code": error.code, "message": error.message, "field": error.field}
         return SettledRecord(line, _ENCODER.encode({"error": refused}), same=False)
     lines = tuple(_merged(settled.lines, record.lines))
-    settlement = _ENCODER.encode(Settled(lines, settled.meters))
+    settlement = _ENCODER.encode(SettlementText(lines, settled.meters))
     return SettledRecord(line, settlement, same=lines == settled.lines)
 
 
-def held_before(terms: MeterTerms, lines: Sequence[Line]) -> Holding | None:
+def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
     """The least that a meter can have held to pay its percentages of a round, in whole cents.
 
     None where it paid none, or where nothing that it can have held explains what it paid.
@@ -99,7 +99,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> Holding | None:
         reserves = _amounts(*takes[whole + 1])
     for amount_cents in _amounts(*takes[0]):
         for reserve_cents in reserves:
-            held = Holding(amount_cents * MICROS_PER_CENT, reserve_cents * MICROS_PER_CENT)
+            held = MeterHolding(amount_cents * MICROS_PER_CENT, reserve_cents * MICROS_PER_CENT)
             if _explains(held, takes, terms):
                 return held
     return None
@@ -111,7 +111,7 @@ def _amounts(take: Take, share_cents: int) -> range:
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
 
-def _explains(held: Holding, takes: Sequence[tuple[Take, int]], terms: MeterTerms) -> bool:
+def _explains(held: MeterHolding, takes: Sequence[tuple[Take, int]], terms: MeterTerms) -> bool:
     for take, share_cents in takes:
         cents, held = take_off(held, take, terms)
         if cents != share_cents:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from controllers.agent.http_address import Place
+from controllers.agent.http_address import ListeningAddress
 from controllers.bots.bots import STACK_EVERY, STACK_OFTEN
 from controllers.cli.addresses import check_listening_address
 from controllers.demo.tables import BotOptions, run_bot_tables
@@ -46,5 +46,5 @@ def bots(
     """
     check_listening_address("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
-    at = Place.of(metrics) if metrics else None
+    at = ListeningAddress.of(metrics) if metrics else None
     run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every, at))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bonus.errors import UserError
-from controllers.agent.http_address import Place
+from controllers.agent.http_address import ListeningAddress
 from controllers.cli.addresses import check_listening_address
 from controllers.cli.table_process import run_station
 from controllers.panel.access import renew_panel_key
@@ -84,8 +84,8 @@ def table(
         )
     check_listening_address("--at", at)
     check_listening_address("--metrics", metrics)
-    panel_at = Place.of(at) if panel else None
-    metrics_at = Place.of(metrics) if metrics else None
+    panel_at = ListeningAddress.of(at) if panel else None
+    metrics_at = ListeningAddress.of(metrics) if metrics else None
     log_to_stderr(log, log_level)
     if not run_station(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
         raise typer.Exit(1)

@@ -12,9 +12,9 @@ import uvloop
 from bonus.errors import UserError
 from controllers.agent.agent import Agent
 from controllers.agent.devices import answer_lines
-from controllers.agent.http_address import Place
+from controllers.agent.http_address import ListeningAddress
 from controllers.agent.setup import broker_of, outbox_path, user_error_in
-from controllers.panel.table_pages import Pages
+from controllers.panel.table_pages import TablePages
 from meters.floor.floor_file import Floor, Link, Table, read_floor
 from meters.process.stop_signals import on_stop
 
@@ -28,8 +28,8 @@ def run_station(
     outbox: Path | None,
     *,
     events: bool,
-    panel: Place | None,
-    metrics: Place | None = None,
+    panel: ListeningAddress | None,
+    metrics: ListeningAddress | None = None,
 ) -> bool:
     """Run the agent of a table until its input ends, or until it is told to stop.
 
@@ -75,8 +75,8 @@ async def _serve(
     path: Path,
     *,
     events: bool,
-    panel: Place | None,
-    metrics: Place | None,
+    panel: ListeningAddress | None,
+    metrics: ListeningAddress | None,
 ) -> bool:
     task = asyncio.current_task()
     if task is not None:
@@ -84,7 +84,7 @@ async def _serve(
     async with Agent(*found, broker_of(floor, *found), path) as agent:
         if panel is None and metrics is None:
             return await _take_lines(agent)
-        pages = Pages(floor, agent, panel, metrics)
+        pages = TablePages(floor, agent, panel, metrics)
         serving = asyncio.create_task(pages.serve(), name="pages")
         try:
             await _until(serving, pages.ready())

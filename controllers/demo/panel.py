@@ -9,7 +9,7 @@ from controllers.agent.metrics import AgentMetrics
 from controllers.agent.setup import broker_of, outbox_path
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.service import LOOPBACK
-from controllers.demo.table_books import BookedAgent, Books
+from controllers.demo.table_books import BookedAgent, TableBooks
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from controllers.panel.table_pages import panel_key_path
@@ -18,7 +18,7 @@ from meters.floor.floor_file import Floor
 
 @asynccontextmanager
 async def demo_panel(
-    floor: Floor, port: int, books: Books, metrics: AgentMetrics
+    floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
 ) -> AsyncIterator[str]:
     """Run the table that no bot deals at, and serve its panel.
 

@@ -12,7 +12,7 @@ from bonus.settling.holdings import MICROS_PER_CENT
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
-from controllers.demo.table_books import Books
+from controllers.demo.table_books import TableBooks
 from meters.floor.demonstration import PIN, people_text
 
 
@@ -50,7 +50,7 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
     console.print(f"{waits} Ctrl-C ends it all.\n")
 
 
-def progress_line(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> str:
+def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
     """How it goes, on one line."""
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {dollars(highest.amount)}" if highest else ""
@@ -60,7 +60,9 @@ def progress_line(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) 
     )
 
 
-def progress_view(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) -> RenderableType:
+def progress_view(
+    elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]
+) -> RenderableType:
     """How it goes, for a terminal: a line, and every meter."""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
@@ -73,7 +75,7 @@ def progress_view(elapsed_s: float, books: Books, meters: Sequence[MeterShown]) 
     return Group(Text(line), table)
 
 
-def show_summary(console: Console, books: Books, report: AuditReport) -> None:
+def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
     """Say what came of it, beside what the ledger has, and whether that balances."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")

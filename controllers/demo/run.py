@@ -29,7 +29,7 @@ from controllers.demo.report import (
 )
 from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
-from controllers.demo.table_books import BookedAgent, Books
+from controllers.demo.table_books import BookedAgent, TableBooks
 from meters.floor.floor_file import Floor
 from meters.logs.setup import log_to
 from meters.process.stop_signals import interrupt, on_stop
@@ -104,7 +104,7 @@ class _Demo:
         self._floor_file = floor_file
         self._floor = floor
         self._console = PlainConsole(soft_wrap=True)
-        self._books = Books()
+        self._books = TableBooks()
         self._metrics = AgentMetrics()
         self._meters: Sequence[MeterShown] = ()
         self._stopping = asyncio.Event()

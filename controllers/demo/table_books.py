@@ -11,13 +11,13 @@ from msgspec import UNSET
 from bonus.wagers import METER_OF
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import BrokerPlace
-from controllers.table.device_events import Answer
+from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import PlacedWager
 from meters.floor.floor_file import Link, Table
 
 
 @dataclass(slots=True)
-class Books:
+class TableBooks:
     """Sums over all tables; wagers and contributions without those of voided rounds.
 
     Attributes:
@@ -49,7 +49,7 @@ class BookedAgent(Agent):
     """
 
     def __init__(
-        self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: Books
+        self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks
     ) -> None:
         super().__init__(link, table, broker, outbox_path)
         self._books = books
@@ -59,7 +59,7 @@ class BookedAgent(Agent):
         }
         self._counted: tuple[PlacedWager, ...] = ()
 
-    async def handle(self, line: bytes) -> Answer:
+    async def handle(self, line: bytes) -> DeviceAnswer:
         """As any agent's, and written down."""
         answer = await super().handle(line)
         if not answer.ok:

@@ -10,13 +10,13 @@ from pathlib import Path
 import uvloop
 
 from bonus.errors import UserError, nearest
-from controllers.agent.http_address import Place
+from controllers.agent.http_address import ListeningAddress
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.bots.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
-from controllers.demo.table_books import BookedAgent, Books
+from controllers.demo.table_books import BookedAgent, TableBooks
 from meters.floor.floor_file import Floor, Link, Table, read_floor
-from meters.http.middleware import Front
+from meters.http.middleware import ServerSettings
 from meters.logs.options import LogLevel
 from meters.logs.setup import log_to_stderr
 from meters.process.stop_signals import on_stop
@@ -39,7 +39,7 @@ class BotOptions:
     speed: float = 1.0
     for_s: float | None = None
     stack_every: int = STACK_EVERY
-    metrics: Place | None = None
+    metrics: ListeningAddress | None = None
 
 
 def run_bot_tables(config: Path, options: BotOptions) -> None:
@@ -61,7 +61,7 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
             " other floor: what they wager stands in the ledger for ever"
         )
     chosen = _chosen(floor, options.tables)
-    books = Books()
+    books = TableBooks()
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_play(floor, chosen, options, books))
@@ -82,7 +82,7 @@ def _chosen(floor: Floor, tables: Sequence[str]) -> Sequence[tuple[Link, Table]]
 
 
 async def _play(
-    floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: Books
+    floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: TableBooks
 ) -> None:
     """Play until SIGINT, SIGTERM or the time's end, then end the rounds in hand."""
     stopping = asyncio.Event()
@@ -116,7 +116,9 @@ async def _play(
             await asyncio.gather(*bots, serving, stopped, return_exceptions=True)
 
 
-async def _serve_metrics(floor: Floor, agents: Sequence[BookedAgent], at: Place | None) -> None:
+async def _serve_metrics(
+    floor: Floor, agents: Sequence[BookedAgent], at: ListeningAddress | None
+) -> None:
     """Serve the metrics of all agents until cancelled, where they are asked for."""
     metrics = AgentMetrics()
     for agent in agents:
@@ -125,7 +127,9 @@ async def _serve_metrics(floor: Floor, agents: Sequence[BookedAgent], at: Place 
     if at is None:
         await ready.wait()
     else:
-        await serve_metrics(metrics, at.host, at.port, ready, front=Front.of(floor.service))
+        await serve_metrics(
+            metrics, at.host, at.port, ready, front=ServerSettings.of(floor.service)
+        )
 
 
 async def _deal(agent: BookedAgent, options: BotOptions, stopping: asyncio.Event) -> None:

@@ -89,7 +89,7 @@ class WrongShown:
         self._shown.setdefault(address, deque()).append(time.monotonic())
 
 
-class Access:
+class PanelAccess:
     """The lock on a panel: its key opens a session, which a cookie carries and which ends.
 
     A session is the moment when it began, with a digest by the key. So it outlives a restart of the

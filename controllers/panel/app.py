@@ -14,12 +14,12 @@ from litestar.response import Stream
 
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
-from controllers.panel.access import Access
+from controllers.panel.access import PanelAccess
 from controllers.panel.touches import Touch
-from controllers.panel.updates import STREAMS_MAX, Feed, ViewStream
+from controllers.panel.updates import STREAMS_MAX, PanelUpdates, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.demonstration import MARK
-from meters.http.middleware import Front
+from meters.http.middleware import ServerSettings
 from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 from meters.http.static_files import SHARED, Assets, asset_route
@@ -38,7 +38,7 @@ async def serve_panel(
     *,
     key: str,
     demonstration: bool = False,
-    front: Front | None = None,
+    front: ServerSettings | None = None,
     metrics: AgentMetrics | None = None,
 ) -> None:
     """Serve the panel of one table until cancelled.
@@ -56,8 +56,8 @@ async def serve_panel(
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
-    feed, touch = Feed(agent, demonstration=demonstration), Touch(agent)
-    access = Access(key, agent.layout.table)
+    feed, touch = PanelUpdates(agent, demonstration=demonstration), Touch(agent)
+    access = PanelAccess(key, agent.layout.table)
     if metrics is None:
         metrics = AgentMetrics()
         metrics.add(agent)
@@ -72,7 +72,7 @@ async def serve_panel(
 
 
 def create_app(
-    feed: Feed, touch: Touch, access: Access, table: str, metrics: AgentMetrics
+    feed: PanelUpdates, touch: Touch, access: PanelAccess, table: str, metrics: AgentMetrics
 ) -> Litestar:
     """The application of one panel."""
     assets = Assets.load((__package__ or "", SHARED))
@@ -92,7 +92,7 @@ def create_app(
     )
 
 
-def _page_route(access: Access, version: str, table: str) -> HTTPRouteHandler:
+def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
     page = _page(version, table)
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
@@ -105,7 +105,7 @@ def _page_route(access: Access, version: str, table: str) -> HTTPRouteHandler:
     return show_panel
 
 
-def _view_routes(feed: Feed, access: Access, version: str) -> list[HTTPRouteHandler]:
+def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[HTTPRouteHandler]:
     @get("/api/v1/table", media_type=MediaType.JSON, sync_to_thread=False)
     def show_view() -> Response[bytes]:
         return Response(feed.view, media_type=MediaType.JSON)
@@ -121,7 +121,9 @@ def _view_routes(feed: Feed, access: Access, version: str) -> list[HTTPRouteHand
     return [show_view, follow_view]
 
 
-async def _counted(feed: Feed, version: str, holds: Callable[[], bool]) -> AsyncIterator[bytes]:
+async def _counted(
+    feed: PanelUpdates, version: str, holds: Callable[[], bool]
+) -> AsyncIterator[bytes]:
     """The view, for as long as the session holds."""
     feed.streams += 1
     try:
@@ -133,7 +135,7 @@ async def _counted(feed: Feed, version: str, holds: Callable[[], bool]) -> Async
         feed.streams -= 1
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class PendingAnswer(msgspec.Struct, frozen=True):
     """The answer to an event that stands, while the service has not answered it."""
 
     event: str | None
@@ -141,7 +143,7 @@ class Waiting(msgspec.Struct, frozen=True):
     message: str
 
 
-def _touch_route(feed: Feed, touch: Touch) -> HTTPRouteHandler:
+def _touch_route(feed: PanelUpdates, touch: Touch) -> HTTPRouteHandler:
     @post("/api/v1/events", media_type=MediaType.JSON)
     async def take_event(request: WebRequest) -> Response[bytes]:
         line = await request.body()
@@ -149,7 +151,7 @@ def _touch_route(feed: Feed, touch: Touch) -> HTTPRouteHandler:
         feed.look()
         if answer is None:
             told = "taken; still waiting for the service, and not to be pressed again"
-            waiting = Waiting(name_in(line), waiting=True, message=told)
+            waiting = PendingAnswer(name_in(line), waiting=True, message=told)
             return _json(msgspec.json.encode(waiting), 202)
         if answer.ok:
             return _json(encode_answer(answer), 200)

@@ -21,7 +21,7 @@ from controllers.table.line_states import (
     line_state,
     open_lines,
 )
-from controllers.table.state import Settled, TableState
+from controllers.table.state import SettledRound, TableState
 from meters.wire.messages import ClaimOpened
 
 _KINDS: Final[Mapping[str, LineKind]] = {
@@ -69,7 +69,7 @@ _PAYERS: Final[Mapping[PaidFrom, str]] = {
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
-def settled_view(settled: Settled) -> SettledView:
+def settled_view(settled: SettledRound) -> SettledView:
     """The settlement, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
     for number, line in enumerate(settled.lines):
@@ -97,7 +97,7 @@ def settled_view(settled: Settled) -> SettledView:
     )
 
 
-def _told(settled: Settled, states: Set[LineState]) -> str:
+def _told(settled: SettledRound, states: Set[LineState]) -> str:
     if settled.undecided:
         return "A win waits for a floorperson. Pay the rest."
     if "ask" in states:
@@ -128,7 +128,7 @@ def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> H
     )
 
 
-def _line_view(settled: Settled, number: int) -> LineView:
+def _line_view(settled: SettledRound, number: int) -> LineView:
     line, state = settled.lines[number], line_state(settled, number)
     act = _ACTS[state]
     if state == "nothing":

@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 from controllers.agent.agent import Agent
-from controllers.agent.http_address import Place
+from controllers.agent.http_address import ListeningAddress
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.panel.access import panel_key
 from controllers.panel.app import serve_panel
 from meters.floor.floor_file import Floor
-from meters.http.middleware import Front
+from meters.http.middleware import ServerSettings
 
 
 def panel_key_path(floor: Floor, table_id: str) -> Path:
@@ -17,14 +17,18 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
     return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
-class Pages:
+class TablePages:
     """What one table serves over HTTP: its panel, its metrics, both or neither."""
 
     def __init__(
-        self, floor: Floor, agent: Agent, panel: Place | None, metrics: Place | None
+        self,
+        floor: Floor,
+        agent: Agent,
+        panel: ListeningAddress | None,
+        metrics: ListeningAddress | None,
     ) -> None:
         self._floor, self._agent, self._panel, self._metrics_at = floor, agent, panel, metrics
-        self.front = Front.of(floor.service)
+        self.front = ServerSettings.of(floor.service)
         self.key = panel_key(panel_key_path(floor, agent.layout.table)) if panel else ""
         self._metrics = AgentMetrics()
         self._metrics.add(agent)

@@ -21,7 +21,7 @@ from controllers.panel.views import (
     View,
     WagerView,
 )
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.state import ELECTRONIC, Layout, Phase, Returned, TableState
 from meters.wire.messages import MeterValue
@@ -50,7 +50,7 @@ def look(
     layout: Layout,
     state: TableState,
     *,
-    fault: Refusal | None,
+    fault: DeviceRefusal | None,
     values: Mapping[str, MeterValue],
     unanswered: str | None = None,
     demonstration: bool = False,
@@ -135,16 +135,18 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
             )
 
 
-def _controller(fault: Refusal | None) -> str:
+def _controller(fault: DeviceRefusal | None) -> str:
     if fault is None:
         return "operable"
     return fault.code if fault.code in {"inoperable", "closed"} else "not reached"
 
 
-def _shut(state: TableState, fault: Refusal | None, unanswered: str | None) -> ShutView | None:
+def _shut(
+    state: TableState, fault: DeviceRefusal | None, unanswered: str | None
+) -> ShutView | None:
     """Why no progressive wager is accepted, beside that a round is under way (duties D13, D14)."""
     if state.phase is Phase.LOCKED_OUT:
-        fault = Refusal("locked_out", state.reason)
+        fault = DeviceRefusal("locked_out", state.reason)
     if fault is None:
         return None
     # A closed link takes no wagers, and goes on with the rounds that are under way.
@@ -171,7 +173,7 @@ def _shut(state: TableState, fault: Refusal | None, unanswered: str | None) -> S
 
 
 def _meters(
-    layout: Layout, values: Mapping[str, MeterValue], fault: Refusal | None
+    layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
     """The meters; one that is not current, or not open, has no amount (duty D1)."""
     views: list[MeterView] = []
@@ -281,7 +283,7 @@ def _missing(state: TableState) -> Iterator[str]:
         yield "the community cards"
 
 
-def _can(state: TableState, fault: Refusal | None) -> list[str]:
+def _can(state: TableState, fault: DeviceRefusal | None) -> list[str]:
     if state.asking is not None:
         return ["withdraw"]
     match state.phase:

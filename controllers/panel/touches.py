@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from controllers.agent.agent import Agent
 from controllers.table.device_events import (
-    Answer,
-    Refusal,
+    DeviceAnswer,
+    DeviceRefusal,
     Retracted,
     SettlePressed,
     VoidPressed,
@@ -35,9 +35,9 @@ class Touch:
         self._agent = agent
         self._within_s = within_s
         self._turn = asyncio.Lock()
-        self._under_way: set[asyncio.Task[Answer]] = set()
+        self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
-    async def take(self, line: bytes) -> Answer | None:
+    async def take(self, line: bytes) -> DeviceAnswer | None:
         """Take one device event; None where it stands and the service has not answered yet."""
         if refusal := _needs_reason(line):
             return refused(line, refusal)
@@ -48,14 +48,16 @@ class Touch:
             async with asyncio.timeout_at(until_s):
                 await self._turn.acquire()
         except TimeoutError:
-            return refused(line, Refusal("busy", "the service has not answered what came before"))
+            return refused(
+                line, DeviceRefusal("busy", "the service has not answered what came before")
+            )
         task = asyncio.create_task(self._handle(line), name="touch")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         await asyncio.wait({task}, timeout=max(until_s - loop.time(), 0.0))
         return task.result() if task.done() else None
 
-    async def _handle(self, line: bytes) -> Answer:
+    async def _handle(self, line: bytes) -> DeviceAnswer:
         try:
             return await self._agent.handle_at_once(line)
         finally:
@@ -67,14 +69,14 @@ class Touch:
             task.cancel()
 
 
-def _needs_reason(line: bytes) -> Refusal | None:
+def _needs_reason(line: bytes) -> DeviceRefusal | None:
     """Why a touch is refused that takes cards back and does not say why, or None."""
     try:
         event = parse_event(line)
-    except Refusal:
+    except DeviceRefusal:
         return None  # the agent says what is wrong
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
-        return Refusal("reason_missing", "say why the cards are taken back")
+        return DeviceRefusal("reason_missing", "say why the cards are taken back")
     return None
 
 
@@ -82,7 +84,7 @@ def _asking(line: bytes) -> bytes:
     """The line of a touch, which asks a floorperson to confirm a correction."""
     try:
         event = parse_event(line)
-    except Refusal:
+    except DeviceRefusal:
         return line
     if isinstance(event, VoidPressed | SettlePressed):
         return encode_event(replace(event, confirm=True))

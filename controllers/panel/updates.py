@@ -20,7 +20,7 @@ _BEAT: Final = b"event: beat\ndata: {}\n\n"
 _encoder: Final = msgspec.json.Encoder()
 
 
-class Feed:
+class PanelUpdates:
     """The current view of one table, as bytes.
 
     Args:
@@ -94,7 +94,7 @@ class ViewStream:
     not in memory.
     """
 
-    def __init__(self, feed: Feed, page_version: str) -> None:
+    def __init__(self, feed: PanelUpdates, page_version: str) -> None:
         self._feed = feed
         self._seen = b""
         self._first = b'event: page\ndata: {"version":"%s"}\n\n' % page_version.encode()

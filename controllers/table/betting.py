@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from bonus.wagers import Wager
-from controllers.table.device_events import Refusal, SamePlayer, WagerPlaced, WagerWithdrawn
+from controllers.table.device_events import DeviceRefusal, SamePlayer, WagerPlaced, WagerWithdrawn
 from controllers.table.state import Layout, Phase, PlacedWager, TableState
 
 
 def place_wager(
-    layout: Layout, state: TableState, event: WagerPlaced, fault: Refusal | None
+    layout: Layout, state: TableState, event: WagerPlaced, fault: DeviceRefusal | None
 ) -> TableState:
     """A wager lights up before lock-out, at its meter's amount (649a.7(c), (d), reading T22).
 
@@ -26,17 +26,21 @@ def place_wager(
     wager = _meter_wager(layout, event.wager)
     amount_cents = layout.amount_cents(wager)
     if amount_cents is None:
-        raise Refusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+        raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
     if event.amount_cents != amount_cents:
-        raise Refusal(
+        raise DeviceRefusal(
             "wrong_amount",
             f"a {wager} wager is {amount_cents} cents here, not {event.amount_cents}",
         )
     if state.is_lit(event.position, wager):
-        raise Refusal("wager_twice", f"position {event.position} has its {wager} wager already")
+        raise DeviceRefusal(
+            "wager_twice", f"position {event.position} has its {wager} wager already"
+        )
     given = state.patrons_given(state.boxes_of(event.position))
     if event.patron is not None and given - {event.patron}:
-        raise Refusal("patron_differs", f"position {event.position} is played by {min(given)}")
+        raise DeviceRefusal(
+            "patron_differs", f"position {event.position} is played by {min(given)}"
+        )
     if fault is not None:
         raise fault
     placed = PlacedWager(event.position, wager, amount_cents, event.patron)
@@ -58,11 +62,11 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
         if (placed.position, placed.wager) != (event.position, wager)
     )
     if len(left) == len(state.wagers):
-        raise Refusal("no_wager", f"position {event.position} has no {wager} wager")
+        raise DeviceRefusal("no_wager", f"position {event.position} has no {wager} wager")
     return replace(state, wagers=left)
 
 
-def repeat_wagers(layout: Layout, state: TableState, fault: Refusal | None) -> TableState:
+def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
     """The players wager as in the round before, each in the same boxes: all of it or nothing.
 
     Raises:
@@ -70,9 +74,9 @@ def repeat_wagers(layout: Layout, state: TableState, fault: Refusal | None) -> T
     """
     check_open(state)
     if not state.last_wagers:
-        raise Refusal("nothing_there", "there were no wagers in the round before")
+        raise DeviceRefusal("nothing_there", "there were no wagers in the round before")
     if state.wagers:
-        raise Refusal("wager_twice", "wagers of this round are lit already")
+        raise DeviceRefusal("wager_twice", "wagers of this round are lit already")
     state = replace(state, joined=state.last_joined)
     for placed in state.last_wagers:
         again = WagerPlaced(
@@ -101,13 +105,15 @@ def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableSt
         joined = replace(state, joined=tuple(sorted((*others, event.position))))
         given = joined.patrons_given(joined.boxes_of(event.position))
         if len(given) > 1:
-            raise Refusal("patron_differs", f"these boxes are played by {', '.join(sorted(given))}")
+            raise DeviceRefusal(
+                "patron_differs", f"these boxes are played by {', '.join(sorted(given))}"
+            )
         return joined
     parted = replace(state, joined=others)
     left, right = (parted.patrons_given(parted.boxes_of(position)) for position in neighbours)
     if event.position in state.joined and left & right:
         reason = f"positions {neighbours[0]} and {neighbours[1]} wagered as {min(left & right)}"
-        raise Refusal("same_patron", reason)
+        raise DeviceRefusal("same_patron", reason)
     return parted
 
 
@@ -118,9 +124,9 @@ def check_open(state: TableState) -> None:
         Refusal: ``betting_locked`` or ``locked_out``.
     """
     if state.phase is Phase.LOCKED_OUT:
-        raise Refusal("locked_out", state.reason)
+        raise DeviceRefusal("locked_out", state.reason)
     if state.phase is not Phase.OPEN:
-        raise Refusal("betting_locked", "no more bets: betting is locked for this round")
+        raise DeviceRefusal("betting_locked", "no more bets: betting is locked for this round")
 
 
 def check_position(layout: Layout, position: int) -> None:
@@ -130,7 +136,7 @@ def check_position(layout: Layout, position: int) -> None:
         Refusal: ``unknown_position``.
     """
     if not 1 <= position <= layout.positions:
-        raise Refusal(
+        raise DeviceRefusal(
             "unknown_position",
             f"table {layout.table} has positions 1 to {layout.positions}, not {position}",
         )
@@ -143,7 +149,7 @@ def _meter_wager(layout: Layout, name: str) -> Wager:
         reason = f"there is no wager {name[:40]!r}"
         if name in layout.rules.placings:
             reason = f"{name} feeds no meter: its chips stay on the layout"
-        raise Refusal("unknown_wager", reason) from None
+        raise DeviceRefusal("unknown_wager", reason) from None
 
 
 def count_chips(state: TableState, count: int) -> TableState:
@@ -156,10 +162,10 @@ def count_chips(state: TableState, count: int) -> TableState:
         Refusal: ``chips_differ``; or betting is open, or the chips were counted.
     """
     if state.phase is Phase.DEALT:
-        raise Refusal("chips_counted", "the value chips of this round were counted already")
+        raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
     check_locked(state)
     if count not in {state.chips_due, state.returned_chips or state.chips_due}:
-        raise Refusal(
+        raise DeviceRefusal(
             "chips_differ",
             f"{count} value chips counted where {state.chips_due} wagers were accepted: "
             "the table stops for a floorperson",
@@ -174,8 +180,8 @@ def check_locked(state: TableState) -> None:
         Refusal: ``not_locked``, ``round_over`` or ``locked_out``.
     """
     if state.phase is Phase.LOCKED_OUT:
-        raise Refusal("locked_out", state.reason)
+        raise DeviceRefusal("locked_out", state.reason)
     if state.phase is Phase.OPEN:
-        raise Refusal("not_locked", "betting is open: lock it first")
+        raise DeviceRefusal("not_locked", "betting is open: lock it first")
     if state.phase in {Phase.SETTLING, Phase.HELD}:
-        raise Refusal("round_over", "the hands of this round are in")
+        raise DeviceRefusal("round_over", "the hands of this round are in")

@@ -11,9 +11,9 @@ from controllers.table.betting import check_locked, check_position
 from controllers.table.device_events import (
     CommunityRead,
     DealerRead,
+    DeviceRefusal,
     HandFolded,
     HandRead,
-    Refusal,
     Retracted,
 )
 from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
@@ -30,7 +30,9 @@ def check_dealt(state: TableState) -> None:
     """
     check_locked(state)
     if state.phase is not Phase.DEALT:
-        raise Refusal("chips_first", "the value chips are to be counted before cards are dealt")
+        raise DeviceRefusal(
+            "chips_first", "the value chips are to be counted before cards are dealt"
+        )
 
 
 def enter(
@@ -49,21 +51,23 @@ def enter(
             return _fold(layout, state, event)
         case DealerRead():
             if state.dealer is not None:
-                raise Refusal("hand_twice", "the dealer's hand was entered already")
+                raise DeviceRefusal("hand_twice", "the dealer's hand was entered already")
             return replace(state, dealer=_cards(state, event.cards, layout.dealer_cards))
         case CommunityRead():
             if state.community is not None:
-                raise Refusal("hand_twice", "the community cards were entered already")
+                raise DeviceRefusal("hand_twice", "the community cards were entered already")
             return replace(state, community=_cards(state, event.cards, COMMUNITY_CARDS))
 
 
 def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
     check_position(layout, event.position)
     if state.cards_at(event.position) is not None:
-        raise Refusal("hand_twice", f"the hand of position {event.position} was entered already")
+        raise DeviceRefusal(
+            "hand_twice", f"the hand of position {event.position} was entered already"
+        )
     if event.position in state.collected:
         reason = f"the cards of position {event.position} were collected: take its fold back first"
-        raise Refusal("cards_collected", reason)
+        raise DeviceRefusal("cards_collected", reason)
     hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
     return replace(state, hands=(*state.hands, hand))
 
@@ -76,17 +80,17 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     position = event.position
     check_position(layout, position)
     if position in state.folded:
-        raise Refusal("fold_twice", f"position {position} folded already")
+        raise DeviceRefusal("fold_twice", f"position {position} folded already")
     keeps, entered = state.keeps_cards(position), state.cards_at(position) is not None
     if (keeps or event.cards == "stay") and not entered:
         why = "has a wager that survives a fold" if keeps else "folds, and its cards stay"
-        raise Refusal("hand_missing", f"position {position} {why}: enter its hand first")
+        raise DeviceRefusal("hand_missing", f"position {position} {why}: enter its hand first")
     folded = replace(state, folded=(*state.folded, position))
     if event.cards != "collected":
         return folded
     if keeps:
         reason = f"position {position} has a wager that survives a fold: its cards stay"
-        raise Refusal("cards_stay", reason)
+        raise DeviceRefusal("cards_stay", reason)
     return replace(
         folded,
         hands=tuple(hand for hand in state.hands if hand.position != position),
@@ -100,15 +104,15 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
 
 def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
     if len(names) != count:
-        raise Refusal("wrong_cards", f"{len(names)} cards where {count} are dealt")
+        raise DeviceRefusal("wrong_cards", f"{len(names)} cards where {count} are dealt")
     for name in names:
         try:
             parse_card(name)
         except ValueError as error:
-            raise Refusal("bad_card", str(error)) from None
+            raise DeviceRefusal("bad_card", str(error)) from None
     twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
     if twice:
-        raise Refusal("card_twice", f"{min(twice)} is on the table already")
+        raise DeviceRefusal("card_twice", f"{min(twice)} is on the table already")
     return tuple(names)
 
 
@@ -126,15 +130,17 @@ def retract(state: TableState, event: Retracted) -> TableState:
             return _retract_fold(state, _position_of(event))
         case "dealer":
             if state.dealer is None:
-                raise Refusal("nothing_there", "the dealer's hand is not entered")
+                raise DeviceRefusal("nothing_there", "the dealer's hand is not entered")
             return replace(_noted(state, event, "dealer", state.dealer), dealer=None)
         case "community":
             if state.community is None:
-                raise Refusal("nothing_there", "the community cards are not entered")
+                raise DeviceRefusal("nothing_there", "the community cards are not entered")
             return replace(_noted(state, event, "community", state.community), community=None)
         case "chips":
             if state.folded or state.cards_seen():
-                raise Refusal("cards_first", "take back the cards and folds that are in first")
+                raise DeviceRefusal(
+                    "cards_first", "take back the cards and folds that are in first"
+                )
             return replace(state, phase=Phase.LOCKED)
 
 
@@ -147,7 +153,7 @@ def _noted(
     """The table once it has noted the cards that are taken back: the ledger will have them."""
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
-        raise Refusal("taken_back_often", reason)
+        raise DeviceRefusal("taken_back_often", reason)
     position = event.position if what == "hand" else None
     noted = TakenBack(what, cards, position, event.reason)
     return replace(state, taken_back=(*state.taken_back, noted))
@@ -156,11 +162,11 @@ def _noted(
 def _retract_fold(state: TableState, position: int) -> TableState:
     """A fold is taken back, and the hand is where it was before, also one that was collected."""
     if position not in state.folded:
-        raise Refusal("nothing_there", f"position {position} has not folded")
+        raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)
     if twice := state.cards_seen().intersection(card for hand in back for card in hand.cards):
         reason = f"{min(twice)} of this hand was entered elsewhere since: take that back first"
-        raise Refusal("card_twice", reason)
+        raise DeviceRefusal("card_twice", reason)
     return replace(
         state,
         folded=tuple(each for each in state.folded if each != position),
@@ -173,9 +179,11 @@ def _retract_fold(state: TableState, position: int) -> TableState:
 def _retract_hand(state: TableState, event: Retracted, position: int) -> TableState:
     cards = state.cards_at(position)
     if cards is None:
-        raise Refusal("nothing_there", f"position {position} has no hand")
+        raise DeviceRefusal("nothing_there", f"position {position} has no hand")
     if position in state.folded and state.keeps_cards(position):
-        raise Refusal("fold_first", f"position {position} folded this hand: take the fold back")
+        raise DeviceRefusal(
+            "fold_first", f"position {position} folded this hand: take the fold back"
+        )
     return replace(
         _noted(state, event, "hand", cards),
         hands=tuple(hand for hand in state.hands if hand.position != position),
@@ -184,5 +192,5 @@ def _retract_hand(state: TableState, event: Retracted, position: int) -> TableSt
 
 def _position_of(event: Retracted) -> int:
     if event.position is None:
-        raise Refusal("no_position", f"say whose {event.what} is taken back")
+        raise DeviceRefusal("no_position", f"say whose {event.what} is taken back")
     return event.position

@@ -181,7 +181,7 @@ DeviceEvent = (
 )
 
 
-class Refusal(Exception):  # noqa: N818  (the field's word: nothing went wrong, something was refused)
+class DeviceRefusal(Exception):  # noqa: N818  (the field's word: nothing went wrong, something was refused)
     """A device event that the table does not take.
 
     Attributes:
@@ -200,7 +200,7 @@ class Refusal(Exception):  # noqa: N818  (the field's word: nothing went wrong, 
         return ErrorDetail(code=self.code, message=self.message)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the agent answers to one device event.
 
     Attributes:
@@ -234,7 +234,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _EVENT: Final[msgspec.json.Decoder[DeviceEvent]] = msgspec.json.Decoder(DeviceEvent)
-_ANSWER: Final = msgspec.json.Decoder(Answer)
+_ANSWER: Final = msgspec.json.Decoder(DeviceAnswer)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -257,17 +257,19 @@ def parse_event(line: bytes) -> DeviceEvent:
     ChipsCounted(count=4)
     """
     if len(line) > LINE_BYTES_MAX:
-        raise Refusal("line_too_long", f"a device event has no more than {LINE_BYTES_MAX} bytes")
+        raise DeviceRefusal(
+            "line_too_long", f"a device event has no more than {LINE_BYTES_MAX} bytes"
+        )
     try:
         event = _EVENT.decode(line)
     except msgspec.ValidationError as error:
-        raise Refusal("bad_event", str(error)) from None
+        raise DeviceRefusal("bad_event", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal("not_json", f"a device event is one line of JSON: {error}") from None
+        raise DeviceRefusal("not_json", f"a device event is one line of JSON: {error}") from None
     for field in ("patron", "reason", "round"):
         text = getattr(event, field, None)
         if text is not None and (problem := unseen_problem(text)):
-            raise Refusal("unprintable_text", f"{field} {problem}")
+            raise DeviceRefusal("unprintable_text", f"{field} {problem}")
     return event
 
 
@@ -290,17 +292,17 @@ def name_in(line: bytes) -> str | None:
     return None if name is None else name[:32]
 
 
-def refused(line: bytes, refusal: Refusal) -> Answer:
+def refused(line: bytes, refusal: DeviceRefusal) -> DeviceAnswer:
     """The answer to a line that cannot be taken for what it is."""
-    return Answer(event=name_in(line), ok=False, error=refusal.detail)
+    return DeviceAnswer(event=name_in(line), ok=False, error=refusal.detail)
 
 
-def encode_answer(answer: Answer) -> bytes:
+def encode_answer(answer: DeviceAnswer) -> bytes:
     """An answer as one line of JSON, without the line's end."""
     return _ENCODER.encode(answer)
 
 
-def decode_answer(data: bytes) -> Answer:
+def decode_answer(data: bytes) -> DeviceAnswer:
     """An answer that was kept.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from bonus.settling.envy import cause_of
 from bonus.settling.lines import Line, Outcome
 from bonus.wagers import PaidFrom
-from controllers.table.state import Settled, TableState
+from controllers.table.state import SettledRound, TableState
 from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.messages import ClaimOpened
 
@@ -32,7 +32,7 @@ _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 
 
-def line_state(settled: Settled, number: int) -> LineState:
+def line_state(settled: SettledRound, number: int) -> LineState:
     """What the dealer does about a line, by its place in the settlement, from 0."""
     line = settled.lines[number]
     told = settled.envy_decision_on(number)
@@ -40,7 +40,7 @@ def line_state(settled: Settled, number: int) -> LineState:
     return "done" if number in settled.done and state in {"pay", "credit", "ask"} else state
 
 
-def due_lines(settled: Settled) -> tuple[int, ...]:
+def due_lines(settled: SettledRound) -> tuple[int, ...]:
     """The lines that the dealer can see to now: when they go on, these are done."""
     return tuple(
         number
@@ -49,7 +49,7 @@ def due_lines(settled: Settled) -> tuple[int, ...]:
     )
 
 
-def open_lines(settled: Settled) -> tuple[int, ...]:
+def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """The lines of a round before that are not done: a floorperson decides them, or has decided.
 
     What needs nobody's decision was paid when the dealer went on.
@@ -75,13 +75,13 @@ def envy_waits(state: TableState) -> bool:
     )
 
 
-def seen_to(settled: Settled, lines: Collection[int]) -> Settled:
+def seen_to(settled: SettledRound, lines: Collection[int]) -> SettledRound:
     """The settlement once the dealer has seen to some of the lines that are due."""
     done = {*settled.done, *(number for number in due_lines(settled) if number in lines)}
     return settled.with_done(tuple(sorted(done)))
 
 
-def envy_line(settled: Settled, claim: str, position: int, item: str) -> int | None:
+def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
     """The line of an Envy Bonus, by its place from 0, or None where it is of another round.
 
     Args:
@@ -101,7 +101,7 @@ def envy_line(settled: Settled, claim: str, position: int, item: str) -> int | N
     return None
 
 
-def claim_under(settled: Settled, line: Line) -> ClaimOpened | None:
+def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     """The claim that a line waits for: its own, or that of the hand that brings an Envy Bonus.
 
     An Envy Bonus is paid after the win was validated by which a floorperson looks at its hand.
@@ -113,7 +113,7 @@ def claim_under(settled: Settled, line: Line) -> ClaimOpened | None:
     return next((claim for claim in settled.claims if (claim.position, claim.item) == own), None)
 
 
-def _due_state(settled: Settled, line: Line) -> LineState:
+def _due_state(settled: SettledRound, line: Line) -> LineState:
     """What is due by a line, as far as its claim, or its cause's, is decided."""
     if line.outcome is not Outcome.PAID:
         return "nothing"

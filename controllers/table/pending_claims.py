@@ -6,9 +6,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from controllers.table.betting import check_open
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.line_states import due_lines, envy_line, open_lines, seen_to
-from controllers.table.state import EnvyDecision, Returned, Settled, TableState
+from controllers.table.state import EnvyDecision, Returned, SettledRound, TableState
 from meters.wire.messages import Jackpot
 
 WAITING_MAX: Final = 8
@@ -33,7 +33,7 @@ def go_on(
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
         told = f"the settlement of round {state.settled.round} is in sight now: look at it first"
-        raise Refusal("nothing_there", told)
+        raise DeviceRefusal("nothing_there", told)
     state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         raise _full()
@@ -59,7 +59,7 @@ def begin(state: TableState) -> TableState:
 
 
 def end(
-    state: TableState, settled: Settled | None = None, returned: Returned | None = None
+    state: TableState, settled: SettledRound | None = None, returned: Returned | None = None
 ) -> TableState:
     """The table after a round, open for the next one.
 
@@ -94,24 +94,24 @@ def acknowledge(state: TableState, round_name: str, line: int | None = None) -> 
     """
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
-        raise Refusal("nothing_there", f"no win of round {round_name[:40]} waits here")
+        raise DeviceRefusal("nothing_there", f"no win of round {round_name[:40]} waits here")
     if line is not None:
         return _tick_off(state, found, line)
     if found.undecided:
-        raise Refusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
+        raise DeviceRefusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
     state = _replace_round(state, seen_to(found, due_lines(found)))
     return replace(state, waiting=_without(state.waiting, round_name))
 
 
-def _tick_off(state: TableState, found: Settled, line: int) -> TableState:
+def _tick_off(state: TableState, found: SettledRound, line: int) -> TableState:
     if line not in open_lines(found):
-        raise Refusal("nothing_there", f"line {line} of round {found.round} is not open")
+        raise DeviceRefusal("nothing_there", f"line {line} of round {found.round} is not open")
     if line not in due_lines(found):
-        raise Refusal("claims_wait", f"a win of round {found.round} waits for a floorperson")
+        raise DeviceRefusal("claims_wait", f"a win of round {found.round} waits for a floorperson")
     return _replace_round(state, seen_to(found, {line}))
 
 
-def _replace_round(state: TableState, settled: Settled) -> TableState:
+def _replace_round(state: TableState, settled: SettledRound) -> TableState:
     """Keep a round before as it is now, wherever it is kept, as long as a line of it is open."""
     waiting = (settled if each.round == settled.round else each for each in state.waiting)
     last = state.last_settled
@@ -129,7 +129,7 @@ def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
     that is open leaves the panel.
     """
 
-    def hear(settled: Settled) -> Settled:
+    def hear(settled: SettledRound) -> SettledRound:
         line = envy_line(settled, claim, told.position, told.item)
         if line is None or told.event == "hit":
             return settled
@@ -168,16 +168,16 @@ def _put_away(state: TableState) -> TableState:
     return replace(state, settled=None, last_settled=settled, waiting=waiting)
 
 
-def _waits(settled: Settled | None) -> bool:
+def _waits(settled: SettledRound | None) -> bool:
     return settled is not None and bool(settled.undecided or open_lines(settled))
 
 
-def _without(waiting: tuple[Settled, ...], round_name: str) -> tuple[Settled, ...]:
+def _without(waiting: tuple[SettledRound, ...], round_name: str) -> tuple[SettledRound, ...]:
     return tuple(each for each in waiting if each.round != round_name)
 
 
-def _full() -> Refusal:
-    return Refusal(
+def _full() -> DeviceRefusal:
+    return DeviceRefusal(
         "claims_wait",
         f"the wins of {WAITING_MAX} rounds wait: call a floorperson, and touch Done on one",
     )

@@ -5,10 +5,18 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controllers.table.device_events import Answer, Refusal
+from controllers.table.device_events import DeviceAnswer, DeviceRefusal
 from controllers.table.pending_claims import end
-from controllers.table.state import FINAL, Asking, Phase, Refused, Returned, Settled, TableState
-from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Step, voided
+from controllers.table.state import (
+    FINAL,
+    Asking,
+    Phase,
+    Refused,
+    Returned,
+    SettledRound,
+    TableState,
+)
+from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Transition, voided
 from meters.wire.clock import text_of
 from meters.wire.holds import HELD, holds_table
 from meters.wire.messages import (
@@ -24,7 +32,7 @@ from meters.wire.messages import (
 )
 
 
-def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
+def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
     """Go on with the service's reply to an event of this table."""
     match sent:
         case Wagers():
@@ -35,20 +43,22 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Step:
             return _void(state, sent, reply)
         case Withdrawal():
             # Refused or not: the table asks for nothing any more.
-            return Step(replace(state, asking=None), Answer(event="withdraw_correction", ok=True))
+            return Transition(
+                replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
+            )
 
 
 def _refusal_of(reply: Reply) -> ErrorDetail:
     return reply.error or ErrorDetail(code="refused", message="the service gave no reason")
 
 
-def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
+def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
     """Refused wagers go back to the players, and the round is played without progressives."""
     if reply.status == "accepted":
-        answer = Answer(
+        answer = DeviceAnswer(
             event="lockout", ok=True, round=sent.round, draw=reply.draw, chips=state.chips_due
         )
-        return Step(replace(state, draw=reply.draw), answer)
+        return Transition(replace(state, draw=reply.draw), answer)
     error = _refusal_of(reply)
     if error.code == HELD and reply.claims:
         return _held_elsewhere(state, error, reply.claims)
@@ -59,10 +69,12 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Step:
         returned_chips=state.chips_due,
         returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
     )
-    return Step(returned, Answer(event="lockout", ok=False, error=error))
+    return Transition(returned, DeviceAnswer(event="lockout", ok=False, error=error))
 
 
-def _held_elsewhere(state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]) -> Step:
+def _held_elsewhere(
+    state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
+) -> Transition:
     """The books hold the table for wins that it knows nothing of: its outbox was lost.
 
     No card was dealt. The wagers go back, and the table waits as it would have.
@@ -73,10 +85,10 @@ def _held_elsewhere(state: TableState, error: ErrorDetail, claims: tuple[ClaimOp
         end(state, returned=returned),
         phase=Phase.HELD,
         held=held,
-        hold=Settled(round="", lines=(), claims=claims),
+        hold=SettledRound(round="", lines=(), claims=claims),
         refusal=Refused("lockout", error.message),
     )
-    return Step(waits, Answer(event="lockout", ok=False, error=error, held=held))
+    return Transition(waits, DeviceAnswer(event="lockout", ok=False, error=error, held=held))
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
@@ -86,7 +98,7 @@ def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
 
 def _asked(
     state: TableState, event: Literal["settle", "void"], sent: Result | Void, error: ErrorDetail
-) -> Step:
+) -> Transition:
     """A floorperson is asked; the table keeps what for, and tries again."""
     asking = state.asking or Asking(
         event,
@@ -94,10 +106,12 @@ def _asked(
         sent.reason if isinstance(sent, Void) else "",
         sent.confirm,
     )
-    return Step(replace(state, asking=asking), Answer(event=event, ok=False, error=error))
+    return Transition(
+        replace(state, asking=asking), DeviceAnswer(event=event, ok=False, error=error)
+    )
 
 
-def _result(state: TableState, sent: Result, reply: Reply) -> Step:
+def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
     """A hand pay holds the table until its documents are done (649a.11(c)(5)(iv)).
 
     A refused result leaves the hands as they are, to be settled again or voided.
@@ -107,13 +121,15 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Step:
         if error.code == UNCONFIRMED:
             return _asked(replace(state, phase=Phase.DEALT), "settle", sent, error)
         dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
-        return Step(dealt, Answer(event="settle", ok=False, error=error))
+        return Transition(dealt, DeviceAnswer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
     # Named, so that an answer that is kept for a repeat is never taken for another round's.
-    answer = Answer(event="settle", ok=True, round=state.round or "", lines=lines, claims=claims)
-    settled = Settled(
+    answer = DeviceAnswer(
+        event="settle", ok=True, round=state.round or "", lines=lines, claims=claims
+    )
+    settled = SettledRound(
         round=state.round or "",
         lines=tuple(lines),
         claims=tuple(claims),
@@ -125,17 +141,19 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Step:
     )
     over = end(state, settled)
     if not held:
-        return Step(over, answer)
-    return Step(replace(over, phase=Phase.HELD, held=held), replace(answer, held=held))
+        return Transition(over, answer)
+    return Transition(replace(over, phase=Phase.HELD, held=held), replace(answer, held=held))
 
 
-def _void(state: TableState, sent: Void, reply: Reply) -> Step:
+def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
     if reply.status == "accepted":
-        return Step(voided(state, sent.reason), Answer(event="void", ok=True))
+        return Transition(voided(state, sent.reason), DeviceAnswer(event="void", ok=True))
     error = _refusal_of(reply)
     if error.code == UNCONFIRMED:
         return _asked(state, "void", sent, error)
-    return Step(_refused(state, "void", error), Answer(event="void", ok=False, error=error))
+    return Transition(
+        _refused(state, "void", error), DeviceAnswer(event="void", ok=False, error=error)
+    )
 
 
 def decide(
@@ -162,7 +180,7 @@ def decide(
     return replace(state, held=(), hold=None, phase=Phase.OPEN)
 
 
-class Standing(StrEnum):
+class SequenceComparison(StrEnum):
     """How the service's books of a table and its outbox compare.
 
     Attributes:
@@ -176,18 +194,18 @@ class Standing(StrEnum):
     BEHIND = auto()
 
 
-def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> Standing:
+def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
     """Compare the service's last `seq` with the table's; `pending` where that one is unanswered."""
     if hello.last_seq > last_seq:
-        return Standing.AHEAD
+        return SequenceComparison.AHEAD
     if hello.last_seq < last_seq - pending:
-        return Standing.BEHIND
-    return Standing.AGREED
+        return SequenceComparison.BEHIND
+    return SequenceComparison.AGREED
 
 
-def events_lost() -> Refusal:
+def events_lost() -> DeviceRefusal:
     """Why a table takes no wagers while the service is behind it."""
-    return Refusal(
+    return DeviceRefusal(
         EVENTS_LOST,
         "the service does not know events that it answered: a floorperson must look into it",
     )

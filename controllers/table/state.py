@@ -140,7 +140,7 @@ class TakenBack(_Record, frozen=True):
     reason: str | None = None
 
 
-class Decision(_Record, frozen=True):
+class ClaimDecision(_Record, frozen=True):
     """What became of a claim."""
 
     claim: str
@@ -154,7 +154,7 @@ class EnvyDecision(_Record, frozen=True):
     event: Literal["validated", "rejected", "paid"]
 
 
-class Settled(_Record, frozen=True):
+class SettledRound(_Record, frozen=True):
     """The settlement of a round, kept for the dealer until the next one begins.
 
     Attributes:
@@ -174,7 +174,7 @@ class Settled(_Record, frozen=True):
     round: str
     lines: tuple[Line, ...]
     claims: tuple[ClaimOpened, ...] = ()
-    decided: tuple[Decision, ...] = ()
+    decided: tuple[ClaimDecision, ...] = ()
     hands: tuple[Hand, ...] = ()
     dealer: tuple[str, ...] | None = None
     community: tuple[str, ...] | None = None
@@ -195,7 +195,7 @@ class Settled(_Record, frozen=True):
         if known is not None and not (known == "validated" and event in FINAL):
             return self
         others = tuple(each for each in self.decided if each.claim != claim)
-        return replace(self, decided=(*others, Decision(claim, event)))
+        return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
     def with_envy(self, told: EnvyDecision) -> Self:
         """The settlement once the floor has said what became of an Envy Bonus; the last counts."""
@@ -297,17 +297,17 @@ class TableState(_Record, frozen=True):
     held: tuple[str, ...] = ()
     reason: str = ""
     draw: DrawMade | None = None
-    settled: Settled | None = None
+    settled: SettledRound | None = None
     last_wagers: tuple[PlacedWager, ...] = ()
     collected: tuple[int, ...] = ()
-    waiting: tuple[Settled, ...] = ()
-    last_settled: Settled | None = None
+    waiting: tuple[SettledRound, ...] = ()
+    last_settled: SettledRound | None = None
     joined: tuple[int, ...] = ()
     last_joined: tuple[int, ...] = ()
     returned: Returned | None = None
     refusal: Refused | None = None
     differs: int | None = None
-    hold: Settled | None = None
+    hold: SettledRound | None = None
     taken_back: tuple[TakenBack, ...] = ()
     collected_hands: tuple[Hand, ...] = ()
     asking: Asking | None = None

@@ -19,17 +19,17 @@ from controllers.table.betting import (
 )
 from controllers.table.cards import check_dealt, enter, retract
 from controllers.table.device_events import (
-    Answer,
     BettingLocked,
     ChipsCounted,
     CommunityRead,
     CorrectionWithdrawn,
     DealerRead,
+    DeviceAnswer,
     DeviceEvent,
+    DeviceRefusal,
     HandFolded,
     HandRead,
     NextRound,
-    Refusal,
     Repeated,
     Retracted,
     RoundDone,
@@ -78,7 +78,7 @@ ASKED: Final = "a floorperson is asked to confirm a correction: wait, or withdra
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Transition:
     """What one device event did.
 
     Attributes:
@@ -88,7 +88,7 @@ class Step:
     """
 
     state: TableState
-    answer: Answer | None
+    answer: DeviceAnswer | None
     send: MoneyEvent | None = None
 
 
@@ -105,8 +105,8 @@ def play(
     state: TableState,
     event: DeviceEvent,
     stamp: Stamp,
-    fault: Refusal | None = None,
-) -> Step:
+    fault: DeviceRefusal | None = None,
+) -> Transition:
     """Take one device event at a table.
 
     Args:
@@ -118,11 +118,11 @@ def play(
     """
     try:
         step = _play(layout, state, event, stamp, fault)
-    except Refusal as refusal:
+    except DeviceRefusal as refusal:
         answer = failed(state, event, refusal)
         if isinstance(event, ChipsCounted) and refusal.code == "chips_differ":
             state = replace(state, differs=event.count)
-        return Step(state, answer)
+        return Transition(state, answer)
     return replace_step(step, state=replace(step.state, refusal=None))
 
 
@@ -131,12 +131,12 @@ def _play(
     state: TableState,
     event: DeviceEvent,
     stamp: Stamp,
-    fault: Refusal | None,
-) -> Step:
+    fault: DeviceRefusal | None,
+) -> Transition:
     if isinstance(event, CorrectionWithdrawn):
         return _withdraw(state, stamp)
     if state.asking is not None and not isinstance(event, RoundDone):
-        raise Refusal(UNCONFIRMED, ASKED)
+        raise DeviceRefusal(UNCONFIRMED, ASKED)
     match event:
         case WagerPlaced():
             step = _lit(place_wager(layout, state, event, fault), event)
@@ -149,12 +149,14 @@ def _play(
         case VoidPressed():
             step = _void(state, event.reason, stamp, confirm=event.confirm)
         case _:
-            taken = Answer(event=name_of(event), ok=True)
-            step = Step(_enter(layout, state, event, fault), taken)
+            taken = DeviceAnswer(event=name_of(event), ok=True)
+            step = Transition(_enter(layout, state, event, fault), taken)
     return step
 
 
-def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | None) -> TableState:
+def _enter(
+    layout: Layout, state: TableState, event: _Entry, fault: DeviceRefusal | None
+) -> TableState:
     match event:
         case ChipsCounted():
             entered = count_chips(state, event.count)
@@ -173,9 +175,9 @@ def _enter(layout: Layout, state: TableState, event: _Entry, fault: Refusal | No
     return entered
 
 
-def failed(state: TableState, event: DeviceEvent, refusal: Refusal) -> Answer:
+def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
     """The answer to an event that left the table as it was, the light of a wager included."""
-    answer = Answer(event=name_of(event), ok=False, error=refusal.detail)
+    answer = DeviceAnswer(event=name_of(event), ok=False, error=refusal.detail)
     if isinstance(event, WagerPlaced | WagerWithdrawn):
         return replace(answer, **_light(state, event))
     return answer
@@ -186,12 +188,12 @@ def _light(state: TableState, event: WagerPlaced | WagerWithdrawn) -> dict[str, 
     return {"position": event.position, "wager": event.wager[:40], "light": lit}
 
 
-def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Step:
-    answer = Answer(event=name_of(event), ok=True)
-    return Step(state, replace(answer, **_light(state, event)))
+def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Transition:
+    answer = DeviceAnswer(event=name_of(event), ok=True)
+    return Transition(state, replace(answer, **_light(state, event)))
 
 
-def _lock(state: TableState, stamp: Stamp, fault: Refusal | None) -> Step:
+def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Transition:
     """Betting is locked and what was accepted goes to the service, before a card is dealt.
 
     A round without a progressive wager sends nothing. 649a.8(b), 649a.9(a)(3), 649a.10(a)(2).
@@ -205,8 +207,8 @@ def _lock(state: TableState, stamp: Stamp, fault: Refusal | None) -> Step:
     told = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
     state = replace(state, wagers=tuple(told))
     if not state.wagers:
-        answer = Answer(event="lockout", ok=True, draw=None, chips=0)
-        return Step(replace(state, phase=Phase.LOCKED), answer)
+        answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
+        return Transition(replace(state, phase=Phase.LOCKED), answer)
     name = f"R{stamp.seq}"
     positions = [
         WageredPosition(
@@ -221,10 +223,10 @@ def _lock(state: TableState, stamp: Stamp, fault: Refusal | None) -> Step:
         for position in sorted({placed.position for placed in state.wagers})
     ]
     event = Wagers(seq=stamp.seq, at=stamp.at, round=name, positions=positions)
-    return Step(replace(state, phase=Phase.LOCKED, round=name), None, event)
+    return Transition(replace(state, phase=Phase.LOCKED, round=name), None, event)
 
 
-def try_again(state: TableState, stamp: Stamp) -> Step:
+def try_again(state: TableState, stamp: Stamp) -> Transition:
     """Try once more what a floorperson is asked to confirm.
 
     Raises:
@@ -232,33 +234,33 @@ def try_again(state: TableState, stamp: Stamp) -> Step:
     """
     asking = state.asking
     if asking is None:
-        raise Refusal("nothing_asked", "no floorperson is asked for anything")
+        raise DeviceRefusal("nothing_asked", "no floorperson is asked for anything")
     if asking.event == "settle":
         return _settle(state, stamp, confirm=asking.confirm)
     return _void(state, asking.reason, stamp, confirm=asking.confirm)
 
 
-def _withdraw(state: TableState, stamp: Stamp) -> Step:
+def _withdraw(state: TableState, stamp: Stamp) -> Transition:
     """The service is told, so that nobody confirms what the table does not want any more."""
     if state.asking is None or state.round is None:
-        raise Refusal("nothing_asked", "no floorperson is asked for anything")
-    return Step(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
+        raise DeviceRefusal("nothing_asked", "no floorperson is asked for anything")
+    return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
-def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Step:
+def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     """The result of the round goes to the service; without progressive wagers nothing does."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | set(state.folded)
     missing = sorted({placed.position for placed in state.wagers} - dealt)
     if missing:
-        raise Refusal("hand_missing", f"position {missing[0]} wagered, and has no hand yet")
+        raise DeviceRefusal("hand_missing", f"position {missing[0]} wagered, and has no hand yet")
     if state.dealer is None:
-        raise Refusal("dealer_missing", "the dealer's hand is not entered yet")
+        raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
     if state.needs_community and state.community is None:
-        raise Refusal("community_missing", "a wager needs the community cards (649a.8(d))")
+        raise DeviceRefusal("community_missing", "a wager needs the community cards (649a.8(d))")
     if state.round is None:
-        answer = Answer(event="settle", ok=True, lines=(), claims=())
-        return Step(end(state), answer)
+        answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=())
+        return Transition(end(state), answer)
     before = entered_before(state)
     event = Result(
         seq=stamp.seq,
@@ -270,7 +272,7 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Step:
         entered_before=before or UNSET,
         confirm=confirm and bool(before),
     )
-    return Step(replace(state, phase=Phase.SETTLING), None, event)
+    return Transition(replace(state, phase=Phase.SETTLING), None, event)
 
 
 def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtPosition]:
@@ -290,14 +292,14 @@ def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtP
     return dealt
 
 
-def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Step:
+def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Transition:
     """All wagers of the round go back (649a.13, reading T28); only the service's are told to it."""
     if state.phase is Phase.OPEN:
-        raise Refusal("not_locked", "there is no locked round to void")
+        raise DeviceRefusal("not_locked", "there is no locked round to void")
     if state.phase in {Phase.SETTLING, Phase.HELD}:
-        raise Refusal("round_over", "a round with a result cannot be void")
+        raise DeviceRefusal("round_over", "a round with a result cannot be void")
     if state.round is None:
-        return Step(voided(state, reason), Answer(event="void", ok=True))
+        return Transition(voided(state, reason), DeviceAnswer(event="void", ok=True))
     entered = entered_until_void(state)
     event = Void(
         seq=stamp.seq,
@@ -307,7 +309,7 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Ste
         entered=entered or UNSET,
         confirm=confirm and bool(entered),
     )
-    return Step(state, None, event)
+    return Transition(state, None, event)
 
 
 def voided(state: TableState, reason: str) -> TableState:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.audit import Finding, LinkAudit, Onlooker
 from meters.books.ledger import PROBLEMS_MAX, Replay
@@ -16,7 +16,7 @@ Advance = Callable[[int, int], None]
 
 async def audit_link(
     store: LinkStore,
-    archive: Archive,
+    archive: ArchiveFiles,
     seen: Mark,
     advance: Advance,
     onlooker: Onlooker | None = None,
@@ -110,7 +110,7 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 
 
 def _not_as_noted(
-    archive: Archive, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
+    archive: ArchiveFiles, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
     """Files that are missing, or are not those of which the ledger says that they were archived.
 

@@ -12,7 +12,7 @@ def archived_links(directory: Path) -> frozenset[str]:
     return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
 
 
-class Archive:
+class ArchiveFiles:
     """The files of a link.
 
     Args:

@@ -7,10 +7,10 @@ from typing import Final, cast
 
 import msgspec
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.books.acts import ActIndex
-from meters.books.checkpoint import ARCHIVED, Archived, Carried
+from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
 from meters.books.ledger import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
@@ -33,7 +33,7 @@ Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ArchiveResult:
     """What was done for one link: the files written, and up to which entry Redis was trimmed."""
 
     written: Sequence[DayFile]
@@ -50,7 +50,7 @@ class Archiver:
         live_days: so many closed gaming days stay in Redis.
     """
 
-    def __init__(self, store: LinkStore, archive: Archive, live_days: int) -> None:
+    def __init__(self, store: LinkStore, archive: ArchiveFiles, live_days: int) -> None:
         self._store = store
         self._archive = archive
         self._live_days = live_days
@@ -58,7 +58,7 @@ class Archiver:
         self._forget = store.redis.register_script(load_script("forget_wins"))
         self._trim = store.redis.register_script(load_script("trim_ledger"))
 
-    async def run(self, advance: Advance, *, lost: bool = False) -> Outcome:
+    async def run(self, advance: Advance, *, lost: bool = False) -> ArchiveResult:
         """Write every closed day that is not archived, then trim what has been kept long enough.
 
         It can be ended at any moment, and done again: a day is noted in the ledger when its file is
@@ -80,7 +80,7 @@ class Archiver:
         written = await self._write(files, advance, lost=lost)
         before = (await self._store.carried()).entries
         trimmed_to = await self._give_up(files)
-        return Outcome(written, trimmed_to, trimmed_to - before)
+        return ArchiveResult(written, trimmed_to, trimmed_to - before)
 
     async def _write(
         self, files: list[DayFile], advance: Advance, *, lost: bool
@@ -108,7 +108,7 @@ class Archiver:
                 written.append(file)
         return written
 
-    async def _begins_after(self, known: Sequence[DayFile]) -> Carried:
+    async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
         """The books from which what is to be written goes on."""
         carried = await self._store.carried()
         if not known:
@@ -275,7 +275,7 @@ class Archiver:
                     yield number, ARCHIVED.decode(fields["event"])
             before = page[-1][0]
 
-    async def _carry_over(self, carried: Carried, by: int) -> None:
+    async def _carry_over(self, carried: Checkpoint, by: int) -> None:
         store = self._store
         answer = texts(
             await self._trim(
@@ -286,7 +286,7 @@ class Archiver:
         if answer[0] == "not_archived":
             raise ArchiveError(f"the ledger was archived up to entry {answer[1]} alone")
 
-    async def _forget_wins(self, carried: Carried) -> None:
+    async def _forget_wins(self, carried: Checkpoint) -> None:
         store, wins = self._store, await self._wins_given_up(carried)
         for begin in range(0, len(wins), _WINS_AT_ONCE):
             some = wins[begin : begin + _WINS_AT_ONCE]
@@ -298,7 +298,7 @@ class Archiver:
                 ],
             )
 
-    async def _wins_given_up(self, carried: Carried) -> list[tuple[str, int, str]]:
+    async def _wins_given_up(self, carried: Checkpoint) -> list[tuple[str, int, str]]:
         """The wins that were decided for good by then, save those that are still looked at.
 
         Those are the last of each progressive, and what a table may ask for again.

@@ -24,7 +24,7 @@ import msgspec
 
 from bonus.errors import UserError
 from meters.books.chain import CHAIN, link_entry, seal_entry
-from meters.books.checkpoint import Carried, CarriedError, digest_of, read_carried
+from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_carried
 from meters.process.private_files import make_private_directory, make_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
@@ -96,8 +96,8 @@ class Day:
     first: int
     last: int
     previous: str
-    opening: Carried
-    closing: Carried
+    opening: Checkpoint
+    closing: Checkpoint
 
     def digest(self, claims: Iterable[tuple[str, str]]) -> str:
         """The digest of a day with these decided wins."""
@@ -111,7 +111,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class DayFileHeader:
     """What a file says of itself, its books by their digests alone: years of them fit in memory.
 
     Attributes:
@@ -148,7 +148,7 @@ class DayFile:
             "SELECT link, day, first, last, previous, opening, closing, digest FROM day",
         )
         books = digest_of(opening.encode()), digest_of(close.encode())
-        self.head = Head(link, day, first, last, previous, *books)
+        self.head = DayFileHeader(link, day, first, last, previous, *books)
 
     @property
     def day(self) -> Day:
@@ -160,7 +160,7 @@ class DayFile:
         opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
         try:
             books = read_carried(opening.encode()), read_carried(close.encode())
-        except CarriedError as error:
+        except CheckpointError as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
         head = self.head
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import date
 from typing import Final, cast
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.acts import ActIndex
 from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
@@ -27,7 +27,7 @@ Advance = Callable[[int, int], None]
 
 
 async def look_at_archive(
-    store: LinkStore, archive: Archive, before: CheckedLink, advance: Advance, *, reads: int
+    store: LinkStore, archive: ArchiveFiles, before: CheckedLink, advance: Advance, *, reads: int
 ) -> tuple[CheckedLink, list[str]]:
     """Look at the files of a link.
 
@@ -146,7 +146,7 @@ async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
         before = page[-1][0]
 
 
-def last_day(archive: Archive) -> date | None:
+def last_day(archive: ArchiveFiles) -> date | None:
     """The last archived gaming day; None where there is none, or a file cannot be read."""
     try:
         files = archive.files()

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import msgspec
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import ARCHIVER
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.checkpoint import Expired
@@ -15,7 +15,7 @@ from meters.books.store import LinkStore, texts
 from meters.wire.clock import now_text
 
 
-def expired(archive: Archive, today: date, keep_years: int) -> Sequence[DayFile]:
+def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
     """The files that may be deleted, oldest first; never the last that there is.
 
     From the day of a win that still waits on, all are kept: of it there is nothing else to restore

@@ -33,7 +33,7 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Filed:
+class LinkConfiguration:
     """A link as a floor file has it: the same text wherever the file says the same."""
 
     text: str

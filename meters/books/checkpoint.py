@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from meters.books.expected import Added, Books, Held, HeldEnvy
+from meters.books.expected import Added, ExpectedBooks, HeldEnvy, HeldWin
 from meters.books.terms import TermsText
 from meters.wire.messages import UNREADABLE
 
 
-class CarriedError(ValueError):
+class CheckpointError(ValueError):
     """What the store holds as the books of the last day that was trimmed cannot be believed."""
 
 
@@ -38,7 +38,7 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event: str
 
 
-class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything that a replay knows after an entry; micros by account.
 
     What has a default is left out of the text where it has that: books from before it was kept
@@ -67,7 +67,7 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     cycles: dict[str, int]
     terms: dict[str, TermsText]
     rounds: dict[str, tuple[Added, ...]]
-    claims: dict[str, Held]
+    claims: dict[str, HeldWin]
     tallies: dict[str, int]
     envy: dict[str, HeldEnvy] = {}
 
@@ -86,9 +86,9 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         """SHA-256 of the text."""
         return digest_of(self.text)
 
-    def books(self) -> Books:
+    def books(self) -> ExpectedBooks:
         """The books, to go on with."""
-        return Books(
+        return ExpectedBooks(
             dict(self.balances),
             dict(self.cycles),
             dict(self.terms),
@@ -135,8 +135,8 @@ class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
-_CARRIED: Final = msgspec.json.Decoder(Carried)
-EMPTY: Final = Carried(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003
+_CARRIED: Final = msgspec.json.Decoder(Checkpoint)
+EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003
 """The books before the first entry."""
 
 
@@ -145,7 +145,7 @@ def digest_of(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def read_carried(text: bytes) -> Carried:
+def read_carried(text: bytes) -> Checkpoint:
     """The books that a text holds.
 
     Raises:
@@ -154,10 +154,10 @@ def read_carried(text: bytes) -> Carried:
     try:
         return _CARRIED.decode(text)
     except UNREADABLE as error:
-        raise CarriedError(f"the books of a day's close cannot be read: {error}") from None
+        raise CheckpointError(f"the books of a day's close cannot be read: {error}") from None
 
 
-def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Carried:
+def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
     """The books that a text holds, held against the ledger entry by which they were archived.
 
     Args:
@@ -172,10 +172,12 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
     try:
         archived = ARCHIVED.decode(fields.get("event", b""))
     except UNREADABLE:
-        raise CarriedError(f"no ledger entry {by} says that what it lacks was archived") from None
+        raise CheckpointError(
+            f"no ledger entry {by} says that what it lacks was archived"
+        ) from None
     said = (fields.get("kind"), archived.last, archived.books)
     if said != (b"archive", carried.entries, digest_of(text)):
-        raise CarriedError(
+        raise CheckpointError(
             f"the books at entry {carried.entries} are not those that entry {by} says were archived"
         )
     return carried

@@ -7,7 +7,13 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.evidence import DECIDED, Decided, claim_differences, decided_claim, fields_of
+from meters.books.evidence import (
+    DECIDED,
+    LedgerDecision,
+    claim_differences,
+    decided_claim,
+    fields_of,
+)
 from meters.books.ledger import PROBLEMS_MAX, Replay
 from meters.books.link_state import Snapshot
 from meters.books.slips import fold_slip
@@ -18,7 +24,7 @@ log = structlog.get_logger()
 _AT_ONCE: Final = 100
 """So many claims are read at once: Redis is held up for less than a millisecond."""
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
-_Later = tuple[Decided, str, Mapping[str, bytes]]
+_Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
 """A decision, who made it, and its entry."""
 
 

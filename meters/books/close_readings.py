@@ -12,13 +12,13 @@ from meters.books.link_state import OpenDay
 from meters.books.script_loader import load_script
 from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.floor.gaming_day import GamingDays
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 from meters.wire.clock import now, now_text
 
 log = structlog.get_logger()
 
 
-class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the store held at the close of a gaming day: micros by account, counts by tally."""
 
     day: date
@@ -26,10 +26,10 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tallies: dict[str, int]
 
 
-READING: Final = msgspec.json.Decoder(Reading)
+READING: Final = msgspec.json.Decoder(CloseReading)
 
 
-class ReadingBook:
+class CloseReadings:
     """Closes the gaming days of one link.
 
     Args:
@@ -46,7 +46,7 @@ class ReadingBook:
         self._days = days
         self._by = by
         self._clock = clock
-        self._off = Seldom()
+        self._off = ThrottledLog()
         self._script = store.redis.register_script(load_script("read_meters"))
 
     async def keep(self, day: OpenDay) -> None:

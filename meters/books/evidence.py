@@ -13,7 +13,7 @@ import msgspec
 from bonus.settling.lines import METER_OF_ITEM
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered import is_act
-from meters.books.expected import Books, Held, HeldEnvy, envy_of_result
+from meters.books.expected import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
 from meters.books.slips import fold_in_link
 from meters.wire.messages import Reply, Result, Wagers
 
@@ -41,7 +41,7 @@ _COMPARED: Final = (
 _SHOWN_MAX: Final = 80
 
 
-class Decided(msgspec.Struct, frozen=True):
+class LedgerDecision(msgspec.Struct, frozen=True):
     """A decision as the ledger keeps it, as far as it is needed here."""
 
     claim: str
@@ -70,7 +70,7 @@ class _Filed(msgspec.Struct, frozen=True):
 
 
 _FILED: Final = msgspec.json.Decoder(_Filed)
-DECIDED: Final = msgspec.json.Decoder(Decided)
+DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
 _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 
@@ -97,7 +97,7 @@ class Evidence:
     acts_after: int = 0
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
-    def take(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+    def take(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Take an entry that was replayed; `books` are those after it.
 
         Raises:
@@ -158,7 +158,7 @@ class Evidence:
             del self.ended[claim]
 
     def _open(
-        self, number: int, fields: Mapping[str, bytes], opened: _Round, books: Books
+        self, number: int, fields: Mapping[str, bytes], opened: _Round, books: ExpectedBooks
     ) -> None:  # fmt: skip
         wagers, fed = opened
         reply, table = _REPLY.decode(fields["reply"]), fields["table"].decode()
@@ -203,7 +203,7 @@ class Evidence:
                     "envy": "validated",
                 }
 
-    def _decide(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+    def _decide(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
         claim = decided.claim
         if decided.slip:
@@ -223,7 +223,7 @@ def table_of(claim: str) -> str:
     return claim.partition(".")[2].rsplit("-", 2)[0]
 
 
-def fields_of(held: Held | None, envy: HeldEnvy | None) -> dict[str, str]:
+def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
     """The fields of a claim that the books alone determine."""
     found: dict[str, str] = {}
     if held:
@@ -236,7 +236,7 @@ def fields_of(held: Held | None, envy: HeldEnvy | None) -> dict[str, str]:
 
 
 def decided_claim(
-    due: Fields, decided: Decided, by: str, entry: Mapping[str, bytes]
+    due: Fields, decided: LedgerDecision, by: str, entry: Mapping[str, bytes]
 ) -> dict[str, str]:  # fmt: skip
     """A claim's hash after a decision; without a record only the fields that it had."""
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
@@ -252,7 +252,7 @@ def decided_claim(
     return found if "record" in due else {name: found[name] for name in due}
 
 
-def _envy_after(before: str | None, decided: Decided) -> str | None:
+def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
     """Where a claim's Envy Bonuses are after a decision; None where none are owed under it."""
     if before is None:
         return None

@@ -50,7 +50,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldWin:
     """A win that waits, or waited, for a floorperson; `state` is where `by` brought it.
 
     `after_cents` is what the meter held after it.
@@ -108,7 +108,7 @@ class HeldEnvy:
 
 
 @dataclass
-class Books:
+class ExpectedBooks:
     """The books of a link as its ledger has made them so far; balances in micros.
 
     Attributes:
@@ -125,7 +125,7 @@ class Books:
     cycles: dict[str, int] = field(default_factory=dict)
     terms: dict[str, TermsText] = field(default_factory=dict)
     rounds: dict[str, Sequence[Added]] = field(default_factory=dict)
-    claims: dict[str, Held] = field(default_factory=dict)
+    claims: dict[str, HeldWin] = field(default_factory=dict)
     tallies: Counter[str] = field(default_factory=Counter)
     envy: dict[str, HeldEnvy] = field(default_factory=dict)
 
@@ -143,7 +143,7 @@ class Draft:
         faults: what of the event cannot be, in words.
     """
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: ExpectedBooks) -> None:
         self.transfers: list[Transfer] = []
         self.faults: list[str] = []
         self._books = books
@@ -175,7 +175,7 @@ class Draft:
         return max(0, room) if limit_cents else 2**63
 
 
-def fed_by(books: Books, moved: Iterable[Transfer]) -> dict[str, str]:
+def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
     """Which meter each wager fed in an entry, by the meters that it moved to.
 
     Not by what its table offers today: a table may have gone from the floor since, and a parameter
@@ -191,7 +191,7 @@ def fed_by(books: Books, moved: Iterable[Transfer]) -> dict[str, str]:
     }
 
 
-def wagers_moved(books: Books, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
+def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
     """What accepted wagers must move, by the rates (649a.12(e)(3), (h)(3), (i)(4), (j)(3))."""
     draft, round_added = Draft(books), []
     cents: Counter[str] = Counter()
@@ -224,7 +224,7 @@ def wagers_moved(books: Books, table: str, event: Wagers, fed: Mapping[str, str]
     return draft
 
 
-def void_moved(books: Books, table: str) -> Draft:
+def void_moved(books: ExpectedBooks, table: str) -> Draft:
     """What a void round must move back (649a.13, reading T28).
 
     Raises:
@@ -245,7 +245,9 @@ def void_moved(books: Books, table: str) -> Draft:
     return draft
 
 
-def result_moved(books: Books, table: str, reply: Reply, moved: Sequence[Transfer] = ()) -> Draft:
+def result_moved(
+    books: ExpectedBooks, table: str, reply: Reply, moved: Sequence[Transfer] = ()
+) -> Draft:
     """What a result must move: each line at its turn, percentages of what the meter held then.
 
     Args:
@@ -288,7 +290,7 @@ def result_moved(books: Books, table: str, reply: Reply, moved: Sequence[Transfe
                 draft.faults.append(told)
             hand_pay = line.paid_from == "hand_pay"
             after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
-            books.claims[claim.claim] = Held(
+            books.claims[claim.claim] = HeldWin(
                 meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
             )
     for name, held in envy.held.items():
@@ -298,7 +300,7 @@ def result_moved(books: Books, table: str, reply: Reply, moved: Sequence[Transfe
     return draft
 
 
-def envy_of_result(books: Books, table: str, seq: int) -> dict[str, HeldEnvy]:
+def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
     """What a table's result, which was just replayed, has left owed for Envy, by claim."""
     own = f"{table}-{seq}"
     return {
@@ -319,7 +321,11 @@ class _EnvyPayees:
     """
 
     def __init__(
-        self, books: Books, own: str, claims: Sequence[ClaimOpened], moved: Sequence[Transfer]
+        self,
+        books: ExpectedBooks,
+        own: str,
+        claims: Sequence[ClaimOpened],
+        moved: Sequence[Transfer],
     ) -> None:
         self.held: dict[str, HeldEnvy] = {}
         self._own = own
@@ -356,7 +362,7 @@ class _EnvyPayees:
 
 
 def decision_moved(
-    books: Books,
+    books: ExpectedBooks,
     act: str,
     claim_id: str,
     by: str,
@@ -402,7 +408,7 @@ def decision_moved(
 
 
 def _decide_envy(  # noqa: PLR0917
-    books: Books, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
+    books: ExpectedBooks, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
 ) -> None:
     """What the decision on a win does to its Envy Bonuses."""
     envy = books.envy[claim_id]
@@ -417,7 +423,7 @@ def _decide_envy(  # noqa: PLR0917
     _settle_envy(books, draft, claim_id, paid=bool(paid_cents))
 
 
-def envy_moved(books: Books, act: str, claim_id: str) -> Draft:
+def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
     """What it must move that Envy Bonuses were paid, or found not to be due.
 
     Raises:
@@ -430,7 +436,7 @@ def envy_moved(books: Books, act: str, claim_id: str) -> Draft:
     return draft
 
 
-def _settle_envy(books: Books, draft: Draft, claim_id: str, *, paid: bool) -> None:
+def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: bool) -> None:
     cents: Counter[str] = Counter()
     for one in books.envy.pop(claim_id).bonuses:
         cents[one.meter] += one.cents
@@ -443,7 +449,7 @@ def _settle_envy(books: Books, draft: Draft, claim_id: str, *, paid: bool) -> No
         books.tallies[f"{how}:{meter}"] += of_meter
 
 
-def adjustment_moved(books: Books, meter: str, cents: int) -> Draft:
+def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
     """What a correction of a meter must move (duty D15)."""
     draft, micros, cycle = Draft(books), abs(cents) * MICROS_PER_CENT, books.cycles[meter]
     if cents < 0:
@@ -454,7 +460,7 @@ def adjustment_moved(books: Books, meter: str, cents: int) -> Draft:
     return draft
 
 
-def seed_moved(books: Books, meter: str, terms: TermsText) -> Draft:
+def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
     """What the first filling of a meter must move."""
     books.terms[meter], books.cycles[meter] = terms, 1
     draft = Draft(books)
@@ -477,7 +483,7 @@ def _take_of(line: Line) -> str:
 
 
 def _take_off(
-    books: Books, draft: Draft, meter: str, percent: int, payees: Sequence[str]
+    books: ExpectedBooks, draft: Draft, meter: str, percent: int, payees: Sequence[str]
 ) -> int:  # fmt: skip
     """Take a percentage off a meter and reseed it after 100%; the cents of one share."""
     account, terms = meter_account(meter), books.terms[meter]

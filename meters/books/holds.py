@@ -26,7 +26,7 @@ class _Record(msgspec.Struct, frozen=True):
 _RECORD: Final = msgspec.json.Decoder(_Record)
 
 
-class Holding(msgspec.Struct, frozen=True):
+class TableHold(msgspec.Struct, frozen=True):
     """A claim that holds its table; `asset` is the number by which the facility knows that."""
 
     table: str
@@ -34,7 +34,7 @@ class Holding(msgspec.Struct, frozen=True):
     claim: ClaimOpened
 
 
-async def holding_claims(store: LinkStore) -> Sequence[Holding]:
+async def holding_claims(store: LinkStore) -> Sequence[TableHold]:
     """Read the claims of a link that hold their tables, the oldest first.
 
     Raises:
@@ -52,5 +52,5 @@ async def holding_claims(store: LinkStore) -> Sequence[Holding]:
                 item=record.item,
                 amount=int(fields["amount"]),
             )
-            found.append(Holding(record.table, record.asset, opened))
+            found.append(TableHold(record.table, record.asset, opened))
     return found

@@ -14,14 +14,14 @@ from meters.books.checkpoint import (
     ARCHIVED,
     EXPIRED,
     Archived,
-    Carried,
+    Checkpoint,
     NotedApproval,
 )
-from meters.books.close_readings import READING, Reading
+from meters.books.close_readings import READING, CloseReading
 from meters.books.evidence import Evidence
 from meters.books.expected import (
-    Books,
     Draft,
+    ExpectedBooks,
     Transfer,
     adjustment_moved,
     decision_moved,
@@ -106,14 +106,14 @@ class Replay:
     evidence: Evidence = field(default_factory=Evidence)
     tables: TableEvidence = field(default_factory=TableEvidence)
     link: LinkEvidence = field(default_factory=LinkEvidence)
-    _books: Books = field(default_factory=Books)
+    _books: ExpectedBooks = field(default_factory=ExpectedBooks)
     _contributed_micros: int = 0
     _closed: bool = False
     _approval: NotedApproval | None = None
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, carried: Carried) -> Self:
+    def after(cls, carried: Checkpoint) -> Self:
         """A replay that goes on from the books at the close of a gaming day."""
         evidence, link = Evidence(), LinkEvidence()
         if approval := carried.approval:
@@ -136,10 +136,10 @@ class Replay:
         )
 
     @property
-    def carried(self) -> Carried:
+    def carried(self) -> Checkpoint:
         """All that is known by now, to go on from another time."""
         books = self._books
-        return Carried(
+        return Checkpoint(
             entries=self.entries,
             chain=self.chain,
             seal=self.seal,
@@ -158,7 +158,7 @@ class Replay:
         )
 
     @property
-    def books(self) -> Books:
+    def books(self) -> ExpectedBooks:
         """The books as the entries so far have made them."""
         return self._books
 
@@ -367,7 +367,7 @@ class Replay:
             envy_paid_cents=decided.envy_paid,
         )
 
-    def _hold_reading(self, reading: Reading) -> None:
+    def _hold_reading(self, reading: CloseReading) -> None:
         """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
         told = (f"at the close of {reading.day}: {one}" for one in found)

@@ -11,7 +11,7 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 
 
 @dataclass(frozen=True, slots=True)
-class TableState:
+class TableRecord:
     """Where a table stands: its last seq, its open round, the claims of its last results.
 
     `fed` are the meters that the open round added to.
@@ -27,7 +27,7 @@ class TableState:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class LedgerHead:
     """The number of a ledger's last entry, 0 for none, and the digest that it carries."""
 
     entry: int
@@ -79,7 +79,7 @@ class LinkState:
     closure: Closure | None
     rounds_open: int
     desk: int
-    head: Head
+    head: LedgerHead
     day: OpenDay
 
 
@@ -111,7 +111,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionResult:
     """What a decision came to, in cents."""
 
     state: str

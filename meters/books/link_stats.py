@@ -20,7 +20,7 @@ _MANY_EVERY_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingCount:
     """So many that wait, and since when the oldest does, in seconds of the epoch; None: none."""
 
     count: int = 0
@@ -28,7 +28,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class LinkStats:
     """What a link's books hold beside the meters' values.
 
     Attributes:
@@ -47,19 +47,19 @@ class Figures:
 
     reserve_micros: Mapping[str, int]
     overflow_micros: Mapping[str, int]
-    claims: Waiting
-    hand_pays: Waiting
+    claims: WaitingCount
+    hand_pays: WaitingCount
     proposals: int
     entries_live: int
     entries_archived: int = 0
     archived_s: float | None = None
     read_s: float | None = None
-    envy: Waiting = Waiting()
-    corrections: Waiting = Waiting()
+    envy: WaitingCount = WaitingCount()
+    corrections: WaitingCount = WaitingCount()
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RedisMemory:
     """Redis's memory in bytes; a limit of 0 is none."""
 
     used_bytes: int
@@ -75,21 +75,21 @@ class _PaidFrom(msgspec.Struct, frozen=True):
 _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 
 
-class FigureBook:
+class LinkStatsReader:
     """Reads a link's figures; claims and asks only when something has changed at the desks."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         self._desk = -1
-        self._claims = Waiting()
-        self._hand_pays = Waiting()
-        self._envy = Waiting()
-        self._corrections = Waiting()
+        self._claims = WaitingCount()
+        self._hand_pays = WaitingCount()
+        self._envy = WaitingCount()
+        self._corrections = WaitingCount()
         self._asks_desk = -1
         self._listed = 0
         self._not_before_s = 0.0
 
-    async def read(self, desk: int) -> Figures:
+    async def read(self, desk: int) -> LinkStats:
         """The figures of one moment.
 
         Args:
@@ -122,7 +122,7 @@ class FigureBook:
         self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
         self._listed = waiting
         archived_s, read_s = (_since_s(each.decode()) if each else None for each in days[1:])
-        return Figures(
+        return LinkStats(
             dict(zip(ids, held, strict=False)),
             dict(zip(ids, held[len(ids) :], strict=True)),
             self._claims,
@@ -154,7 +154,7 @@ class FigureBook:
         self._envy = _waiting(envy)
         self._listed = count
 
-    async def memory(self) -> Memory | None:
+    async def memory(self) -> RedisMemory | None:
         """Redis's memory, or None where it does not tell."""
         try:
             told = cast("Mapping[str, object]", await self._store.redis.info("memory"))
@@ -163,12 +163,12 @@ class FigureBook:
         used, limit = told.get("used_memory"), told.get("maxmemory")
         if not isinstance(used, int) or not isinstance(limit, int):
             return None
-        return Memory(used, limit)
+        return RedisMemory(used, limit)
 
 
-def _waiting(since_s: Sequence[float], more: int = 0) -> Waiting:
+def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
     """So many that wait, and so many more of which no more is known."""
-    return Waiting(len(since_s) + more, min(since_s, default=None))
+    return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
 def _asked_s(kept: KeptAsk) -> float | None:

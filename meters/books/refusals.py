@@ -12,7 +12,7 @@ _UNNUMBERED: Final = b'{"seq":0'
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
-class Refusal(Exception):  # noqa: N818  (the contract's word)
+class EventRefusal(Exception):  # noqa: N818  (the contract's word)
     """An event that is refused; nothing changes.
 
     Attributes:

@@ -12,7 +12,7 @@ VERSIONS_RAISED: Final = 1_000_000_000
 """More than the displays of any link were shown between a copy of its store and its loss."""
 
 
-class Restoring(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a store was restored from.
 
     Attributes:
@@ -36,17 +36,17 @@ class Restoring(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions_raised: int = VERSIONS_RAISED
 
 
-RESTORING: Final = msgspec.json.Decoder(Restoring)
+RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
 
 
-class RestoringBook:
+class RestoreEntries:
     """Notes in a link's ledger that its store was restored."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         self._script = store.redis.register_script(load_script("note_restore"))
 
-    async def note(self, restoring: Restoring, by: str) -> int:
+    async def note(self, restoring: RestoreEntry, by: str) -> int:
         """Write the entry; gives its number.
 
         Raises:

@@ -119,7 +119,7 @@ class ResultWork(msgspec.Struct, frozen=True, array_like=True):
 Work = ReplyWork | WagersWork | ResultWork
 
 
-class Step(msgspec.Struct, frozen=True, array_like=True):
+class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     """One event, judged, for `apply_events`.
 
     `basis` is the wagers' seq that a result rests on. `act` says that its entry is among the acts.
@@ -172,7 +172,7 @@ class PaidDue:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptAnswer:
     """What the script made of one step.
 
     `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
@@ -190,7 +190,7 @@ class Answer:
     asked: bool = False
 
 
-def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answer:
+def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> ScriptAnswer:
     """What the script answered to a step.
 
     Raises:
@@ -199,15 +199,15 @@ def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Answ
     match row:
         case [bytes(status), bytes(reply), bytes(entry), list(dues), bytes(other), bytes(by)]:
             paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
-            return Answer(
+            return ScriptAnswer(
                 Status(status.decode()), reply, paid, int(entry), _elsewhere(other), by.decode()
             )
         case [bytes(status), bytes(text), bytes(asked)]:
-            return Answer(Status(status.decode()), text, asked=bool(asked))
+            return ScriptAnswer(Status(status.decode()), text, asked=bool(asked))
         case [bytes(status), bytes(text)]:
-            return Answer(Status(status.decode()), text)
+            return ScriptAnswer(Status(status.decode()), text)
         case [bytes(status)]:
-            return Answer(Status(status.decode()))
+            return ScriptAnswer(Status(status.decode()))
         case _:
             raise TypeError(f"the script answered {row!r}")
 

@@ -10,26 +10,26 @@ from meters.books.accounts import meter_account
 from meters.books.asks import Ask, AskAct
 from meters.books.checkpoint import (
     EMPTY,
-    Carried,
+    Checkpoint,
     proven,
 )
 from meters.books.dealt import DEALT_KEPT
 from meters.books.link_state import (
     Act,
     Closure,
-    Decided,
+    DecisionResult,
     EnvyAct,
-    Head,
+    LedgerHead,
     LinkState,
     MeterState,
     OpenDay,
     Snapshot,
-    TableState,
+    TableRecord,
 )
 from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
 from meters.books.slips import SlipRegister, fold_in_link
-from meters.books.steps import Answer, Step, read_answer
+from meters.books.steps import ScriptAnswer, ScriptStep, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
@@ -112,7 +112,7 @@ class LinkStore:
         self.keys = LinkKeys(link.id)
         self.redis = redis
         self._filed = link
-        self.head = Head(0, "")
+        self.head = LedgerHead(0, "")
         self.must_keep = False
         self.fixed_keys = (
             self.keys.accounts,
@@ -195,7 +195,7 @@ class LinkStore:
     def _other_schema(self, version: int | None) -> str | None:
         return schema_problem(f"the store of link {self.link.id} is", version)
 
-    async def apply(self, steps: Sequence[Step], keys: Sequence[str]) -> list[Answer]:
+    async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
         """Apply a batch in one atomic step; `keys` are those that the steps' places name.
 
         Raises:
@@ -214,7 +214,7 @@ class LinkStore:
             raise TermsError(TERMS_CHANGED)
         entry, chain = texts(head)
         if int(entry) > self.head.entry:
-            self.head = Head(int(entry), chain)
+            self.head = LedgerHead(int(entry), chain)
         return [read_answer(row) for row in answers]
 
     async def decide(
@@ -234,7 +234,7 @@ class LinkStore:
         slip: str = "",
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
-    ) -> Decided:
+    ) -> DecisionResult:
         """Carry one decision on a claim, once.
 
         `owed` are the cents of its Envy Bonuses by meter; `envy_cents` their sum where a rejection
@@ -274,7 +274,7 @@ class LinkStore:
         )
         match texts(rows):
             case ["done", state, amount, after, entry]:
-                return Decided(state, int(amount), int(after), int(entry))
+                return DecisionResult(state, int(amount), int(after), int(entry))
             case ["wrong_state", state, who]:
                 raise WrongStateError(state, who)
             case ["unknown_claim"]:
@@ -385,7 +385,7 @@ class LinkStore:
             entries, rows = await pipe.execute()
         return int(entries or 0), _decoded(rows)
 
-    async def table_states(self, tables: Sequence[str]) -> list[TableState]:
+    async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
         """Where some tables stand, read in one round trip."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for table in tables:
@@ -395,7 +395,7 @@ class LinkStore:
                 )
             rows: list[list[bytes | None]] = await pipe.execute()
         return [
-            TableState(
+            TableRecord(
                 last_seq=int(last or 0),
                 open_round=round_id.decode() if round_id else None,
                 basis=int(basis or 0),
@@ -445,7 +445,7 @@ class LinkStore:
             else None,
             rounds_open=int(link.get("rounds", "0")),
             desk=int(link.get("desk", "0")),
-            head=Head(int(link.get("entries", "0")), link.get("chain", "")),
+            head=LedgerHead(int(link.get("entries", "0")), link.get("chain", "")),
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
@@ -548,7 +548,7 @@ class LinkStore:
         )
         return int(rows[0][0].split(b"-")[0]) if rows else (await self.carried()).entries
 
-    async def carried(self) -> Carried:
+    async def carried(self) -> Checkpoint:
         """The books from which a replay of what the ledger still holds goes on (duty D17).
 
         Raises:

@@ -17,7 +17,7 @@ from meters.books.asks import (
     correction_in,
 )
 from meters.books.entered import OF_TABLES
-from meters.books.expected import Books, envy_of_result
+from meters.books.expected import ExpectedBooks, envy_of_result
 from meters.wire.messages import Reply, Wagers
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
@@ -81,7 +81,7 @@ class TableEvidence:
     retold: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
-    def take(self, fields: Mapping[str, bytes], books: Books) -> Sequence[str]:
+    def take(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
         """Take an entry that was replayed; what is wrong with it as an event, in words.
 
         Args:
@@ -114,7 +114,9 @@ class TableEvidence:
             faults.append(f"{told}: it was counted again")
         return faults
 
-    def _end_round(self, table: str, fields: Mapping[str, bytes], books: Books) -> list[str]:
+    def _end_round(
+        self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
+    ) -> list[str]:
         """Take a result or a void; where the result was not settled on its round, in words."""
         opened, reply = self.rounds.pop(table, None), fields["reply"]
         self.over[table] = fields["round"].decode()

@@ -10,14 +10,14 @@ from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor
 from meters.floor_api.failures import told_as_inoperable
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskedCards, AskRow
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()
 
 
-class AsksDesk:
+class Asks:
     """The asks of all links.
 
     Args:
@@ -73,7 +73,7 @@ class AsksDesk:
         with told_as_inoperable():
             link, found = await self._find(ask)
             if problem := self._problem(link):
-                raise DeskError("link_inoperable", problem)
+                raise ActError("link_inoperable", problem)
             correction = found.correction
             decision = AskDecision(
                 ask, act, actor, correction.what, correction.round, correction.digest, reason
@@ -148,11 +148,11 @@ def _sound(link: str, kept: KeptAsk) -> Ask | None:
     return None
 
 
-def _unknown(ask: str) -> DeskError:
-    return DeskError("unknown_ask", f"the table no longer asks for {ask}")
+def _unknown(ask: str) -> ActError:
+    return ActError("unknown_ask", f"the table no longer asks for {ask}")
 
 
-def _why_not(ask: str, error: WrongStateError) -> DeskError:
+def _why_not(ask: str, error: WrongStateError) -> ActError:
     if not error.state:
         return _unknown(ask)
-    return DeskError("wrong_state", f"it is already {error.state} by {error.by}")
+    return ActError("wrong_state", f"it is already {error.state} by {error.by}")

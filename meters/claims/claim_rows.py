@@ -14,7 +14,7 @@ from meters.floor_api.types import ClaimRow, ClaimState, EnvyOwed, Wagered
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a floorperson decided, as the ledger keeps it.
 
     `envy_back` is what a rejection finds not to be due of Envy Bonuses, and `envy_paid` what of
@@ -32,7 +32,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     envy_paid: int = 0
 
 
-_DECISION: Final = msgspec.json.Decoder(Decision)
+_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
@@ -115,7 +115,7 @@ class ClaimRows:
 
 
 def _envy_state(
-    record: ClaimRecord, fields: Mapping[str, str], decision: Decision | None
+    record: ClaimRecord, fields: Mapping[str, str], decision: DecisionRecord | None
 ) -> ClaimState | None:
     """Where a claim's Envy Bonuses are, None where it has none.
 

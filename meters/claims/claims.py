@@ -7,16 +7,16 @@ import msgspec
 import structlog
 
 from meters.books.claim_records import ClaimRecord, OwedEnvy
-from meters.books.link_state import Act, Decided, EnvyAct
+from meters.books.link_state import Act, DecisionResult, EnvyAct
 from meters.books.steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.claims.claim_rows import ClaimRows, Decision, record_of
+from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.history import History
-from meters.claims.slips import SlipDesk, slip_of
+from meters.claims.slips import SlipNumbers, slip_of
 from meters.floor.floor_file import Floor
 from meters.floor_api.failures import told_as_inoperable
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 from meters.intake.result_work import OpenedClaim
 from meters.wire.clock import now_text
@@ -55,7 +55,7 @@ def standing_hit(fields: Mapping[str, str]) -> Jackpot | None:
     return _jackpot(event or "hit", record, int(fields["amount"]), int(fields["after"]))
 
 
-class ClaimsDesk:
+class Claims:
     """The claims of all links.
 
     Args:
@@ -79,7 +79,7 @@ class ClaimsDesk:
         self._tell = tell
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
-        self._slips = SlipDesk(stores)
+        self._slips = SlipNumbers(stores)
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
@@ -135,10 +135,10 @@ class ClaimsDesk:
         with told_as_inoperable():
             store, record = await self._decidable(claim)
             if record.only_envy:
-                raise DeskError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
+                raise ActError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
-            decision = Decision(
+            decision = DecisionRecord(
                 claim,
                 act,
                 actor,
@@ -190,7 +190,7 @@ class ClaimsDesk:
                     act,
                     actor,
                     msgspec.json.encode(
-                        Decision(claim, act, actor, reason, pin_set_by=setters.own)
+                        DecisionRecord(claim, act, actor, reason, pin_set_by=setters.own)
                     ),
                     table=record.table,
                     round_id=record.round,
@@ -199,9 +199,9 @@ class ClaimsDesk:
                     owed=record.envy_by_meter(),
                 )
             except WrongStateError as error:
-                raise DeskError("wrong_state", _why_no_envy(record, error)) from None
+                raise ActError("wrong_state", _why_no_envy(record, error)) from None
             except BooksError as error:
-                raise DeskError(error.status, _REFUSED[error.status]) from None
+                raise ActError(error.status, _REFUSED[error.status]) from None
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         log.info(
@@ -222,13 +222,17 @@ class ClaimsDesk:
         """A claim's books and record, where something can be decided at all."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
-            raise DeskError("link_inoperable", problem)
+            raise ActError("link_inoperable", problem)
         return store, record_of(fields)
 
     @staticmethod
     async def _carry(
-        store: LinkStore, record: ClaimRecord, act: Act, decision: Decision, setters: PinSetters
-    ) -> Decided:
+        store: LinkStore,
+        record: ClaimRecord,
+        act: Act,
+        decision: DecisionRecord,
+        setters: PinSetters,
+    ) -> DecisionResult:
         try:
             return await store.decide(
                 decision.claim,
@@ -247,15 +251,15 @@ class ClaimsDesk:
                 setters=setters,
             )
         except WrongStateError as error:
-            raise DeskError("wrong_state", _why_not(record, act, error)) from None
+            raise ActError("wrong_state", _why_not(record, act, error)) from None
         except BooksError as error:
             if error.status == "same_person":
                 told = why_one_person(
                     error.detail, decision.by, error.setter, did=_VALIDATED, does="pays it"
                 )
-                raise DeskError(error.status, told) from None
+                raise ActError(error.status, told) from None
             told = _REFUSED[error.status].format(detail=error.detail)
-            raise DeskError(error.status, told) from None
+            raise ActError(error.status, told) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
         """Tell once more what became of claims, to a table that may have missed it.
@@ -292,10 +296,10 @@ class ClaimsDesk:
             (fields,) = await store.claims([claim])
             if fields:
                 return store, fields
-        raise DeskError("unknown_claim", f"there is no claim {claim}")
+        raise ActError("unknown_claim", f"there is no claim {claim}")
 
     @staticmethod
-    def _told(record: ClaimRecord, decided: Decided) -> Jackpot:
+    def _told(record: ClaimRecord, decided: DecisionResult) -> Jackpot:
         return _jackpot(
             _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
         )

@@ -8,7 +8,7 @@ from meters.books.store import LinkStore
 from meters.books.wins import WinIndex
 from meters.claims.claim_rows import ClaimRows
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 
 _PAGE: Final = 100
@@ -53,13 +53,13 @@ class History:
 
     def _links(self, search: WinSearch) -> list[str]:
         if search.link is not None and search.link not in self._meters:
-            raise DeskError("unknown_link", f"there is no link {search.link}")
+            raise ActError("unknown_link", f"there is no link {search.link}")
         links = [search.link] if search.link else list(self._meters)
         if search.meter is None:
             return links
         having = [link for link in links if search.meter in self._meters[link]]
         if not having:
-            raise DeskError("unknown_meter", f"there is no meter {search.meter}")
+            raise ActError("unknown_meter", f"there is no meter {search.meter}")
         return having
 
     async def _latest_first(
@@ -151,7 +151,7 @@ def _read_cursor(text: str | None) -> dict[str, _Place]:
         parts = [part.split(":") for part in text.split(",")]
         return {link: (-int(order), claim) for link, order, claim in parts}
     except ValueError:
-        raise DeskError("bad_value", "that page is none: begin the search anew") from None
+        raise ActError("bad_value", "that page is none: begin the search anew") from None
 
 
 def _moment(text: str) -> datetime:
@@ -164,7 +164,7 @@ def _told_moment(text: str | None, name: str) -> datetime | None:
     try:
         moment = _moment(text)
     except ValueError:
-        raise DeskError("bad_value", f"{name} is a moment such as 2026-11-20T02:14:07Z") from None
+        raise ActError("bad_value", f"{name} is a moment such as 2026-11-20T02:14:07Z") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import structlog
 
-from meters.claims.asks import AsksDesk
-from meters.claims.claims import ClaimsDesk
-from meters.floor_api.protocols import DeskError
+from meters.claims.asks import Asks
+from meters.claims.claims import Claims
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskRow, ClaimRow
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 
 log = structlog.get_logger()
 
@@ -21,19 +21,19 @@ PAYS: Final = "simulated supervisor"
 _LOOK_EVERY_S: Final = 0.1
 
 
-async def validate_what_waits(desk: ClaimsDesk, asks: AsksDesk, after_s: float) -> None:
+async def validate_what_waits(desk: Claims, asks: Asks, after_s: float) -> None:
     """Validate, pay by hand or confirm what has waited for so many seconds, until cancelled.
 
     A cancellation that meets an answer inside the client library can be lost there; it is asked for
     by name, since a group of tasks gives it to each of them only once.
     """
     task = asyncio.current_task()
-    unread = Seldom()
+    unread = ThrottledLog()
     while task is None or not task.cancelling():
         try:
             waiting = await desk.waiting()
             corrections = await asks.asks()
-        except DeskError as error:
+        except ActError as error:
             if (more := unread.due("")) is not None:
                 log.warning("claims not read", reason=error.message, kept_back=more)
             waiting = corrections = ()
@@ -44,7 +44,7 @@ async def validate_what_waits(desk: ClaimsDesk, asks: AsksDesk, after_s: float) 
             if _waited_s(claim.at) >= after_s:
                 try:
                     await settle(desk, claim)
-                except DeskError as error:
+                except ActError as error:
                     log.info(
                         "claim not settled",
                         claim=claim.claim,
@@ -54,7 +54,7 @@ async def validate_what_waits(desk: ClaimsDesk, asks: AsksDesk, after_s: float) 
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
+async def settle(desk: Claims, claim: ClaimRow) -> None:
     """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
 
     Raises:
@@ -70,10 +70,10 @@ async def settle(desk: ClaimsDesk, claim: ClaimRow) -> None:
         await desk.decide_envy(claim.claim, "pay_envy", VALIDATES)
 
 
-async def _confirm(desk: AsksDesk, correction: AskRow) -> None:
+async def _confirm(desk: Asks, correction: AskRow) -> None:
     try:
         await desk.decide(correction.ask, "confirm_correction", VALIDATES)
-    except DeskError as error:
+    except ActError as error:
         log.info(
             "correction not confirmed",
             table=correction.table,

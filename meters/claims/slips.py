@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from meters.books.slips import Reservation, SlipError, clean_slip
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 
 log = structlog.get_logger()
 
@@ -26,10 +26,10 @@ def slip_of(text: str | None) -> str | None:
     try:
         return clean_slip(text) if text is not None else None
     except SlipError as error:
-        raise DeskError("bad_value", str(error)) from None
+        raise ActError("bad_value", str(error)) from None
 
 
-class SlipDesk:
+class SlipNumbers:
     """Reserves numbers over all links.
 
     Args:
@@ -58,7 +58,7 @@ class SlipDesk:
         await self._reserve(store, claim, slip)
         try:
             yield
-        except (DeskError, TermsError):
+        except (ActError, TermsError):
             # The script said so: nothing was paid. A store that failed says nothing.
             await self._release(store, claim, slip)
             raise
@@ -98,6 +98,6 @@ class SlipDesk:
             log.warning("slip not released", claim=claim, slip=slip, reason=str(error))
 
 
-def _used(claim: str) -> DeskError:
+def _used(claim: str) -> ActError:
     told = f"that slip's number stands for the payment of {claim} already"
-    return DeskError("slip_used", told)
+    return ActError("slip_used", told)

@@ -14,8 +14,8 @@ from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.pin_prompt import ask_pin
 from meters.users.roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
@@ -52,7 +52,7 @@ def approve(
         raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")
     try:
         asyncio.run(_approve(floor, found[link], by))
-    except PeopleError as error:
+    except UsersError as error:
         if error.code == "store_failed":
             raise UserError(f"the store cannot be reached: {error.__cause__}") from None
         raise UserError(error.message) from None
@@ -68,7 +68,7 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
             raise UserError(problem)
         configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)
-        people = People.of(redis, floor.service.idle_minutes)
+        people = UserDirectory.of(redis, floor.service.idle_minutes)
         person = await _vouched(people, by, ask_pin())
         try:
             await configuration.approve(person.name, configuration.filed.digest, person.setters)
@@ -93,7 +93,7 @@ async def _show(configuration: Configuration) -> None:
     print_text(f"  SHA-256 {configuration.filed.digest}")
 
 
-async def _vouched(people: People, name: str, pin: str) -> SignedIn:
+async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
     """The user, once the PIN is theirs and their role allows it.
 
     They sign in and out, so that the operators' log has it and guesses are counted.

@@ -13,8 +13,8 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.archive.archive_days import Archive
-from meters.archive.archiver import Archiver, Outcome
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archiver import Archiver, ArchiveResult
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.integrity import READ_A_NIGHT, look_at_archive
 from meters.archive.retention import delete, expired
@@ -111,7 +111,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
         with progress_bar() as progress:
             for link in floor.link:
                 task = progress.add_task(link.id, total=None)
-                store, files = LinkStore(redis, link), Archive(directory, link.id)
+                store, files = LinkStore(redis, link), ArchiveFiles(directory, link.id)
                 try:
                     outcome = await Archiver(store, files, floor.archive.live_days).run(
                         lambda done, of, task=task: progress.update(  # type: ignore[misc]
@@ -154,7 +154,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
         raise UserError("\n".join(failed))
 
 
-def _tell(link: str, outcome: Outcome) -> None:
+def _tell(link: str, outcome: ArchiveResult) -> None:
     console = PlainConsole(soft_wrap=True)
     for file in outcome.written:
         day = file.day

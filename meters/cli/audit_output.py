@@ -13,7 +13,7 @@ from rich.table import Table
 
 from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import last_day
 from meters.books.audit import Finding
 from meters.books.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
@@ -56,7 +56,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
             with progress_bar() as progress:
                 for link in floor.link:
                     task = progress.add_task(link.id, total=None)
-                    archive = Archive(Path(floor.archive.directory), link.id)
+                    archive = ArchiveFiles(Path(floor.archive.directory), link.id)
                     mark = LedgerMark(Path(floor.service.data), link.id)
                     seen = mark.seen
                     finding = await audit_link(

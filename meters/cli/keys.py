@@ -12,7 +12,7 @@ from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.worker_bundle import service_numbers
 from meters.keys.holders import Holder, by_name, holders
-from meters.keys.keyring import Entry, Homes, Keyring
+from meters.keys.keyring import Keyring, KeyringEntry, ServerPaths
 from meters.terminal.printing import print_text
 
 _USUAL: Final = "pitlink-keys"
@@ -91,7 +91,7 @@ def keys(
     directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
     workers = max([services, *service_numbers(directory)])
     held = holders(floor, workers, broker_host or (), redis_host or ())
-    homes = Homes(_home(broker_home, "--broker-home"), _home(redis_home, "--redis-home"))
+    homes = ServerPaths(_home(broker_home, "--broker-home"), _home(redis_home, "--redis-home"))
     entries = Keyring(directory, floor, homes).fill(held, _renewed(by_name(held), renew or ()))
     _show(directory, entries, _unused(directory, held), floor)
 
@@ -124,7 +124,9 @@ def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
     return [place for place in found if place not in places]
 
 
-def _show(directory: Path, entries: Sequence[Entry], unused: Sequence[str], floor: Floor) -> None:
+def _show(
+    directory: Path, entries: Sequence[KeyringEntry], unused: Sequence[str], floor: Floor
+) -> None:
     width = max(len(entry.place) for entry in entries)
     lines = [f"keys in {directory}"]
     lines += [f"{one.act:8}{one.place:{width}}  until {one.until.date()}" for one in entries]

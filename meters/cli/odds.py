@@ -19,17 +19,17 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.offers import Draws, Offer, choices_of, main_choice, offers_of
-from bonus.odds.query import Asked, asked_for
+from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice, offers_of
+from bonus.odds.query import OddsQuery, asked_for
 from meters.floor.floor_file import Floor, Link, Table, read_floor
-from meters.odds.count_cache import KeptCounts
+from meters.odds.count_cache import CountCache
 from meters.odds.tables import show
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 
 if TYPE_CHECKING:
     from bonus.odds.counts import Advance
-    from bonus.odds.entries import Entry
+    from bonus.odds.entries import OddsEntry
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100
@@ -136,10 +136,10 @@ def odds(
     - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
     - **pitlink odds --config FLOOR.toml**: what the tables of a floor offer, by their own choices.
     """
-    draws = Draws(
+    draws = DrawOdds(
         magic_card_every=magic_card_every or 0,
         lucky_every=lucky_every or 0,
-        positions=positions or Draws().positions,
+        positions=positions or DrawOdds().positions,
     )
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
     if config:
@@ -156,7 +156,7 @@ def odds(
         ]
     if config and not offers:
         raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
-    wanted = asked_for(offers, Asked(game or (), wager or (), paytable or ()))
+    wanted = asked_for(offers, OddsQuery(game or (), wager or (), paytable or ()))
     if plot:
         _check_plot(plot, wanted)
     entries = _entries(wanted, keep=not no_cache)
@@ -207,7 +207,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
         if meter:
             offer = replace(offer, wagers_cents=(meter.wager,))
             if tables.draws:
-                every = Draws(meter.magic_card_every, meter.lucky_every, table.positions)
+                every = DrawOdds(meter.magic_card_every, meter.lucky_every, table.positions)
                 offer = replace(offer, draws=every)
         elif tables.readings:
             default = next(iter(tables.readings.rankings))
@@ -241,13 +241,13 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
     return found
 
 
-def _entries(offers: Sequence[Offer], *, keep: bool) -> list["Entry"]:
+def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
     """Work the entries out, with a progress bar where that takes more than a second."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
             bars.notice("there is no home directory to keep counts in")
-        shelf = KeptCounts(directory, bars.notice) if directory else None
+        shelf = CountCache(directory, bars.notice) if directory else None
         counted = Enumerator(shelf, bars.begin)
         return [entry_of(offer, counted) for offer in offers]
 
@@ -321,7 +321,7 @@ def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
         raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
 
 
-def _plot(entries: Sequence["Entry"], path: Path) -> None:
+def _plot(entries: Sequence["OddsEntry"], path: Path) -> None:
     from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib takes its time)
 
     try:
@@ -331,7 +331,7 @@ def _plot(entries: Sequence["Entry"], path: Path) -> None:
     print_error(f"pitlink odds: the plot is in {path}")
 
 
-def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
+def _print(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
     try:
         _write(entries, as_json=as_json)
         sys.stdout.flush()
@@ -341,7 +341,7 @@ def _print(entries: Sequence["Entry"], *, as_json: bool) -> None:
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
 
 
-def _write(entries: Sequence["Entry"], *, as_json: bool) -> None:
+def _write(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
     if as_json:
         lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
         print_json(b"[\n" + lines + b"\n]")

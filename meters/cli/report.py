@@ -9,7 +9,7 @@ from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_floor
 from meters.reports.documents import day_paper, jackpots_paper, month_paper, tables_paper
 from meters.reports.ledger_scan import Choose
-from meters.reports.output import Report, Wanted, give, surveyed
+from meters.reports.output import OutputOptions, Report, give, surveyed
 from meters.reports.pdf_pages import Format
 from meters.reports.query import (
     from_to,
@@ -93,7 +93,7 @@ def day(
     made = Report(
         day_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
     )
-    give(made, Wanted(csv, pdf, paper, as_json))
+    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -121,7 +121,7 @@ def month(
     made = Report(
         month_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
     )
-    give(made, Wanted(csv, pdf, paper, as_json))
+    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -149,7 +149,7 @@ def jackpots(
     made = Report(
         jackpots_paper(floor, found, meters), WIN_COLUMNS, lambda: win_figures(found.links, meters)
     )
-    give(made, Wanted(csv, pdf, paper, as_json))
+    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -181,7 +181,7 @@ def table(
         FIGURE_COLUMNS,
         lambda: table_figures(found.links, meters, table),
     )
-    give(made, Wanted(csv, pdf, paper, as_json))
+    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 def _between(first: str | None, last: str | None) -> Choose:

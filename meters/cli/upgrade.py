@@ -25,8 +25,8 @@ from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import PEOPLE_TAG
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
-from meters.users.errors import PeopleError
-from meters.users.store import PEOPLE, PeopleStore
+from meters.users.errors import UsersError
+from meters.users.store import PEOPLE, UserStore
 
 _BY = "pitlink"
 """The actor of an upgrade: no person changes anything by it."""
@@ -71,7 +71,7 @@ def upgrade(
     """
     try:
         asyncio.run(_upgrade(read_floor(config), sure=yes))
-    except PeopleError as error:
+    except UsersError as error:
         raise UserError(str(error.__cause__ or error.message)) from None
     except (RedisError, OSError) as error:
         raise UserError(f"the store cannot be reached: {error}") from None
@@ -117,7 +117,7 @@ async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
-    people = PeopleStore(redis)
+    people = UserStore(redis)
     release = f"pitlink {version('pitlink')}: schema version {SCHEMA}"
     parts = [await _link_part(LinkStore(redis, link)) for link in floor.link]
     upgrade_people = partial(people.upgrade, _BY, release)

@@ -20,12 +20,12 @@ from meters.redis_client.connect import open_redis
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_place
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json, print_text
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.pin_prompt import ask_new_pin
 from meters.users.pins import generate_pin
 from meters.users.roles import Role
-from meters.users.users import Doer, UserRow
+from meters.users.users import Actor, UserRow
 
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (
@@ -118,7 +118,7 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
     _say_pin(row, new if generate else None)
 
 
-def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _Found:
+def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
     """Ask the people of a floor something, on the Redis that the floor file names.
 
     Raises:
@@ -128,7 +128,7 @@ def _with_people(floor: Floor, ask: Callable[[People], Awaitable[_Found]]) -> _F
     # The service's room is above: it is looked for only when a command is carried out.
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
-            return await ask(People.of(redis, floor.service.idle_minutes))
+            return await ask(UserDirectory.of(redis, floor.service.idle_minutes))
 
     return asyncio.run(_asked(asked()))
 
@@ -141,7 +141,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     # The service's room is above: it is looked for only when a command is carried out.
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
-        people = People.of(redis, floor.service.idle_minutes)
+        people = UserDirectory.of(redis, floor.service.idle_minutes)
         row = await people.users.add(name, role, pin, _us())
     return row, store_place(floor) if begun else None
 
@@ -154,7 +154,7 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
     """
     try:
         return await asking
-    except PeopleError as error:
+    except UsersError as error:
         if error.code == "store_failed" and error.__cause__ is not None:
             raise UserError(f"the store cannot be reached: {error.__cause__}") from None
         raise UserError(error.message) from None
@@ -162,7 +162,7 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
         raise UserError(f"the store cannot be reached: {error}") from None
 
 
-def _us() -> Doer:
+def _us() -> Actor:
     """Who changes something by command: no user of ours, so the name that the system has.
 
     The environment is not asked: there everybody may write any name.
@@ -171,7 +171,7 @@ def _us() -> Doer:
         who = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         who = f"user id {os.getuid()}"
-    return Doer(f"{COMMAND} ({who})")
+    return Actor(f"{COMMAND} ({who})")
 
 
 def _say_pin(row: UserRow, generated: str | None) -> None:

@@ -45,7 +45,7 @@ MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
-class BoardFullError(Exception):
+class TooManyWatchersError(Exception):
     """As many watch the board as it serves, or as many of one address or person as it allows.
 
     Attributes:
@@ -114,7 +114,7 @@ class LinkRow(_Row, frozen=True):
     age_ms: int = 0
 
 
-class HitRow(_Row, frozen=True):
+class JackpotRow(_Row, frozen=True):
     """A hit, or what became of one (duty D8): which table, what it won; amounts in cents.
 
     `hand_name` is the hand as people read it. `news_ms` is for how much longer it is news: a hit
@@ -145,16 +145,16 @@ class HitRow(_Row, frozen=True):
 class _Held:
     """A row of a hit, and until when it is news by the board's clock."""
 
-    row: HitRow
+    row: JackpotRow
     news_until: float
 
 
 _Kept = TypeVar("_Kept")
 
-BoardRow = MeterRow | LinkRow | HitRow
+BoardRow = MeterRow | LinkRow | JackpotRow
 
 
-class Board:
+class DisplayState:
     """The current state of every display, and those who watch it.
 
     Args:
@@ -169,7 +169,7 @@ class Board:
         self._put_at: dict[tuple[str, str], float] = {}
         self._hits: dict[str, dict[str, _Held]] = {}
         self._decided: dict[str, dict[str, None]] = {}
-        self._watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+        self._watches: weakref.WeakSet[DisplayUpdates] = weakref.WeakSet()
         self._closed = False
         self._terms: dict[str, Link] = {}
 
@@ -237,7 +237,7 @@ class Board:
 
     def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
         fields = msgspec.structs.asdict(jackpot)
-        row = HitRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
+        row = JackpotRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
         return _Held(row, self._clock() + news_s)
 
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
@@ -248,7 +248,7 @@ class Board:
         since_before = was.news_until if was.row.good else self._clock() + VALIDATED_NEWS_S
         return _Held(held.row, since_before)
 
-    def _told(self, held: _Held) -> HitRow:
+    def _told(self, held: _Held) -> JackpotRow:
         """A row as a reader is told it at this moment."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
@@ -266,20 +266,20 @@ class Board:
             if link in {None, row.link} and now - self._heard[row.link] <= FRESH_S
         ]
 
-    def hits(self, link: str | None = None) -> list[HitRow]:
+    def hits(self, link: str | None = None) -> list[JackpotRow]:
         """The hits that no floorperson has decided yet, oldest first."""
         return [row for row in self._hits_of(link) if row.event == "hit"]
 
-    def validated(self, link: str | None = None) -> list[HitRow]:
+    def validated(self, link: str | None = None) -> list[JackpotRow]:
         """The wins that were validated a short while ago, oldest first."""
         return [row for row in self._hits_of(link) if row.good and row.news_ms]
 
-    def _hits_of(self, link: str | None) -> Iterator[HitRow]:
+    def _hits_of(self, link: str | None) -> Iterator[JackpotRow]:
         for of, rows in self._hits.items():
             if link in {None, of}:
                 yield from map(self._told, rows.values())
 
-    def watch(self, link: str | None = None, by: Watcher | None = None) -> "Watch":
+    def watch(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
         """Follow one link, or all: first all that is current, then what changes.
 
         Displays and staff have places of their own: no crowd of strangers shuts out a floorperson.
@@ -294,16 +294,16 @@ class Board:
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
         if alike.count(by) >= WATCHERS_OF_ONE_MAX:
-            raise BoardFullError(of_one=True)
+            raise TooManyWatchersError(of_one=True)
         if len(alike) >= WATCHERS_MAX:
-            raise BoardFullError(of_one=False)
-        watch = Watch(link, self, by)
+            raise TooManyWatchersError(of_one=False)
+        watch = DisplayUpdates(link, self, by)
         if self._closed:
             watch.close()
         self._watches.add(watch)
         return watch
 
-    async def leave(self, watch: "Watch") -> None:
+    async def leave(self, watch: "DisplayUpdates") -> None:
         """Forget one who watched; a coroutine, as what ends a response is."""
         watch.close()
         self._watches.discard(watch)
@@ -318,18 +318,18 @@ class Board:
         """How many displays watch, or how many of the staff."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
-    def _watching(self, link: str) -> "list[Watch]":
+    def _watching(self, link: str) -> "list[DisplayUpdates]":
         return [watch for watch in self._watches if watch.link in {None, link}]
 
 
-class Watch:
+class DisplayUpdates:
     """One reader of the board: an async iterator of what changed since it last asked.
 
     It ends when the board closes, and where the reader missed more hits than the board holds: a
     new watch then tells everything afresh. Whoever stops watching leaves the board.
     """
 
-    def __init__(self, link: str | None, board: Board, by: Watcher) -> None:
+    def __init__(self, link: str | None, board: DisplayState, by: Watcher) -> None:
         self.link = link
         self.by = by
         self._meters = {(row.link, row.meter): row for row in board.rows(link)}
@@ -350,7 +350,7 @@ class Watch:
         self._links[row.link] = row
         self._ready.set()
 
-    def offer_hit(self, row: HitRow) -> None:
+    def offer_hit(self, row: JackpotRow) -> None:
         """Replace what the reader has not taken of this claim."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:

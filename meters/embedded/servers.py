@@ -22,7 +22,7 @@ from meters.embedded.broker import (
     port_is_free,
 )
 from meters.embedded.redis_server import redis_answers, redis_command, retire_redis, socket_path
-from meters.embedded.shared_process import Kept, PartFailedError
+from meters.embedded.shared_process import PartFailedError, SharedProcess
 from meters.embedded.supervisor import try_lock
 from meters.floor.broker_address import BROKER_URL_FILE
 from meters.process.private_files import make_private_directory
@@ -50,7 +50,7 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
     """
     home = _make_home(data, "redis")
     path = socket_path(home)
-    kept = Kept(
+    kept = SharedProcess(
         home,
         _log_path(data, "redis"),
         redis_command(home),
@@ -100,7 +100,7 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
     for tries_left in reversed(range(_PORT_TRIES)):
         claim = stack.enter_context(choose_port(home))
         port: int = claim.getsockname()[1]
-        kept = Kept(
+        kept = SharedProcess(
             home,
             _log_path(data, "broker"),
             broker_command(home, port),

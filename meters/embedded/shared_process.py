@@ -32,7 +32,7 @@ class PartFailedError(UserError):
     """A part did not start, or did not end; the message has its last words."""
 
 
-class Kept:
+class SharedProcess:
     """A part with a keeper.
 
     Args:

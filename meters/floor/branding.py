@@ -23,7 +23,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """What all sections share."""
 
 
-class Wording(_Config, frozen=True, kw_only=True):
+class BrandingText(_Config, frozen=True, kw_only=True):
     """What displays say, in the facility's own words.
 
     Attributes:
@@ -43,7 +43,7 @@ class Wording(_Config, frozen=True, kw_only=True):
     foot: Annotated[str, msgspec.Meta(max_length=160)] = ""
 
 
-class Look(_Config, frozen=True, kw_only=True):
+class Branding(_Config, frozen=True, kw_only=True):
     """How displays look; each key may be left out.
 
     Attributes:
@@ -67,10 +67,10 @@ class Look(_Config, frozen=True, kw_only=True):
     rotate: Literal["fit", "links", "meters"] = "fit"
     rotate_seconds: Annotated[int, msgspec.Meta(ge=3, le=600)] = 12
     celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
-    wording: Wording = Wording()
+    wording: BrandingText = BrandingText()
 
 
-def look_problems(look: Look) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def look_problems(look: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What is wrong with a look, each with its key."""
     bad = [key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(look, key))]
     for key in bad:

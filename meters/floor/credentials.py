@@ -11,8 +11,8 @@ from typing import Final
 from bonus.errors import UserError
 from meters.floor.broker_address import BrokerAddress, parse_broker_url
 from meters.floor.facility import Service
-from meters.floor.identities import Party
-from meters.floor.key_bundle import Bundle, read_secret
+from meters.floor.identities import Identity
+from meters.floor.key_bundle import KeyBundle, read_secret
 
 KEYS_VARIABLE: Final = "PITLINK_KEYS"
 BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)
@@ -52,7 +52,7 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
     return given or in_address
 
 
-def broker_address(service: Service, party: Party) -> BrokerAddress:
+def broker_address(service: Service, party: Identity) -> BrokerAddress:
     """Where the floor file's broker is, and as whom a party speaks to it.
 
     A bundle is used with ``mqtts://`` alone. A user in the address goes before the party's own
@@ -66,7 +66,7 @@ def broker_address(service: Service, party: Party) -> BrokerAddress:
     address = parse_broker_url(service.broker)
     password = only_one(BROKER_PASSWORD, address.password, "broker")
     keys = keys_directory(service)
-    bundle = Bundle.of(keys, party) if keys and address.tls else None
+    bundle = KeyBundle.of(keys, party) if keys and address.tls else None
     if bundle and password is None and address.username is None:
         password = bundle.password()
     username = address.username or (party.username if password else None)

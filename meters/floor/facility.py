@@ -43,7 +43,7 @@ class Facility(Config, frozen=True, kw_only=True):
     confirm_corrections: bool = False
 
 
-class Archive(Config, frozen=True, kw_only=True):
+class ArchiveSettings(Config, frozen=True, kw_only=True):
     """Where closed gaming days are kept, and how long.
 
     Attributes:
@@ -92,7 +92,7 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
         yield ("facility", "day_starts"), 'day_starts is a time of the clock, such as "06:00"'
 
 
-def archive_problems(archive: Archive) -> Iterator[Problem]:
+def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
     """What is wrong with the archive's settings that their types do not say."""
     if "\0" in archive.directory:
         yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'

@@ -13,10 +13,10 @@ from bonus.law.choices import choice_problem
 from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
 from bonus.wagers import MeterKind
-from meters.floor.branding import Look, Wording, look_problems
+from meters.floor.branding import Branding, BrandingText, look_problems
 from meters.floor.error_messages import Vocabulary, toml_mistake
 from meters.floor.facility import (
-    Archive,
+    ArchiveSettings,
     Config,
     Facility,
     Problem,
@@ -33,7 +33,7 @@ from meters.floor.paths import (
     service_from,
 )
 from meters.floor.source_lines import Path as Place
-from meters.floor.source_lines import Places, field_path
+from meters.floor.source_lines import SourceLines, field_path
 from meters.wire.topics import IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
@@ -133,8 +133,8 @@ class Floor(Config, frozen=True, kw_only=True):
 
     facility: Facility
     service: Service = Service()
-    signage: Look = Look()
-    archive: Archive = Archive()
+    signage: Branding = Branding()
+    archive: ArchiveSettings = ArchiveSettings()
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
@@ -150,10 +150,10 @@ _WORDS: Final = Vocabulary(
     keys={
         (): Floor.__struct_fields__,
         ("facility",): Facility.__struct_fields__,
-        ("archive",): Archive.__struct_fields__,
+        ("archive",): ArchiveSettings.__struct_fields__,
         ("service",): Service.__struct_fields__,
-        ("signage",): Look.__struct_fields__,
-        ("signage", "wording"): Wording.__struct_fields__,
+        ("signage",): Branding.__struct_fields__,
+        ("signage", "wording"): BrandingText.__struct_fields__,
         ("link",): Link.__struct_fields__,
         ("link", "meter"): Meter.__struct_fields__,
         ("link", "table"): Table.__struct_fields__,
@@ -176,7 +176,7 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     except (ValueError, RecursionError) as error:
         line, reason = toml_mistake(error, text)
         raise FloorError(f"{name}:{line}: {reason}") from None
-    places = Places(text)
+    places = SourceLines(text)
     try:
         floor = msgspec.convert(raw, Floor)
     except msgspec.ValidationError as error:

@@ -15,7 +15,7 @@ SERVICES: Final = "services"
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class Identity:
     """Somebody with a credential of his own.
 
     Attributes:
@@ -30,22 +30,22 @@ class Party:
     stem: str
 
 
-CHECK: Final = Party("check", "check", "check")
+CHECK: Final = Identity("check", "check", "check")
 """`pitlink check`, which may connect and nothing more."""
 
-ARCHIVE: Final = Party("archive", "archive", "archive")
+ARCHIVE: Final = Identity("archive", "archive", "archive")
 """`pitlink archive`, which alone may cut off the beginning of a ledger; it has nothing to do with
 the broker."""
 
-DISPLAY: Final = Party("display", "display", "display")
+DISPLAY: Final = Identity("display", "display", "display")
 """A display or a dashboard, which reads what is for all."""
 
 
-def service_party(number: int) -> Party:
+def service_party(number: int) -> Identity:
     """A worker of the meter service, numbered from 1 on."""
-    return Party(f"service.{number}", f"{SERVICES}/{number}", "service")
+    return Identity(f"service.{number}", f"{SERVICES}/{number}", "service")
 
 
-def table_party(link: str, table: str) -> Party:
+def table_party(link: str, table: str) -> Identity:
     """A table's agent."""
-    return Party(f"table.{table}", f"tables/{link}.{table}", "table")
+    return Identity(f"table.{table}", f"tables/{link}.{table}", "table")

@@ -13,7 +13,7 @@ from meters.floor.identities import (
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_PEOPLE_PASSWORD_FILE,
-    Party,
+    Identity,
 )
 
 _EVENT_GROUP: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
@@ -50,14 +50,14 @@ class TlsFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class KeyBundle:
     """A party's files, of which the authority's certificate alone must be there."""
 
-    party: Party
+    party: Identity
     directory: Path
 
     @classmethod
-    def of(cls, keys: Path, party: Party) -> "Bundle":
+    def of(cls, keys: Path, party: Identity) -> "KeyBundle":
         """A party's bundle in the directory of keys.
 
         Raises:

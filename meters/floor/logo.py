@@ -7,7 +7,7 @@ from typing import Final
 from xml.parsers import expat
 
 from bonus.errors import UserError
-from meters.floor.branding import Look
+from meters.floor.branding import Branding
 
 LOGO_BYTES_MAX: Final = 60_000
 """With the rest, a page of signage stays below 100 kB."""
@@ -28,7 +28,7 @@ class Logo:
     media_type: str
 
 
-def read_logo(look: Look) -> Logo | None:
+def read_logo(look: Branding) -> Logo | None:
     """The logo that a look names, if it names one.
 
     Raises:

@@ -8,8 +8,8 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from bonus.errors import UserError
-from meters.floor.branding import Look
-from meters.floor.facility import Archive, Service
+from meters.floor.branding import Branding
+from meters.floor.facility import ArchiveSettings, Service
 
 _SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
 PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo"})
@@ -41,12 +41,12 @@ def service_from(service: Service, directory: Path) -> Service:
     return msgspec.structs.replace(service, **found, redis=_REDIS_PATH.sub(rooted, service.redis))
 
 
-def archive_from(archive: Archive, directory: Path) -> Archive:
+def archive_from(archive: ArchiveSettings, directory: Path) -> ArchiveSettings:
     """The archive's settings with a directory that holds from anywhere."""
     return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
 
 
-def look_from(look: Look, directory: Path) -> Look:
+def look_from(look: Branding, directory: Path) -> Branding:
     """The look with a logo that is found from anywhere."""
     if look.logo is None:
         return look

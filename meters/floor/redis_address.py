@@ -28,7 +28,7 @@ _OPTIONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HostPort:
     """A server's host and port."""
 
     host: str
@@ -51,7 +51,7 @@ class ReplicatedAddress:
         options: of TLS, by their names at the client.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[HostPort, ...]
     service: str
     database: int
     tls: bool
@@ -146,7 +146,7 @@ def _service(path: str) -> tuple[str, int]:
     return found["name"], int(found["database"] or 0)
 
 
-def _place(text: str, usual_port: int) -> Place:
+def _place(text: str, usual_port: int) -> HostPort:
     try:
         parts = urlsplit(f"//{text}")
         host, port = unquote(parts.hostname or ""), parts.port
@@ -157,7 +157,7 @@ def _place(text: str, usual_port: int) -> Place:
             f"the hosts of a Redis are separated by commas, each with a port of 1 to {_PORT_MOST}"
             " or none: host:26379,host:26379"
         )
-    return Place(host, port or usual_port)
+    return HostPort(host, port or usual_port)
 
 
 def _options(text: str, *, tls: bool) -> dict[str, str]:

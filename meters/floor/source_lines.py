@@ -28,7 +28,7 @@ _VALIDATION: Final = re.compile(r"^(?P<reason>.*?)(?: - at `\$(?P<path>.*)`)?$",
 _STEP: Final = re.compile(r"\.([A-Za-z0-9_\-]+)|\[(\d+)\]|\[\.\.\.\]")
 
 
-class Places:
+class SourceLines:
     r"""The lines of a TOML text's tables, keys and list items.
 
     The text must be TOML: what is not is passed over.

@@ -11,7 +11,7 @@ from pathlib import Path
 from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
 from meters.floor.facility import Service
-from meters.floor.identities import AUTHORITY_FILE, SERVICES, Party, service_party
+from meters.floor.identities import AUTHORITY_FILE, SERVICES, Identity, service_party
 
 
 def service_numbers(keys: Path) -> Sequence[int]:
@@ -21,7 +21,7 @@ def service_numbers(keys: Path) -> Sequence[int]:
 
 
 @contextlib.contextmanager
-def own_party(service: Service) -> Iterator[Party]:
+def own_party(service: Service) -> Iterator[Identity]:
     """The first worker whose bundle no other process of this machine uses; ours until the end.
 
     Raises:

@@ -3,7 +3,7 @@
 import asyncio
 
 
-class DeskBell:
+class ChangeSignal:
     """A count of changes that can be waited on; it tells that there is news, not which."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.store import TermsError
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 
 
 @contextmanager
@@ -16,8 +16,8 @@ def told_as_inoperable() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise DeskError("link_inoperable", f"the store does not answer: {error}") from None
+        raise ActError("link_inoperable", f"the store does not answer: {error}") from None
     except TermsError as error:
-        raise DeskError("link_inoperable", str(error)) from None
+        raise ActError("link_inoperable", str(error)) from None
     except (KeyError, msgspec.DecodeError) as error:
-        raise DeskError("link_inoperable", f"the store is damaged: {error}") from None
+        raise ActError("link_inoperable", f"the store is damaged: {error}") from None

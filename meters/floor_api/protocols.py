@@ -19,7 +19,7 @@ from meters.floor_api.types import (
 )
 
 
-class DeskError(Exception):
+class ActError(Exception):
     """Something that a desk does not do; nothing changed.
 
     Attributes:
@@ -33,7 +33,7 @@ class DeskError(Exception):
         self.message = message
 
 
-class ClaimDesk(Protocol):
+class ClaimActions(Protocol):
     """Where floorpersons decide what waits, and where past wins are looked up."""
 
     async def waiting(self) -> Sequence[ClaimRow]:
@@ -141,7 +141,7 @@ class AskDesk(Protocol):
         ...
 
 
-class LinkDesk(Protocol):
+class LinkActions(Protocol):
     """Where supervisors open and close links, change parameters and correct meters."""
 
     async def links(self) -> Sequence[LinkStanding]:

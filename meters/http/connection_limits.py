@@ -42,7 +42,7 @@ def room_for_connections() -> int:
     return max(_FEWEST, min(CONNECTIONS_MAX, files - FILES_FOR_THE_REST))
 
 
-class Doorkeeper:
+class ConnectionLimits:
     """Who is connected.
 
     Where all places are taken, whoever has waited longest with his request gives his up: an honest
@@ -103,7 +103,7 @@ class Connection(H11Protocol):
         config: Config,
         server_state: ServerState,
         app_state: dict[str, Any],
-        door: Doorkeeper,
+        door: ConnectionLimits,
     ) -> None:
         super().__init__(config, server_state, app_state)
         self._door = door

@@ -29,7 +29,7 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class ServerSettings:
     """How a server is reached, as the floor file says.
 
     Attributes:
@@ -45,7 +45,7 @@ class Front:
     metrics_token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, service: Service) -> "Front":
+    def of(cls, service: Service) -> "ServerSettings":
         """The front that the floor file describes, for the service and for panels.
 
         Raises:
@@ -86,7 +86,7 @@ def _no_password() -> bytes:
     raise ValueError("the key has a password, and nobody is there to type it")
 
 
-class OwnNames:
+class HostNames:
     """The names by which a server may be asked for.
 
     A page elsewhere can have its own name point to our address (DNS rebinding), and its scripts
@@ -137,7 +137,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-class Fronted:
+class ServerMiddleware:
     """An application behind its front: asked for by its own names, every answer with its headers.
 
     It stands before everything else, so that no error of the framework goes without.
@@ -148,7 +148,7 @@ class Fronted:
         metrics: who may read its `/metrics`.
     """
 
-    def __init__(self, app: ASGIApp, names: OwnNames, metrics: MetricsAccess) -> None:
+    def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:
         self._app = app
         self._names = names
         self._metrics = metrics

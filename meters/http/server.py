@@ -16,11 +16,11 @@ from bonus.errors import UserError
 from meters.http.connection_limits import (
     TAKEN_WITHIN_S,
     Connection,
-    Doorkeeper,
+    ConnectionLimits,
     room_for_connections,
 )
 from meters.http.metrics_access import MetricsAccess
-from meters.http.middleware import Front, Fronted, OwnNames
+from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
 """How many seconds an unfinished answer has at shutdown."""
@@ -63,7 +63,7 @@ class _Server(uvicorn.Server):
             self.config,
             self.server_state,
             self.lifespan.state,
-            Doorkeeper(room_for_connections()),
+            ConnectionLimits(room_for_connections()),
         )
         server = await asyncio.get_running_loop().create_server(
             accept,
@@ -83,7 +83,7 @@ async def serve_web(
     ready: asyncio.Event,
     end_streams: Callable[[], None] = lambda: None,
     *,
-    front: Front | None = None,
+    front: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
     """Serve until cancelled, then stop within a few seconds, open event streams included.
@@ -102,12 +102,12 @@ async def serve_web(
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
-    front = front or Front()
+    front = front or ServerSettings()
     tls = front.tls()
-    names = OwnNames(host, port, front.hosts, any_port=any_port)
+    names = HostNames(host, port, front.hosts, any_port=any_port)
     listener = _listen(host, port)
     config = uvicorn.Config(
-        Fronted(app, names, MetricsAccess(front.metrics_token)),
+        ServerMiddleware(app, names, MetricsAccess(front.metrics_token)),
         log_config=None,
         # Whatever anybody sends that is no HTTP would have a line of its own.
         log_level="error",

@@ -14,21 +14,21 @@ from meters.books.asks import Ask, Correction
 from meters.books.claim_records import ClaimRecord
 from meters.books.entered import entered_in, places_in
 from meters.books.refusals import (
-    Refusal,
+    EventRefusal,
     out_of_order,
     refused,
     refused_by_script,
     refused_for_hold,
 )
 from meters.books.steps import (
-    Answer,
     AskStep,
     Kind,
     PaidDue,
     ReplyWork,
     ResultWork,
+    ScriptAnswer,
+    ScriptStep,
     Status,
-    Step,
     WagersWork,
     Work,
 )
@@ -38,9 +38,9 @@ from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
 from meters.intake.printable_texts import check_texts
 from meters.intake.result_work import OpenedClaim, OpenRound
-from meters.intake.table_catalog import KnownTable
-from meters.intake.validation import JudgedResult, judge_result, judge_wagers
-from meters.logs.throttled import Seldom
+from meters.intake.table_catalog import CatalogTable
+from meters.intake.validation import ValidatedResult, judge_result, judge_wagers
+from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.wire.clock import now_text
 from meters.wire.messages import (
@@ -63,7 +63,7 @@ _STORED_WAGERS: Final = msgspec.json.Decoder(Wagers)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 
-Draw = Callable[[KnownTable, Wagers], DrawMade | None]
+Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
 """What says what is drawn for a round."""
 
 
@@ -71,12 +71,12 @@ Draw = Callable[[KnownTable, Wagers], DrawMade | None]
 class Arrival:
     """An event as it came, from a table that the floor knows."""
 
-    known: KnownTable
+    known: CatalogTable
     payload: bytes
 
 
 @dataclass(slots=True)
-class Outcome:
+class BatchResult:
     """What a batch came to: the replies, the claims it opened and what was won.
 
     `asked` says whether a table asks a floorperson for something new.
@@ -89,7 +89,7 @@ class Outcome:
     changed: bool = False
     asked: bool = False
 
-    def add(self, other: "Outcome") -> None:
+    def add(self, other: "BatchResult") -> None:
         """Take in what a part of the batch came to."""
         self.replies += other.replies
         self.hits += other.hits
@@ -105,11 +105,11 @@ class _Judged:
     `entered` are the cards that a void or a result tells of as entered before it.
     """
 
-    known: KnownTable
+    known: CatalogTable
     event_type: str
-    step: Step
+    step: ScriptStep
     opened: OpenRound | None = None
-    result: JudgedResult | None = None
+    result: ValidatedResult | None = None
     entered: Sequence[EnteredCards] = ()
 
 
@@ -142,7 +142,7 @@ class LinkIntake:
         self._draw = draw
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
-        self._refusals = Seldom()
+        self._refusals = ThrottledLog()
         self._log = log.bind(link=store.link.id)
 
     @property
@@ -151,7 +151,7 @@ class LinkIntake:
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
 
-    async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
+    async def take(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Judge, apply and answer a batch.
 
         A table may have several events in it, copies of one another for the most part. Each is
@@ -163,9 +163,9 @@ class LinkIntake:
             RedisError: the store failed. Whether the batch was applied is not known; the tables
                 repeat their events, and get the kept replies if it was.
         """
-        outcome = Outcome()
-        events: list[tuple[KnownTable, bytes, MoneyEvent | Refusal, int]] = []
-        hellos: list[KnownTable] = []
+        outcome = BatchResult()
+        events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
+        hellos: list[CatalogTable] = []
         for arrival in arrivals:
             event, seq = read_event(arrival.payload)
             if self._follows:
@@ -189,7 +189,7 @@ class LinkIntake:
         self._rounds.clear()
 
     def _tell_arrived(
-        self, known: KnownTable, event: MoneyEvent | Hello | Refusal, seq: int | None
+        self, known: CatalogTable, event: MoneyEvent | Hello | EventRefusal, seq: int | None
     ) -> None:
         round_id = event.round if isinstance(event, MoneyEvent) else None
         self._log.debug(
@@ -197,14 +197,16 @@ class LinkIntake:
         )
 
     def _refuse_unread(
-        self, known: KnownTable, event: MoneyEvent | Refusal, outcome: Outcome
+        self, known: CatalogTable, event: MoneyEvent | EventRefusal, outcome: BatchResult
     ) -> None:
-        if isinstance(event, Refusal):
+        if isinstance(event, EventRefusal):
             reply = refused(None, event.code, event.message, event.field)
             outcome.replies.append((_address(known), reply))
             self._count_refusal(known, event.code, None, outcome)
 
-    async def _look_up(self, events: Sequence[tuple[KnownTable, MoneyEvent | Refusal]]) -> None:
+    async def _look_up(
+        self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
+    ) -> None:
         """Read the open rounds of results that came to another worker, or before a restart."""
         tables = [
             known.table.id
@@ -227,7 +229,7 @@ class LinkIntake:
                     ),
                 )
 
-    def _remembers(self, known: KnownTable, event: Result) -> bool:
+    def _remembers(self, known: CatalogTable, event: Result) -> bool:
         opened = self._rounds.get(known.table.id)
         return opened is not None and opened.wagers.round == event.round
 
@@ -238,15 +240,15 @@ class LinkIntake:
 
     def _judge(
         self,
-        known: KnownTable,
+        known: CatalogTable,
         payload: bytes,
-        event: MoneyEvent | Refusal,
+        event: MoneyEvent | EventRefusal,
         seq: int,
-        outcome: Outcome,
+        outcome: BatchResult,
     ) -> _Judged:
         make = _StepMaker(known.table.id, seq, payload)
         try:
-            if not self._replays and not isinstance(event, Refusal):
+            if not self._replays and not isinstance(event, EventRefusal):
                 check_texts(event, self._rounds.get(known.table.id))
             match event:
                 case Wagers():
@@ -271,16 +273,16 @@ class LinkIntake:
                     return _Judged(known, "withdrawal", step)
                 case Result():
                     return self._judge_result(known, event, make)
-                case Refusal():
+                case EventRefusal():
                     raise event
-        except Refusal as refusal:
+        except EventRefusal as refusal:
             basis = self._basis(known) if isinstance(event, Result) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
             step = make.step(Kind.REFUSED, "", basis, ReplyWork(reply))
             self._count_refusal(known, refusal.code, seq, outcome)
             return _Judged(known, _type_of(event), step)
 
-    def _judge_result(self, known: KnownTable, event: Result, make: "_StepMaker") -> _Judged:
+    def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
         if not self._remembers(known, event):
             # The script says what is wrong: unknown, or over.
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
@@ -294,7 +296,7 @@ class LinkIntake:
         step = self._with_ask(known, event, step)
         return _Judged(known, "result", step, None, judged, entered)
 
-    def _with_ask(self, known: KnownTable, event: Void | Result, step: Step) -> Step:
+    def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
         """Give the step with what a floorperson must confirm, where they must."""
         if self._replays or not (event.confirm or known.confirm_corrections):
             return step
@@ -306,11 +308,11 @@ class LinkIntake:
         text = msgspec.json.encode(ask).decode()
         return msgspec.structs.replace(step, ask=AskStep(correction.digest, ask.ask, text))
 
-    def _basis(self, known: KnownTable) -> int:
+    def _basis(self, known: CatalogTable) -> int:
         opened = self._rounds.get(known.table.id)
         return opened.basis if opened else 0
 
-    async def _apply(self, judged: Sequence[_Judged], outcome: Outcome) -> None:
+    async def _apply(self, judged: Sequence[_Judged], outcome: BatchResult) -> None:
         steps, keys = self._place(judged)
         began = time.perf_counter()
         answers = await self._store.apply(steps, keys)
@@ -318,10 +320,10 @@ class LinkIntake:
         for one, answer in zip(judged, answers, strict=True):
             self._settle_answer(one, answer, outcome)
 
-    def _place(self, judged: Sequence[_Judged]) -> tuple[list[Step], list[str]]:
+    def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
         """The steps with the places of their keys: the table keys, then the claim keys."""
         keys = [self._store.keys.table(one.step.table) for one in judged]
-        steps: list[Step] = []
+        steps: list[ScriptStep] = []
         for place, one in enumerate(judged, start=FIXED_KEYS + 1):
             step = msgspec.structs.replace(one.step, table_key=place)
             if one.result is not None and (one.result.claims or one.result.work.envy):
@@ -329,7 +331,7 @@ class LinkIntake:
             steps.append(step)
         return steps, keys
 
-    def _place_claims(self, result: JudgedResult, keys: list[str]) -> ResultWork:
+    def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
         """The work of a result with the places of its claims' keys, which are added to `keys`."""
         work, places = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
@@ -343,7 +345,7 @@ class LinkIntake:
             envy=tuple(replace(envy, claim_key=places[envy.claim]) for envy in work.envy),
         )
 
-    def _settle_answer(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+    def _settle_answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         known, seq, status = one.known, one.step.seq, answer.status
         if self._follows:
             self._tell_judged(one, answer)
@@ -385,7 +387,7 @@ class LinkIntake:
             type=one.event_type,
         )
 
-    def _tell_judged(self, one: _Judged, answer: Answer) -> None:
+    def _tell_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
         """Say what the script made of an event, and which ledger entry that is."""
         self._log.debug(
             "event judged",
@@ -397,7 +399,7 @@ class LinkIntake:
             entry=answer.entry,
         )
 
-    def _note_accepted(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+    def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         table = one.known.table.id
         if one.opened is not None:
             self._remember(table, one.opened)
@@ -415,7 +417,7 @@ class LinkIntake:
             for claim, paid in opened:
                 self._tell_opened(one.step.seq, claim.record, paid)
 
-    def _note_entered(self, one: _Judged, answer: Answer, outcome: Outcome) -> None:
+    def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log cards entered before a void or a result, and those dealt twice."""
         table, of, seq = one.known.table.id, one.step.round, one.step.seq
         entry, hands, by = answer.entry, places_in(one.entered), answer.confirmed_by
@@ -469,7 +471,7 @@ class LinkIntake:
             entry=paid.entry,
         )
 
-    async def _greet(self, hellos: Sequence[KnownTable], outcome: Outcome) -> None:
+    async def _greet(self, hellos: Sequence[CatalogTable], outcome: BatchResult) -> None:
         states = await self._store.table_states([known.table.id for known in hellos])
         for known, state in zip(hellos, states, strict=True):
             reply = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
@@ -478,7 +480,7 @@ class LinkIntake:
             outcome.counts.event("hello", "accepted")
 
     def _count_refusal(
-        self, known: KnownTable, code: str, seq: int | None, outcome: Outcome
+        self, known: CatalogTable, code: str, seq: int | None, outcome: BatchResult
     ) -> None:
         outcome.counts.refusal(code)
         table = known.table.id
@@ -486,12 +488,12 @@ class LinkIntake:
             self._log.warning("event refused", table=table, seq=seq, code=code, kept_back=more)
 
 
-def _address(known: KnownTable) -> TableAddress:
+def _address(known: CatalogTable) -> TableAddress:
     return TableAddress(known.link, known.table.id)
 
 
-def _type_of(event: MoneyEvent | Hello | Refusal) -> str:
-    return "unknown" if isinstance(event, Refusal) else type(event).__name__.lower()
+def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
+    return "unknown" if isinstance(event, EventRefusal) else type(event).__name__.lower()
 
 
 def _again(seq: int, kept: bytes) -> bytes:
@@ -518,9 +520,9 @@ class _StepMaker:
 
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
-    ) -> Step:
+    ) -> ScriptStep:
         """The step that does this work; `act` where its entry is among the acts."""
-        return Step(
+        return ScriptStep(
             table_key=0,
             table=self.table,
             seq=self.seq,

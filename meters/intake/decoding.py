@@ -5,31 +5,31 @@ from typing import Final
 
 import msgspec
 
-from meters.books.refusals import Refusal
+from meters.books.refusals import EventRefusal
 from meters.wire.messages import EVENT_BYTES_MAX, TABLE_EVENT, UNREADABLE, Hello, MoneyEvent, seq_of
 
 _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
-def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | Refusal, int | None]:
+def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
     """An event and its seq, or the refusal of what is none (with its seq, where it has one)."""
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
-        return Refusal("too_long", message), seq_of(payload)
+        return EventRefusal("too_long", message), seq_of(payload)
     try:
         event = TABLE_EVENT.decode(payload)
     except msgspec.ValidationError as error:
         return _unfit(error), seq_of(payload)
     except UNREADABLE as error:
-        return Refusal("not_json", f"the event is not JSON: {error}"), None
+        return EventRefusal("not_json", f"the event is not JSON: {error}"), None
     return event, None if isinstance(event, Hello) else event.seq
 
 
-def _unfit(error: msgspec.ValidationError) -> Refusal:
+def _unfit(error: msgspec.ValidationError) -> EventRefusal:
     """The refusal of JSON that is no event; a field unknown or missing is named as the place."""
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
     if named := _NAMED.search(reason):
         path += f".{named[1]}"
     code = "unknown_field" if "unknown field" in reason else "bad_field"
-    return Refusal(code, reason, path.lstrip(".") or None)
+    return EventRefusal(code, reason, path.lstrip(".") or None)

@@ -4,13 +4,13 @@ import secrets
 
 from bonus.cards import DECK, card_name
 from bonus.wagers import MeterKind
-from meters.intake.table_catalog import KnownTable
+from meters.intake.table_catalog import CatalogTable
 from meters.wire.messages import DrawMade, Wagers
 
 _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 
 
-def draw_for(known: KnownTable, event: Wagers) -> DrawMade | None:
+def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """What is drawn for a round, each in its configured fraction of rounds (readings T19, T20).
 
     None where the table offers no draw, or nobody made a Five Card Hand Bonus wager.

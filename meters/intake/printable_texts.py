@@ -6,7 +6,7 @@ Events in a ledger may be older than this rule, so the types of the messages do 
 from collections.abc import Iterator, Sequence
 
 from bonus.printable import unseen_problem
-from meters.books.refusals import Refusal
+from meters.books.refusals import EventRefusal
 from meters.intake.result_work import OpenRound
 from meters.wire.messages import (
     DealtPosition,
@@ -35,7 +35,7 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     """
     for field, text in _new_texts(event, opened):
         if problem := unseen_problem(text):
-            raise Refusal("unprintable_text", f"{field} {problem}", field)
+            raise EventRefusal("unprintable_text", f"{field} {problem}", field)
 
 
 def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[str, str]]:

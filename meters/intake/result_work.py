@@ -9,7 +9,7 @@ import msgspec
 from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.steps import DueStep, EnvyStep
-from meters.intake.table_catalog import KnownTable
+from meters.intake.table_catalog import CatalogTable
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 
@@ -48,7 +48,7 @@ class ResultWriter:
     """
 
     def __init__(
-        self, known: KnownTable, event: Result, opened: OpenRound, settled: Sequence[Due]
+        self, known: CatalogTable, event: Result, opened: OpenRound, settled: Sequence[Due]
     ) -> None:
         self._known = known
         self._event = event

@@ -12,7 +12,7 @@ from meters.wire.topics import TableAddress
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class WagerTerms:
     """A wager that a table takes: its meter, its amount in cents, its rates in basis points.
 
     Of the meter beside that its limit, and the most that one event may add to it and its reserve;
@@ -41,14 +41,14 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTable:
+class CatalogTable:
     """A table of the floor, ready to judge its events."""
 
     link: str
     table: Table
     meters: Mapping[MeterKind, Meter]
     terms: Mapping[MeterKind, MeterTerms]
-    offers: Mapping[str, Offer]
+    offers: Mapping[str, WagerTerms]
     validate_from_cents: int
     confirm_corrections: bool = False
 
@@ -58,7 +58,7 @@ class KnownTable:
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
         offers = {
-            wager.value: Offer.of(meters[kind])
+            wager.value: WagerTerms.of(meters[kind])
             for wager, kind in METER_OF.items()
             if kind in meters
         }
@@ -85,8 +85,8 @@ class KnownTable:
         return replace(self, meters={**self.meters, **then}, terms={**self.terms, **terms})
 
 
-def known_tables(floor: Floor, link: Link) -> Mapping[TableAddress, KnownTable]:
+def known_tables(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
     """Every table of a link as it operates, as its topic names it."""
     return {
-        TableAddress(link.id, table.id): KnownTable.of(floor, link, table) for table in link.table
+        TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

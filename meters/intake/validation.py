@@ -11,10 +11,10 @@ from bonus.law.chapter_file import COMMUNITY_CARDS
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
-    DealtPosition,
     Draw,
     Round,
     RoundError,
+    RoundPosition,
     one_card,
     read_cards,
 )
@@ -22,22 +22,22 @@ from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import meter_fed_by
 from meters.books.dealt import dealt_digest
-from meters.books.refusals import Refusal
+from meters.books.refusals import EventRefusal
 from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
-from meters.intake.table_catalog import KnownTable, Offer
+from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedResult:
+class ValidatedResult:
     """A result settled by the rules; its percentages are taken when the script applies it."""
 
     work: ResultWork
     claims: tuple[OpenedClaim, ...]
 
 
-def judge_wagers(known: KnownTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
+def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
     """What accepted wagers add to each meter: cents times basis points, exactly micros.
 
     Raises:
@@ -73,10 +73,10 @@ def judge_wagers(known: KnownTable, event: Wagers, draw: DrawMade | None) -> Wag
     return WagersWork(reply, msgspec.json.encode(draw).decode(), tuple(by_meter.values()))
 
 
-def _check_reasonable(offer: Offer, added: Contribution) -> None:
+def _check_reasonable(offer: WagerTerms, added: Contribution) -> None:
     most = offer.contribution_max_micros
     if most and added.meter_micros + added.reserve_micros > most:
-        raise Refusal(
+        raise EventRefusal(
             "unreasonable_contribution",
             f"{added.wagers} wagers at once add more to {offer.meter} than the"
             f" {most // MICROS_PER_CENT} cents that are taken as reasonable",
@@ -95,15 +95,15 @@ def _sum(one: Contribution, other: Contribution) -> Contribution:
     )
 
 
-def _check_position(known: KnownTable, position: int, seen: set[int], index: int) -> None:
+def _check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
     if position > known.table.positions:
-        raise Refusal(
+        raise EventRefusal(
             "unknown_position",
             f"table {known.table.id} has positions 1 to {known.table.positions}, not {position}",
             f"positions[{index}].position",
         )
     if position in seen:
-        raise Refusal(
+        raise EventRefusal(
             "position_twice",
             f"position {position} stands twice",
             f"positions[{index}].position",
@@ -111,22 +111,22 @@ def _check_position(known: KnownTable, position: int, seen: set[int], index: int
     seen.add(position)
 
 
-def _wager_refusal(known: KnownTable, wager: str, cents: int, index: int) -> Refusal:
+def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
     field = f"positions[{index}].wagers.{wager}"
     kind = meter_fed_by(wager)
     if kind is None:
-        return Refusal("unknown_wager", f"{wager} is no wager that feeds a meter", field)
+        return EventRefusal("unknown_wager", f"{wager} is no wager that feeds a meter", field)
     offer = known.offers.get(wager)
     if offer is None:
-        return Refusal(
+        return EventRefusal(
             "unknown_meter", f"table {known.table.id} feeds no {kind} meter: {wager} refused", field
         )
-    return Refusal(
+    return EventRefusal(
         "wrong_amount", f"{wager} is offered at {offer.wager_cents} cents, not {cents}", field
     )
 
 
-def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedResult:
+def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
     """Settle a round by the rules, and put it as work for the script.
 
     Raises:
@@ -137,7 +137,7 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
         dealt = _round_of(known, event, opened)
         check_round(dealt, rules, known.terms)
     except RoundError as error:
-        raise Refusal(error.code, error.message, error.field) from None
+        raise EventRefusal(error.code, error.message, error.field) from None
     settlement = settle_round(dealt, rules, known.terms)
     takes = tuple(
         TakeStep(
@@ -154,28 +154,28 @@ def judge_result(known: KnownTable, event: Result, opened: OpenRound) -> JudgedR
     for due in settlement.dues:
         writer.put(due)
     work = ResultWork(writer.reply(), takes, tuple(writer.dues), writer.envy, dealt_digest(event))
-    return JudgedResult(work, tuple(writer.claims))
+    return ValidatedResult(work, tuple(writer.claims))
 
 
-def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
+def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
     deal = meter_rules().chapter.deal
     wagered = {position.position: position for position in opened.wagers.positions}
     seen: set[int] = set()
-    positions: list[DealtPosition] = []
+    positions: list[RoundPosition] = []
     for index, dealt in enumerate(event.positions):
         _check_position(known, dealt.position, seen, index)
         bet = wagered.pop(dealt.position, None)
         patron = dealt.patron
         if bet is not None and bet.patron is not None:
             if patron is not None and patron != bet.patron:
-                raise Refusal(
+                raise EventRefusal(
                     "patron_differs",
                     f"position {dealt.position} wagered as {bet.patron}, not as {patron}",
                     f"positions[{index}].patron",
                 )
             patron = bet.patron
         positions.append(
-            DealtPosition(
+            RoundPosition(
                 position=dealt.position,
                 patron=patron,
                 cards=read_cards(dealt.cards, deal.hand, f"positions[{index}].cards")
@@ -188,7 +188,7 @@ def _round_of(known: KnownTable, event: Result, opened: OpenRound) -> Round:
             )
         )
     if wagered:
-        raise Refusal(
+        raise EventRefusal(
             "position_missing",
             f"position {min(wagered)} has a wager in this round and no hand",
             "positions",

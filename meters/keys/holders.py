@@ -12,14 +12,14 @@ from meters.floor.identities import (
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_PEOPLE_PASSWORD_FILE,
-    Party,
+    Identity,
     service_party,
     table_party,
 )
 from meters.floor.redis_address import hosts_of
 
-BROKER: Final = Party("broker", "broker", "broker")
-REDIS: Final = Party("redis", "redis", "redis")
+BROKER: Final = Identity("broker", "broker", "broker")
+REDIS: Final = Identity("redis", "redis", "redis")
 _OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_PEOPLE_PASSWORD_FILE)
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -34,7 +34,7 @@ class Holder:
         passwords: the files in which his passwords stand.
     """
 
-    party: Party
+    party: Identity
     hosts: tuple[str, ...] = ()
     passwords: tuple[str, ...] = (PASSWORD_FILE,)
 

@@ -18,7 +18,7 @@ WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
 
 
-class Seen(NamedTuple):
+class KeyFinding(NamedTuple):
     """One thing looked at: whether it holds, what was seen, and whether it only should hold."""
 
     what: str
@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     warns: bool = False
 
 
-def look_at_keys(keys: Path) -> Sequence[Seen]:
+def look_at_keys(keys: Path) -> Sequence[KeyFinding]:
     """Look at every key and certificate of a directory: one line where all is well.
 
     A certificate that has expired fails, one that soon does warns, and so does a secret that others
@@ -35,7 +35,9 @@ def look_at_keys(keys: Path) -> Sequence[Seen]:
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
-        return [Seen("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")]
+        return [
+            KeyFinding("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")
+        ]
     now = datetime.datetime.now(datetime.UTC)
     found = [*_open_secrets(keys), *_event_groups(keys), *_people_passwords(keys)]
     ends: list[datetime.datetime] = []
@@ -44,23 +46,23 @@ def look_at_keys(keys: Path) -> Sequence[Seen]:
         try:
             until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
         except (OSError, ValueError):
-            found.append(Seen(name, holds=False, seen="is no certificate that can be read"))
+            found.append(KeyFinding(name, holds=False, seen="is no certificate that can be read"))
             continue
         ends.append(until)
         days = (until - now).days
         if until <= now:
             seen = f"expired on {until.date()}: `pitlink keys --renew` makes another"
-            found.append(Seen(name, holds=False, seen=seen))
+            found.append(KeyFinding(name, holds=False, seen=seen))
         elif days < WARN_DAYS:
             seen = f"expires on {until.date()}, in {days} days: `pitlink keys --renew`"
-            found.append(Seen(name, holds=False, seen=seen, warns=True))
+            found.append(KeyFinding(name, holds=False, seen=seen, warns=True))
     if not found:
         seen = f"{len(certificates)} certificates, the first expires on {min(ends).date()}"
-        found = [Seen("keys", holds=True, seen=seen)]
+        found = [KeyFinding("keys", holds=True, seen=seen)]
     return found
 
 
-def look_at_ways(service: Service) -> Iterator[Seen]:
+def look_at_ways(service: Service) -> Iterator[KeyFinding]:
     """Warn where passwords and meters go over a network in the clear (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")
@@ -71,7 +73,7 @@ def look_at_ways(service: Service) -> Iterator[Seen]:
                 f"{', '.join(far)} is spoken to in the clear: whoever is on the network reads it"
                 f" and can change it; {name}s{plus}{kind}:// and `pitlink keys` are for that"
             )
-            yield Seen(f"way to {key}", holds=False, seen=seen, warns=True)
+            yield KeyFinding(f"way to {key}", holds=False, seen=seen, warns=True)
 
 
 def _is_here(host: str) -> bool:
@@ -82,17 +84,17 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def _open_secrets(keys: Path) -> Iterator[Seen]:
+def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
     for path in sorted(keys.rglob("*")):
         secret = (
             path.suffix == ".key" or path.name.endswith("password") or path.name == EVENT_GROUP_FILE
         )
         if secret and path.is_file() and path.stat().st_mode & _OTHERS:
             seen = f"others than its owner may read it: chmod 600 {path}"
-            yield Seen(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)
+            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)
 
 
-def _event_groups(keys: Path) -> Iterator[Seen]:
+def _event_groups(keys: Path) -> Iterator[KeyFinding]:
     """Warn where the services on this machine do not share the tables' events by one secret."""
     names: set[str | None] = set()
     for place in sorted((keys / SERVICES).glob("*/")):
@@ -100,23 +102,23 @@ def _event_groups(keys: Path) -> Iterator[Seen]:
         try:
             names.add(read_secret(path) if path.exists() else None)
         except UserError as error:
-            yield Seen(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
+            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
     if None in names:
         seen = (
             f"a service has no {EVENT_GROUP_FILE}, its keys are of an earlier release:"
             " run `pitlink keys` and copy services/"
         )
-        yield Seen("keys services", holds=False, seen=seen, warns=True)
+        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
     elif len(names) > 1:
         seen = (
             f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once,"
             " and who signed in at one service has not at another: copy the whole of services/ from"
             " where `pitlink keys` was run"
         )
-        yield Seen("keys services", holds=False, seen=seen, warns=True)
+        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
 
 
-def _people_passwords(keys: Path) -> Iterator[Seen]:
+def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
     """Warn where a service on this machine keeps users and operators' log as the books' user."""
     lacking = [
         place.name
@@ -130,4 +132,4 @@ def _people_passwords(keys: Path) -> Iterator[Seen]:
             " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
             " the services"
         )
-        yield Seen("keys services", holds=False, seen=seen, warns=True)
+        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)

@@ -38,7 +38,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeyringEntry:
     """What became of somebody's keys, and until when his certificate is valid."""
 
     place: str
@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Homes:
+class ServerPaths:
     """Where the servers find their parts on their own machines; None where they were made."""
 
     broker: Path | None = None
@@ -63,14 +63,14 @@ class Keyring:
         homes: where the servers' parts will be.
     """
 
-    def __init__(self, directory: Path, floor: Floor, homes: Homes = Homes()) -> None:
+    def __init__(self, directory: Path, floor: Floor, homes: ServerPaths = ServerPaths()) -> None:
         self._directory = directory
         self._floor = floor
         self._homes = homes
         self._signer: Authority | None = None
         self._authority_pem = b""
 
-    def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[Entry]:
+    def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Give every holder what he lacks, and write the servers' files anew.
 
         Args:
@@ -89,7 +89,7 @@ class Keyring:
         self._write_redis_files(held)
         return entries
 
-    def _open_authority(self) -> Entry:
+    def _open_authority(self) -> KeyringEntry:
         home = self._directory / AUTHORITY
         make_directory(home)
         key, pem = read_bytes(home / _AUTHORITY_KEY), read_bytes(home / AUTHORITY_FILE)
@@ -107,7 +107,7 @@ class Keyring:
         elif key is not None:
             self._signer = Authority.read(Issued(key, pem))
         self._authority_pem = pem
-        return Entry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
+        return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 
     def _signing(self) -> Authority:
         """The authority with its key, which may be kept elsewhere while nothing is signed."""
@@ -118,7 +118,7 @@ class Keyring:
             )
         return self._signer
 
-    def _give(self, holder: Holder, *, renew: bool) -> Entry:
+    def _give(self, holder: Holder, *, renew: bool) -> KeyringEntry:
         party = holder.party
         home = self._directory / party.place
         make_directory(home)
@@ -144,9 +144,9 @@ class Keyring:
             if renew or not (home / name).exists():
                 act = act if act != "kept" else "changed"
                 write_private(home / name, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
-        return Entry(party.place, act, _certificate(certificate).not_valid_after_utc)
+        return KeyringEntry(party.place, act, _certificate(certificate).not_valid_after_utc)
 
-    def _give_event_group(self, entries: Sequence[Entry]) -> list[Entry]:
+    def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
         """Give all services one secret name to share events by; another where one was renewed.
 
         Services of two names would each be given every event. That changes nothing but their load,

@@ -16,13 +16,13 @@ from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.terms import read_terms
 from meters.books.upgrades import UPGRADE
-from meters.claims.claim_rows import Decision
+from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow
 from meters.links.proposals import Change
 from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
-class Switched(msgspec.Struct, frozen=True, omit_defaults=True):
+class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """That a link was closed or opened, as the ledger keeps it."""
 
     act: str
@@ -43,7 +43,7 @@ Told = tuple[str, str]
 
 
 def _decision(event: str) -> Told:
-    decision = msgspec.json.decode(event, type=Decision)
+    decision = msgspec.json.decode(event, type=DecisionRecord)
     words = [decision.reason, decision.slip and f"slip {decision.slip}"]
     if decision.envy_back:
         words.append(f"Envy Bonuses of {money(decision.envy_back)} not due")
@@ -59,7 +59,7 @@ def _pin_set(by: Sequence[str]) -> str:
 
 
 def _switched(event: str) -> Told:
-    return "link", msgspec.json.decode(event, type=Switched).reason
+    return "link", msgspec.json.decode(event, type=SwitchRecord).reason
 
 
 def _changed(event: str) -> Told:

@@ -23,9 +23,9 @@ from meters.books.terms import LinkTerms, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.floor.floor_file import Link, Meter, fewest_positions
 from meters.floor_api.failures import told_as_inoperable
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
-from meters.links.acts import Switched, Withdrawn, act_row
+from meters.links.acts import SwitchRecord, Withdrawn, act_row
 from meters.links.link_view import link_standing
 from meters.links.parameters import with_parameter, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
@@ -74,7 +74,7 @@ class RunningLink(Protocol):
         ...
 
 
-class LinksDesk:
+class Links:
     """The links of a floor.
 
     Args:
@@ -128,12 +128,12 @@ class LinksDesk:
         with told_as_inoperable():
             unapproved = await running.configuration.problem()
             if running.problem not in {None, unapproved}:
-                raise DeskError("link_inoperable", str(running.problem))
+                raise ActError("link_inoperable", str(running.problem))
             try:
                 await running.configuration.approve(actor, digest, setters)
             except BooksError as error:
                 told = _NOT_APPROVED[error.status].format(detail=error.detail)
-                raise DeskError(error.status, told) from None
+                raise ActError(error.status, told) from None
         return await self._standing(link)
 
     async def propose(
@@ -244,14 +244,14 @@ class LinksDesk:
 
     async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkStanding:
         running = self._running(link)
-        event = msgspec.json.encode(Switched(act, actor, reason))
+        event = msgspec.json.encode(SwitchRecord(act, actor, reason))
         with told_as_inoperable():
             try:
                 await self._books[link].switch(act, actor, reason, event)
             except BooksError as error:
                 by = f" by {error.detail}" if error.detail else ""
                 told = f"closed already{by}" if act == "close" else "open already"
-                raise DeskError("wrong_state", f"the link is {told}") from None
+                raise ActError("wrong_state", f"the link is {told}") from None
         log.info("link switched", link=link, act=act, by=actor, reason=reason)
         await _tell_all(running)
         return await self._standing(link)
@@ -282,22 +282,22 @@ class LinksDesk:
     async def _proposed(self, link: str, proposal: str) -> Change:
         fields = await self._books[link].find(proposal)
         if not fields:
-            raise DeskError("unknown_proposal", _REFUSED["unknown_proposal"])
+            raise ActError("unknown_proposal", _REFUSED["unknown_proposal"])
         if fields["state"] != "open":
             told = f"{fields['state']} by {fields.get('decided_by', '')}"
-            raise DeskError("wrong_state", _REFUSED["wrong_state"].format(detail=told))
+            raise ActError("wrong_state", _REFUSED["wrong_state"].format(detail=told))
         return change_of(fields)
 
     def _link(self, link: str) -> RunningLink:
         if link not in self._links:
-            raise DeskError("unknown_link", f"there is no link {link}")
+            raise ActError("unknown_link", f"there is no link {link}")
         return self._links[link]
 
     def _running(self, link: str) -> RunningLink:
         """A link on which people may act."""
         running = self._link(link)
         if running.problem:
-            raise DeskError("link_inoperable", running.problem)
+            raise ActError("link_inoperable", running.problem)
         return running
 
 
@@ -305,7 +305,7 @@ def _meter_of(link: Link, meter_id: str) -> Meter:
     for meter in link.meter:
         if meter.meter_id == meter_id:
             return meter
-    raise DeskError("unknown_meter", f"link {link.id} has no meter {meter_id}")
+    raise ActError("unknown_meter", f"link {link.id} has no meter {meter_id}")
 
 
 def _limit_cents(link: Link, change: Change) -> int:
@@ -322,7 +322,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
         return None
     meter = _meter_of(link, change.meter)
     if words_of(meter, change.parameter) != change.before:
-        raise DeskError("stale", _REFUSED["stale"])
+        raise ActError("stale", _REFUSED["stale"])
     after = with_parameter(meter, change.parameter, change.value)
     meters = tuple(after if each is meter else each for each in link.meter)
     digest = LinkTerms(msgspec.structs.replace(link, meter=meters)).digest
@@ -352,11 +352,11 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
             told = why_one_person(
                 error.detail, by, error.setter, did="proposed it", does="confirms"
             )
-            raise DeskError(error.status, told) from None
+            raise ActError(error.status, told) from None
         detail = error.detail
         if error.status == "rounds_open":
             detail = await _rounds_in_hand(store, int(detail))
-        raise DeskError(error.status, _REFUSED[error.status].format(detail=detail)) from None
+        raise ActError(error.status, _REFUSED[error.status].format(detail=detail)) from None
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:

@@ -13,7 +13,7 @@ from bonus.law.meter_terms import meter_terms
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.wagers import MeterKind
 from meters.floor.floor_file import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Parameter
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
@@ -34,26 +34,26 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
     """
     if parameter == "paytable":
         if not isinstance(value, str):
-            raise DeskError("bad_value", "a paytable is a letter")
+            raise ActError("bad_value", "a paytable is a letter")
         changed = msgspec.structs.replace(meter, paytable=value)
     elif isinstance(value, str):
-        raise DeskError("bad_value", f"{parameter} is a whole number")
+        raise ActError("bad_value", f"{parameter} is a whole number")
     elif parameter == "wager":
         if not 1 <= value <= WAGER_CENTS_MAX:
-            raise DeskError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
+            raise ActError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
         changed = msgspec.structs.replace(meter, wager=value)
     elif parameter in _BOUNDS:
         changed = _with_bound(meter, parameter, value)
     else:
         changed = _with_draw(meter, parameter, value)
     if changed == meter:
-        raise DeskError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
+        raise ActError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
     try:
         wrong = limit_problem(changed)
     except ValueError as error:
         wrong = str(error)
     if wrong:
-        raise DeskError("bad_value", wrong)
+        raise ActError("bad_value", wrong)
     return changed
 
 
@@ -92,10 +92,10 @@ def return_warning(meter: Meter, positions: int) -> str:
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
     if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
         message = f"{_said(parameter)} goes with a Five Card Hand Bonus only (649a.12(i)(3))"
-        raise DeskError("bad_value", message)
+        raise ActError("bad_value", message)
     if not 0 <= value <= _EVERY_MAX:
         message = f"{_said(parameter)} is in one round of so many, 0 for never, up to {_EVERY_MAX}"
-        raise DeskError("bad_value", message)
+        raise ActError("bad_value", message)
     if parameter == "magic_card_every":
         return msgspec.structs.replace(meter, magic_card_every=value)
     return msgspec.structs.replace(meter, lucky_every=value)
@@ -104,7 +104,7 @@ def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
 def _with_bound(meter: Meter, parameter: Parameter, value: int) -> Meter:
     if not 0 <= value <= LIMIT_CENTS_MAX:
         message = f"{_said(parameter)} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
-        raise DeskError("bad_value", message)
+        raise ActError("bad_value", message)
     if parameter == "limit":
         return msgspec.structs.replace(meter, limit=value or None)
     return msgspec.structs.replace(meter, contribution_max=value or None)

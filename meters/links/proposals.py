@@ -8,7 +8,7 @@ import msgspec
 from bonus.display import money
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.floor.floor_file import Meter
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import (
     Adjustment,
     Parameter,
@@ -83,12 +83,12 @@ def adjustment(
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
     if asked.amount == 0:
-        raise DeskError("no_change", "nothing is to be added or taken off")
+        raise ActError("no_change", "nothing is to be added or taken off")
     if held_cents + asked.amount < 0:
-        raise DeskError("meter_short", f"the meter holds {money(held_cents)}, no more")
+        raise ActError("meter_short", f"the meter holds {money(held_cents)}, no more")
     over_micros = held_micros + (asked.amount - (meter.limit or 0)) * MICROS_PER_CENT
     if meter.limit and asked.amount > 0 and over_micros > 0:
-        raise DeskError("above_limit", f"the meter's limit is {money(meter.limit)}")
+        raise ActError("above_limit", f"the meter's limit is {money(meter.limit)}")
     moved = f"{'+' if asked.amount > 0 else '−'}{money(abs(asked.amount))}"  # noqa: RUF001
     return Change(
         proposal, "adjustment", asked.meter, by, money(held_cents), moved,

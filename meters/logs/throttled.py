@@ -17,7 +17,7 @@ class _Told:
     kept_back: int = 0
 
 
-class Seldom:
+class ThrottledLog:
     """Lets the first few warnings of a kind through, then none until a minute has gone by.
 
     So that a table which floods fills neither the disk nor the log that somebody must read. All of

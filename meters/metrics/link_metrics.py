@@ -8,10 +8,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.link_state import LinkState
-from meters.books.link_stats import Figures, Waiting
+from meters.books.link_stats import LinkStats, WaitingCount
 from meters.metrics.labels import UNKNOWN, FloorLabels
 
-_NONE_WAIT: Final = Waiting()
+_NONE_WAIT: Final = WaitingCount()
 
 
 class Audited(StrEnum):
@@ -23,7 +23,7 @@ class Audited(StrEnum):
 
 
 @final
-class BookMetrics:
+class LinkMetrics:
     """Shows a floor's books.
 
     Args:
@@ -163,7 +163,7 @@ class BookMetrics:
         show = self._set_amount.get((link, meter)) or self._amounts.labels(UNKNOWN, UNKNOWN).set
         show(amount_cents)
 
-    def show_standing(self, link: str, state: LinkState, figures: Figures, sealed: int) -> None:
+    def show_standing(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
         """Show where a link's books stand; `sealed` is the last entry found in order."""
         for meter, micros in figures.reserve_micros.items():
             self._reserves.labels(link, meter).set(micros // MICROS_PER_CENT)
@@ -185,10 +185,10 @@ class BookMetrics:
     def show_waiting(
         self,
         link: str,
-        claims: Waiting,
-        hand_pays: Waiting,
-        envy: Waiting = _NONE_WAIT,
-        corrections: Waiting = _NONE_WAIT,
+        claims: WaitingCount,
+        hand_pays: WaitingCount,
+        envy: WaitingCount = _NONE_WAIT,
+        corrections: WaitingCount = _NONE_WAIT,
     ) -> None:
         """Show what waits: wins, those paid by hand, unpaid Envy, corrections to confirm."""
         link = self._labels.link(link)

@@ -18,8 +18,8 @@ from meters.books.audit_notes import (
     AuditNote,
     read_note,
 )
-from meters.books.link_stats import Memory
-from meters.displays.display_state import Board
+from meters.books.link_stats import RedisMemory
+from meters.displays.display_state import DisplayState
 from meters.metrics.labels import FloorLabels
 from meters.selfcheck.runtime import SelfCheck
 
@@ -31,7 +31,7 @@ _WAIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 
 @final
-class RunningMetrics:
+class ProcessMetrics:
     """Shows how the service does.
 
     Args:
@@ -199,7 +199,7 @@ class RunningMetrics:
         ):  # fmt: skip
             each.labels(link)
 
-    def watch(self, check: SelfCheck, board: Board) -> None:
+    def watch(self, check: SelfCheck, board: DisplayState) -> None:
         """Have the self-check's result and the event streams asked for at each reading."""
         self._self_check.set_function(lambda: check.problem is None)
         self._streams.labels("display").set_function(lambda: board.watchers(staff=False))
@@ -257,7 +257,7 @@ class RunningMetrics:
         """Show whether Redis answers and keeps what it is given."""
         self._redis.labels(link).set(int(ready))
 
-    def show_memory(self, link: str, memory: Memory | None) -> None:
+    def show_memory(self, link: str, memory: RedisMemory | None) -> None:
         """Show Redis's memory, where it tells of it."""
         if memory is not None:
             self._memory.labels(link).set(memory.used_bytes)

@@ -16,9 +16,9 @@ from prometheus_client.exposition import choose_encoder
 
 from meters.floor.floor_file import Floor
 from meters.metrics.labels import FloorLabels
-from meters.metrics.link_metrics import BookMetrics
+from meters.metrics.link_metrics import LinkMetrics
 from meters.metrics.play_metrics import PlayMetrics
-from meters.metrics.process_metrics import RunningMetrics
+from meters.metrics.process_metrics import ProcessMetrics
 
 
 @final
@@ -42,8 +42,8 @@ class Metrics:
         self.registry: Final = CollectorRegistry()
         labels = FloorLabels(floor)
         self.play: Final = PlayMetrics(self.registry, labels)
-        self.books: Final = BookMetrics(self.registry, labels, now)
-        self.running: Final = RunningMetrics(
+        self.books: Final = LinkMetrics(self.registry, labels, now)
+        self.running: Final = ProcessMetrics(
             self.registry, labels, Path(floor.service.data), Path(floor.archive.directory), now
         )
         Info("pitlink_build", "The running version.", registry=self.registry).info(

@@ -16,7 +16,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.floor.broker_address import BrokerAddress
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 
@@ -75,7 +75,7 @@ class ClientName:
         self._ticket = 0
         self._beat = 0
         self._heard_of = 0
-        self._said = Seldom()
+        self._said = ThrottledLog()
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:

@@ -13,7 +13,7 @@ import aiomqtt
 import structlog
 
 from meters.floor.broker_address import BrokerAddress
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 from meters.mqtt.buffered_socket import BufferedSocket
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.packets import PACKET_IDS, publish_packet, text
@@ -49,7 +49,7 @@ class BrokerConnection(BrokerClient):
         keepalive_s: int = KEEPALIVE_S,
     ) -> None:
         self._arrived = Arrivals() if arrived is None else arrived
-        self._unpublished = Seldom()
+        self._unpublished = ThrottledLog()
         self._socket: BufferedSocket | None = None
         self._packet_id = _OWN_IDS_FROM
         super().__init__(

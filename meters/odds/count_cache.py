@@ -42,7 +42,7 @@ def code_digest() -> str:
     return found.hexdigest()
 
 
-class KeptCounts:
+class CountCache:
     """A directory of counts.
 
     A file that is damaged, or a directory that cannot be written to, is no error: what it would

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bonus.law.chapter import chapters
-from bonus.odds.entries import Entry
+from bonus.odds.entries import OddsEntry
 from meters.odds.tables import dollars, title_of
 
 _ACROSS: Final = 2
@@ -38,7 +38,7 @@ def check_plot(path: Path) -> None:
         raise ValueError(f"there is no directory {path.parent}")
 
 
-def plot_edges(entries: Sequence[Entry], path: Path) -> None:
+def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
     """Draw the house's edge against the meter, a panel for each entry that has a meter.
 
     Args:
@@ -71,7 +71,7 @@ def plot_edges(entries: Sequence[Entry], path: Path) -> None:
         raise
 
 
-def _draw(panel: Axes, entry: Entry) -> None:
+def _draw(panel: Axes, entry: OddsEntry) -> None:
     wager = next(iter(entry.break_even_meter))
     wager_cents = int(wager)
     alone = entry.break_even_meter[wager]
@@ -136,12 +136,12 @@ def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
     )  # fmt: skip
 
 
-def _alone(entry: Entry) -> str:
+def _alone(entry: OddsEntry) -> str:
     if entry.when_shared:
         return "for one player"
     return "without Envy Bonuses" if entry.envy_return else "house edge"
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: OddsEntry) -> str:
     title = f"{chapters()[entry.game].title}: {title_of(entry.wager, entry.reading)}"
     return f"{title}, paytable {entry.paytable}" if entry.paytable else title

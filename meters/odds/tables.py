@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.law.chapter import chapters
-from bonus.odds.entries import Drawn, Entry, Folding, HandLine
+from bonus.odds.entries import Drawn, Folding, HandLine, OddsEntry
 
 _GAP: Final = 3
 _MARGIN: Final = 6
@@ -43,12 +43,12 @@ _BY_WORD: Final = {
 _RARE: Final = Fraction(1, 10_000)
 
 
-def show(entries: Iterable[Entry], console: Console) -> None:
+def show(entries: Iterable[OddsEntry], console: Console) -> None:
     """Print entries, by game and heading, in the order in which these are first given."""
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = chapters()[game]
         console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
-        under: dict[tuple[str, tuple[str, ...]], list[Entry]] = {}
+        under: dict[tuple[str, tuple[str, ...]], list[OddsEntry]] = {}
         for entry in of_game:
             under.setdefault(_heading(entry), []).append(entry)
         for (title, _), same in under.items():
@@ -59,7 +59,7 @@ def show(entries: Iterable[Entry], console: Console) -> None:
         console.print()
 
 
-def _heading(entry: Entry) -> tuple[str, tuple[str, ...]]:
+def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
     """What entries stand under: meters of a floor file each by themselves, with their tables."""
     return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
 
@@ -70,8 +70,8 @@ def title_of(wager: str, reading: str) -> str:
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
 
-def _wager(entries: list[Entry], width: int) -> Iterator[RenderableType]:
-    tables: dict[object, list[Entry]] = {}
+def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
+    tables: dict[object, list[OddsEntry]] = {}
     for entry in entries:
         tables.setdefault(_rows_of(entry), []).append(entry)
     for columns in tables.values():
@@ -92,7 +92,7 @@ def _wager(entries: list[Entry], width: int) -> Iterator[RenderableType]:
         yield _told("Tables", " with ", text, at, len(entries))
 
 
-def _room(entries: Sequence[Entry], width: int) -> int:
+def _room(entries: Sequence[OddsEntry], width: int) -> int:
     """How many characters are left of a line for paytables side by side."""
     beside = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
     taken = sum(max(len(name), len(cell)) + _GAP for name, cell in beside.items())
@@ -102,18 +102,18 @@ def _room(entries: Sequence[Entry], width: int) -> int:
     return width - taken - (_MARGIN + hand + _GAP + len("Combinations") + _GAP + chance)
 
 
-def _widest(entries: Sequence[Entry]) -> int:
+def _widest(entries: Sequence[OddsEntry]) -> int:
     return max(_EDGE, *(len(line.pays) for entry in entries for line in entry.hands))
 
 
-def _rows_of(entry: Entry) -> tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...]:
+def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...]:
     return tuple(
         (line.hand, line.fourth_card, line.combinations, tuple(line.beside.items()))
         for line in entry.hands
     )
 
 
-def _hands(entries: Sequence[Entry]) -> Table:
+def _hands(entries: Sequence[OddsEntry]) -> Table:
     """Hands down, paytables across, the edge at the foot."""
     first = entries[0]
     beside = list(dict.fromkeys(name for line in first.hands for name in line.beside))
@@ -141,7 +141,7 @@ def _hands(entries: Sequence[Entry]) -> Table:
     return table
 
 
-def _exactly(entries: list[Entry]) -> RenderableType:
+def _exactly(entries: list[OddsEntry]) -> RenderableType:
     table = Table(box=None, pad_edge=False)
     main = bool(entries[0].element_of_risk)
     table.add_column("Paytable")
@@ -160,7 +160,7 @@ def _exactly(entries: list[Entry]) -> RenderableType:
     return table
 
 
-def _strategy(strategy: tuple[str, ...], entries: list[Entry]) -> Iterator[RenderableType]:
+def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[RenderableType]:
     if not strategy:
         return
     yield Text()
@@ -175,7 +175,7 @@ def _strategy(strategy: tuple[str, ...], entries: list[Entry]) -> Iterator[Rende
     yield from _by_rank(entries)
 
 
-def _by_rank(entries: list[Entry]) -> Iterator[RenderableType]:
+def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
     """What can be followed without a look at suits, and what that costs."""
     if entries[0].mixed:
         several = len(entries[0].mixed)
@@ -204,7 +204,7 @@ _OUTCOMES: Final = {
 }
 
 
-def _meter(entry: Entry, *, many: bool) -> Iterator[RenderableType]:
+def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
     if not entry.meter_return:
         return
     yield Text()
@@ -241,7 +241,7 @@ def _meter(entry: Entry, *, many: bool) -> Iterator[RenderableType]:
         yield table
 
 
-def _break_even(entry: Entry) -> Table:
+def _break_even(entry: OddsEntry) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Break-even meter")
     for cents in entry.break_even_meter:
@@ -283,25 +283,25 @@ def _drawn(name: str, drawn: Drawn) -> str:
     )
 
 
-def _by_text(told: Iterable[tuple[str, Entry]]) -> Iterator[tuple[str, list[Entry]]]:
-    found: dict[str, list[Entry]] = {}
+def _by_text(told: Iterable[tuple[str, OddsEntry]]) -> Iterator[tuple[str, list[OddsEntry]]]:
+    found: dict[str, list[OddsEntry]] = {}
     for text, entry in told:
         if text:
             found.setdefault(text, []).append(entry)
     yield from found.items()
 
 
-def _told(word: str, of: str, text: str, entries: list[Entry], among: int) -> Text:
+def _told(word: str, of: str, text: str, entries: list[OddsEntry], among: int) -> Text:
     which = "" if len(entries) == among else of + ", ".join(map(_label, entries))
     return Text(f"{word}{which}: {text}", "dim")
 
 
-def _short(entry: Entry) -> str:
+def _short(entry: OddsEntry) -> str:
     """What stands above a column; a mini-royal has a row of its own in it."""
     return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: OddsEntry) -> str:
     royal = f" with a mini-royal at {entry.mini_royal}" if entry.mini_royal else ""
     return f"{_short(entry)}{royal}"
 

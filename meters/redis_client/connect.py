@@ -13,7 +13,7 @@ from meters.embedded.servers import embedded_redis
 from meters.floor.floor_file import Floor
 from meters.floor.redis_address import is_replicated, parse_replicated, without_user
 from meters.redis_client.credentials import people_access, redis_access, sentinel_access
-from meters.redis_client.open_replicated import Access, open_replicated
+from meters.redis_client.open_replicated import RedisCredentials, open_replicated
 from meters.redis_client.pool import KeptConnections
 from meters.redis_client.shards import AnyRedis, ShardedRedis
 from meters.redis_client.user_keys import PEOPLE_TAG
@@ -47,7 +47,7 @@ async def open_redis(
         for_people = None if embedded or archives else people_access(floor.service)
         if is_replicated(url):
             sentinels = sentinel_access(floor.service, archives=archives)
-            ways = Access(access, sentinels, for_people)
+            ways = RedisCredentials(access, sentinels, for_people)
             yield await stack.enter_async_context(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)
             )

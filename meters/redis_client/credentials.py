@@ -15,7 +15,7 @@ from meters.floor.credentials import (
 )
 from meters.floor.facility import Service
 from meters.floor.identities import ARCHIVE, service_party
-from meters.floor.key_bundle import Bundle
+from meters.floor.key_bundle import KeyBundle
 from meters.floor.redis_address import with_one_host
 from meters.floor.worker_bundle import service_numbers
 
@@ -121,7 +121,7 @@ def _has_tls(service: Service) -> bool:
     return service.redis.partition("://")[0] in {"rediss", "rediss+sentinel", "rediss+cluster"}
 
 
-def _tls_access(bundle: Bundle | None) -> dict[str, object]:
+def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
     checked: dict[str, object] = {"ssl_check_hostname": True, "ssl_cert_reqs": "required"}
     if bundle is None:
         return checked
@@ -134,7 +134,7 @@ def _tls_access(bundle: Bundle | None) -> dict[str, object]:
     return checked
 
 
-def _bundle_for(service: Service, *, archives: bool) -> Bundle | None:
+def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
     """The bundle that is used at the floor file's Redis, if any."""
     keys = keys_directory(service)
     if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
@@ -142,8 +142,8 @@ def _bundle_for(service: Service, *, archives: bool) -> Bundle | None:
     return None
 
 
-def _bundle(keys: Path, *, archives: bool) -> Bundle:
+def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
     """The archive's, or that of the first worker here: at Redis all workers are the same user."""
     if archives:
-        return Bundle.of(keys, ARCHIVE)
-    return Bundle.of(keys, service_party(min(service_numbers(keys), default=1)))
+        return KeyBundle.of(keys, ARCHIVE)
+    return KeyBundle.of(keys, service_party(min(service_numbers(keys), default=1)))

@@ -10,13 +10,13 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
-from meters.floor.redis_address import Place, ReplicatedAddress
+from meters.floor.redis_address import HostPort, ReplicatedAddress
 from meters.redis_client.pool import KeptConnections
 from meters.redis_client.primary_connection import PrimaryConnection, PrimarySSLConnection
 from meters.redis_client.primary_discovery import (
-    ClusterWhereabouts,
-    SentinelWhereabouts,
-    Whereabouts,
+    ClusterDiscovery,
+    PrimaryDiscovery,
+    SentinelDiscovery,
 )
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.redis_client.shards import AnyRedis, ShardedRedis
@@ -31,7 +31,7 @@ _CONNECTIONS_TO_ASK: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class RedisCredentials:
     """As whom, and by which certificates.
 
     Attributes:
@@ -47,7 +47,7 @@ class Access:
 
 @asynccontextmanager
 async def open_replicated(
-    address: ReplicatedAddress, access: Access, *, only_reads: bool
+    address: ReplicatedAddress, access: RedisCredentials, *, only_reads: bool
 ) -> AsyncIterator[AnyRedis]:
     """The Redis at an address, gone on exit.
 
@@ -60,7 +60,7 @@ async def open_replicated(
         replicas = 0 if only_reads else address.replicas
         if address.service:
             sentinels = [_asked(place, address, access.sentinel, stack) for place in address.places]
-            whereabouts = SentinelWhereabouts(sentinels, address.service)
+            whereabouts = SentinelDiscovery(sentinels, address.service)
             books = _replicated(address, access.redis, whereabouts, replicas, "pitlink:replicated")
             stack.push_async_callback(books.connection_pool.disconnect)
             if access.people is None:
@@ -75,7 +75,7 @@ async def open_replicated(
 
         def client_of(tag: str) -> Redis:
             noted = _noted(tag)
-            whereabouts = ClusterWhereabouts(nodes, key_slot(noted.encode()))
+            whereabouts = ClusterDiscovery(nodes, key_slot(noted.encode()))
             way = access.people if tag == PEOPLE_TAG and access.people else access.redis
             return _replicated(address, way, whereabouts, replicas, noted)
 
@@ -92,7 +92,7 @@ def _noted(tag: str) -> str:
 def _replicated(
     address: ReplicatedAddress,
     access: Mapping[str, object],
-    whereabouts: Whereabouts,
+    whereabouts: PrimaryDiscovery,
     replicas: int,
     noted: str,
 ) -> ReplicatedRedis:
@@ -106,7 +106,7 @@ def _replicated(
 
 
 def _asked(
-    place: Place,
+    place: HostPort,
     address: ReplicatedAddress,
     access: Mapping[str, object],
     stack: AsyncExitStack,

@@ -6,13 +6,13 @@ from typing import cast
 from redis.asyncio.connection import Connection, SSLConnection
 from redis.exceptions import ReadOnlyError
 
-from meters.redis_client.primary_discovery import Whereabouts
+from meters.redis_client.primary_discovery import PrimaryDiscovery
 
 
 class PrimaryConnection(Connection):
     """A connection to wherever the primary is when it is made."""
 
-    def __init__(self, *, whereabouts: Whereabouts, **settings: object) -> None:
+    def __init__(self, *, whereabouts: PrimaryDiscovery, **settings: object) -> None:
         super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
         self._whereabouts = whereabouts
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from meters.floor.redis_address import Place
+from meters.floor.redis_address import HostPort
 
 _ANSWER_WITHIN_S: Final = 1.0
 _LATER_BY_S: Final = 0.05
@@ -20,10 +20,10 @@ class NoPrimaryError(RedisConnectionError):
     """Where the primary is cannot be known now."""
 
 
-class Whereabouts(Protocol):
+class PrimaryDiscovery(Protocol):
     """Tells where the primary is."""
 
-    async def primary(self) -> Place:
+    async def primary(self) -> HostPort:
         """Where it is now.
 
         Raises:
@@ -32,7 +32,7 @@ class Whereabouts(Protocol):
         ...
 
 
-class SentinelWhereabouts:
+class SentinelDiscovery:
     """The primary as most of the sentinels have it.
 
     Most, since one that was cut off with an old primary goes on naming that one. And where most
@@ -47,7 +47,7 @@ class SentinelWhereabouts:
         self._sentinels = sentinels
         self._service = service
 
-    async def primary(self) -> Place:
+    async def primary(self) -> HostPort:
         """Where most of them say that it is.
 
         Raises:
@@ -64,17 +64,17 @@ class SentinelWhereabouts:
             f" Redis is the primary; it takes {needed}"
         )
 
-    async def _named(self, sentinel: Redis) -> Place | None:
+    async def _named(self, sentinel: Redis) -> HostPort | None:
         row = cast(
             "Sequence[bytes] | None",
             await sentinel.execute_command(  # type: ignore[no-untyped-call]
                 "SENTINEL", "get-master-addr-by-name", self._service
             ),
         )
-        return Place(row[0].decode(), int(row[1])) if row else None
+        return HostPort(row[0].decode(), int(row[1])) if row else None
 
 
-class ClusterWhereabouts:
+class ClusterDiscovery:
     """The primary of one slot, as most of the nodes that answer have it.
 
     A node that was cut off takes no writes after a while, by itself, so that one answer will do.
@@ -84,12 +84,12 @@ class ClusterWhereabouts:
         slot: which slot.
     """
 
-    def __init__(self, nodes: Sequence[tuple[Redis, Place]], slot: int) -> None:
+    def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
         self._nodes = [node for node, _ in nodes]
         self._places = {id(node): place for node, place in nodes}
         self._slot = slot
 
-    async def primary(self) -> Place:
+    async def primary(self) -> HostPort:
         """Where the node is that serves the slot.
 
         Raises:
@@ -103,7 +103,7 @@ class ClusterWhereabouts:
             raise NoPrimaryError(f"no node of the cluster serves slot {self._slot}")
         raise NoPrimaryError("no node of the cluster answers")
 
-    async def _serving(self, node: Redis) -> Place | None:
+    async def _serving(self, node: Redis) -> HostPort | None:
         rows = cast(
             "Sequence[tuple[int, int, Sequence[bytes | int | None]]]",
             await node.execute_command("CLUSTER", "SLOTS"),  # type: ignore[no-untyped-call]
@@ -112,15 +112,15 @@ class ClusterWhereabouts:
             if first <= self._slot <= last and isinstance(port, int):
                 # A node that knows no address of its own says nothing: it is the one asked.
                 named = host.decode() if isinstance(host, bytes) and host else None
-                return Place(named or self._places[id(node)].host, port)
+                return HostPort(named or self._places[id(node)].host, port)
         return None
 
 
 async def _ask(
-    servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[Place | None]]
-) -> Counter[Place | None]:
+    servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
+) -> Counter[HostPort | None]:
     """What servers answer, all asked at once, and how many say so; not for long once most agree."""
-    found: Counter[Place | None] = Counter()
+    found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)
     loop = asyncio.get_running_loop()
@@ -143,8 +143,8 @@ async def _ask(
 
 
 async def _answer(
-    server: Redis, ask: Callable[[Redis], Awaitable[Place | None]]
-) -> Sequence[Place | None]:
+    server: Redis, ask: Callable[[Redis], Awaitable[HostPort | None]]
+) -> Sequence[HostPort | None]:
     """One server's answer, none where it gives none."""
     try:
         return [await ask(server)]

@@ -15,8 +15,8 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import NoScriptError, RedisError
 
-from meters.floor.redis_address import Place
-from meters.redis_client.primary_discovery import Whereabouts
+from meters.floor.redis_address import HostPort
+from meters.redis_client.primary_discovery import PrimaryDiscovery
 
 ON_REPLICAS_WITHIN_S: Final = 1.0
 
@@ -43,13 +43,13 @@ class ReplicatedRedis(Redis):
     """
 
     def __init__(
-        self, pool: BlockingConnectionPool, whereabouts: Whereabouts, replicas: int, noted: str
+        self, pool: BlockingConnectionPool, whereabouts: PrimaryDiscovery, replicas: int, noted: str
     ) -> None:
         super().__init__(connection_pool=pool)
         self.replicas = replicas
         self._whereabouts = whereabouts
         self._noted = noted
-        self._place: Place | None = None
+        self._place: HostPort | None = None
 
     async def has_moved(self) -> bool:
         """Whether another Redis is the primary than when this was last asked.

@@ -9,7 +9,7 @@ _PREFIX: Final = f"pitlink:{{{PEOPLE_TAG}}}:"
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleKeys:
+class UserKeys:
     """The keys of a facility's people."""
 
     users: str = f"{_PREFIX}users"

@@ -9,10 +9,10 @@ import msgspec
 from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.approvals import Approval
 from meters.books.entered import entered_in_text, places_in
-from meters.books.expected import Added, Books, Transfer
+from meters.books.expected import Added, ExpectedBooks, Transfer
 from meters.books.ledger import Replay
 from meters.books.outage_entries import OUTAGE
-from meters.claims.claim_rows import Decision
+from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow
 from meters.links.acts import act_row
 from meters.reports.flows import Flows, pots_of
@@ -21,7 +21,7 @@ from meters.reports.jackpots import WinBook
 from meters.wire.messages import REPLY, Reply
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
-_DECISION: Final = msgspec.json.Decoder(Decision)
+_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 _DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
 _TOLD: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
@@ -43,7 +43,7 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 _FILED: Final = msgspec.json.Decoder(_Filed)
 
 
-class LinkMemory:
+class LinkTotals:
     """What of a link lasts from one gaming day to the next.
 
     Attributes:
@@ -52,13 +52,13 @@ class LinkMemory:
         assets: each table's asset number: as approved at the time, or else as the floor file says.
     """
 
-    def __init__(self, link: str, assets: Mapping[str, str], books: Books) -> None:
+    def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
         self.wins = WinBook(link, books)
         self.in_hand: dict[str, Sequence[Added]] = dict(books.rounds)
         self.assets = dict(assets)
 
 
-class Gathered:
+class DayTotals:
     """A gaming day, from the books as they stand at its beginning.
 
     Attributes:
@@ -74,7 +74,7 @@ class Gathered:
         untold: the entries that could not be told, in words.
     """
 
-    def __init__(self, memory: LinkMemory, replay: Replay) -> None:
+    def __init__(self, memory: LinkTotals, replay: Replay) -> None:
         self._memory = memory
         self.opening = pots_of(replay.books.balances)
         self.risen_before = Counter(replay.books.tallies)
@@ -87,7 +87,7 @@ class Gathered:
         self.outages: list[OutageNoted] = []
         self.untold: list[str] = []
 
-    def take(self, number: int, fields: Mapping[str, bytes], books: Books) -> None:
+    def take(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Gather what an entry tells, once it was replayed.
 
         Raises:
@@ -120,7 +120,7 @@ class Gathered:
     def _rounds_of(self, table: str) -> TableRounds:
         return self.rounds.setdefault(table, TableRounds())
 
-    def _wagers(self, table: str, books: Books) -> None:
+    def _wagers(self, table: str, books: ExpectedBooks) -> None:
         self._memory.in_hand[table] = added_by_round = books.rounds[table]
         for added in added_by_round:
             figures = self._figures(table, added.meter)
@@ -146,7 +146,7 @@ class Gathered:
                 self._rounds_of(table).reentered += places_in(entered)
 
     def _result(
-        self, number: int, fields: Mapping[str, bytes], table: str, books: Books
+        self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks
     ) -> None:  # fmt: skip
         self._rounds_of(table).rounds += 1
         fed = {

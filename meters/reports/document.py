@@ -25,7 +25,7 @@ def numbers(title: str, weight: float = 1.0) -> Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A list with its title.
 
     `sums` are the last rows, so many of them, which stand out; `note` is said below.
@@ -39,7 +39,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportPart:
     """What a report says of one link.
 
     `problems` come first, since nothing below may be trusted; then `variances`, which whoever signs
@@ -49,13 +49,13 @@ class Part:
     link: str
     title: str
     facts: Sequence[Fact]
-    sections: Sequence[Section]
+    sections: Sequence[ReportSection]
     problems: Sequence[str] = ()
     variances: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class ReportDocument:
     """A whole report.
 
     Attributes:
@@ -70,7 +70,7 @@ class Paper:
     title: str
     facility: str
     facts: Sequence[Fact]
-    parts: Sequence[Part]
+    parts: Sequence[ReportPart]
     unsigned: str = ""
     wide: bool = False
 

@@ -9,7 +9,7 @@ from bonus.display import money
 from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.gaming_day import GamingDays
-from meters.reports.document import Column, Fact, Paper, Part, Section, numbers
+from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
 from meters.reports.flows import Flow
 from meters.reports.formatting import (
     bounds_words,
@@ -20,7 +20,7 @@ from meters.reports.formatting import (
     moved_money,
 )
 from meters.reports.gaming_days import LinkDay, TableFigures, Win
-from meters.reports.ledger_scan import LinkSurvey, Survey
+from meters.reports.ledger_scan import LedgerScan, LinkScan
 from meters.reports.link_lists import (
     TABLE_COLUMNS,
     act_sections,
@@ -37,7 +37,7 @@ SO_FAR: Final = "SO FAR"
 DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 
-def day_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+def day_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """What a gaming day did to every meter (duty D19)."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -58,7 +58,7 @@ def day_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Pape
     return _paper(floor, found, "Gaming day", parts)
 
 
-def month_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+def month_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """The days of a month, and what they sum to."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -81,7 +81,7 @@ def month_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Pa
     return _paper(floor, found, "Month", parts, wide=True)
 
 
-def jackpots_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) -> Paper:
+def jackpots_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """Every win that a floorperson decides on, and every Envy Bonus, as it stands now (D16)."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -94,8 +94,8 @@ def jackpots_paper(floor: Floor, found: Survey, meters: Sequence[str] | None) ->
 
 
 def tables_paper(
-    floor: Floor, found: Survey, meters: Sequence[str] | None, table: str | None
-) -> Paper:
+    floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
+) -> ReportDocument:
     """What each table contributed and won, or one of them day by day."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -110,7 +110,7 @@ def tables_paper(
     return _paper(floor, found, title, parts, wide=True)
 
 
-def _having_days(found: Survey) -> list[LinkSurvey]:
+def _having_days(found: LedgerScan) -> list[LinkScan]:
     """The links that had begun by then."""
     return [each for each in found.links if each.days]
 
@@ -123,7 +123,7 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
     return [win for win in wins if win.meter in meters]
 
 
-def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Section:
+def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
     """A meter's opening, what moved and its closing, day by day."""
     columns = (
         Column("Day", 1.1),
@@ -133,7 +133,9 @@ def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Secti
     )
     rows = [(_day_cell(day), *_daily_cells(meter, day)) for day in days]
     rows.append(("All", *_daily_cells(meter, month)))
-    return Section(f"{meter.title} ({meter.meter_id}): the meter, day by day", columns, rows, 1)
+    return ReportSection(
+        f"{meter.title} ({meter.meter_id}): the meter, day by day", columns, rows, 1
+    )
 
 
 def _day_cell(day: LinkDay) -> str:
@@ -161,7 +163,7 @@ _DAILY_FLOWS: Final = (
 """What moves a meter, in so many columns: every flow that can, each in one."""
 
 
-def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Section:
+def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
     """A meter's accounting meters, day by day."""
     columns = (
         Column("Day", 1.1),
@@ -169,7 +171,7 @@ def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Sect
     )
     rows = [(_day_cell(day), *_counted_cells(meter.meter_id, day)) for day in days]
     rows.append(("All", *_counted_cells(meter.meter_id, month)))
-    return Section("Its accounting meters, day by day", columns, rows, 1)
+    return ReportSection("Its accounting meters, day by day", columns, rows, 1)
 
 
 def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
@@ -192,7 +194,7 @@ _DAILY_COUNTS: Final = (
 )
 
 
-def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> Section:
+def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:
     """What one table did for each meter, day by day."""
     total = TableFigures()
     rows = []
@@ -204,23 +206,25 @@ def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) ->
     if rows:
         rows.append(("All", "", *table_cells(total)))
     columns = (Column("Day", 1.6), *TABLE_COLUMNS[2:])
-    return Section("By day", columns, rows, 1 if rows else 0)
+    return ReportSection("By day", columns, rows, 1 if rows else 0)
 
 
-def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> Section:
+def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> ReportSection:
     played = [(day, day.rounds[table]) for day in days if table in day.rounds]
     rows = [(_day_cell(day), count(one.rounds), count(one.voids)) for day, one in played]
     if rows:
         rounds, voids = (sum(getattr(one, name) for _, one in played) for name in _ROUNDS)
         rows.append(("All", count(rounds), count(voids)))
     columns = (Column("Day", 2), numbers("Rounds", 1), numbers("Voided", 1))
-    return Section("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+    return ReportSection("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
 
 
 _ROUNDS: Final = ("rounds", "voids")
 
 
-def _part(each: LinkSurvey, span: LinkDay, sections: Sequence[Section], zone: ZoneInfo) -> Part:
+def _part(
+    each: LinkScan, span: LinkDay, sections: Sequence[ReportSection], zone: ZoneInfo
+) -> ReportPart:
     facts: list[Fact] = [("Link", f"{each.link.name} ({each.link.id})")]
     if span.entries:
         told = f"{span.first_entry:,} to {span.last_entry:,} ({count(span.entries)})"
@@ -240,12 +244,12 @@ def _part(each: LinkSurvey, span: LinkDay, sections: Sequence[Section], zone: Zo
         audited += f", from {finding.first:,} on"
     whole = "Whole ledger" if finding.first == 1 else "Ledger"
     facts.append((whole, f"{audited}, seal {finding.seal}"))
-    return Part(
+    return ReportPart(
         each.link.id, each.link.name, facts, sections, each.problems, each.variances
     )  # fmt: skip
 
 
-def _why_without(each: LinkSurvey, found: Survey) -> str:
+def _why_without(each: LinkScan, found: LedgerScan) -> str:
     """Why a link has none of the days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
@@ -253,8 +257,8 @@ def _why_without(each: LinkSurvey, found: Survey) -> str:
 
 
 def _paper(
-    floor: Floor, found: Survey, title: str, parts: Sequence[Part], *, wide: bool = False
-) -> Paper:
+    floor: Floor, found: LedgerScan, title: str, parts: Sequence[ReportPart], *, wide: bool = False
+) -> ReportDocument:
     days = GamingDays.of_facility(floor.facility)
     spans = [each.span for each in _having_days(found)]
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
@@ -276,4 +280,4 @@ def _paper(
     unsigned = SO_FAR if any(one.open for one in spans) else ""
     if any(part.problems for part in parts):
         unsigned = DOES_NOT_TIE
-    return Paper(title, floor.facility.name, facts, parts, unsigned, wide)
+    return ReportDocument(title, floor.facility.name, facts, parts, unsigned, wide)

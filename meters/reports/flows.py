@@ -113,7 +113,7 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pot:
+class AccountFlows:
     """What a pot held, what flowed, and what it holds then; all in micros.
 
     `flows` are above zero for what came in, and below for what went out.
@@ -128,12 +128,12 @@ class Pot:
         """Whether what it held, and what flowed, is what it holds."""
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
-    def then(self, later: "Pot") -> "Pot":
+    def then(self, later: "AccountFlows") -> "AccountFlows":
         """This pot over its own time and the one that follows."""
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
             flows[flow] += micros
-        return Pot(self.opening_micros, later.closing_micros, flows)
+        return AccountFlows(self.opening_micros, later.closing_micros, flows)
 
 
 class Flows:
@@ -149,11 +149,15 @@ class Flows:
             for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
                 self._of.setdefault(pot_of(account), Counter())[flow] += micros
 
-    def pots(self, opening: Mapping[str, int], closing: Mapping[str, int]) -> dict[str, Pot]:
+    def pots(
+        self, opening: Mapping[str, int], closing: Mapping[str, int]
+    ) -> dict[str, AccountFlows]:
         """Every pot by what they all held before and hold now, in micros."""
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
-            name: Pot(opening.get(name, 0), closing.get(name, 0), dict(self._of.get(name, {})))
+            name: AccountFlows(
+                opening.get(name, 0), closing.get(name, 0), dict(self._of.get(name, {}))
+            )
             for name in names
         }
 

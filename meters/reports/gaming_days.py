@@ -10,9 +10,9 @@ from typing import Final
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.outage_entries import Outage
 from meters.floor_api.types import ActRow
-from meters.reports.flows import Flow, Pot
+from meters.reports.flows import AccountFlows, Flow
 
-_NOTHING: Final = Pot(0, 0, {})
+_NOTHING: Final = AccountFlows(0, 0, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class OutageNoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingWins:
     """Wins that wait for somebody."""
 
     wins: int
@@ -132,11 +132,11 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class EnvyOwed:
+class UnpaidEnvy:
     """Envy Bonuses that are owed: those whose win is not decided, and those that may be paid."""
 
-    pending: Waiting = Waiting(0, 0)
-    validated: Waiting = Waiting(0, 0)
+    pending: WaitingWins = WaitingWins(0, 0)
+    validated: WaitingWins = WaitingWins(0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ class LinkDay:
     last_entry: int
     chain: str
     seal: str
-    pots: Mapping[str, Pot]
+    pots: Mapping[str, AccountFlows]
     risen: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[tuple[str, str], TableFigures] = field(default_factory=dict)
     rounds: Mapping[str, TableRounds] = field(default_factory=dict)
@@ -184,8 +184,8 @@ class LinkDay:
     acts: tuple[ActRow, ...] = ()
     entered: tuple[ActRow, ...] = ()
     outages: tuple[OutageNoted, ...] = ()
-    waiting: Mapping[str, Waiting] = field(default_factory=dict)
-    envy: Mapping[str, EnvyOwed] = field(default_factory=dict)
+    waiting: Mapping[str, WaitingWins] = field(default_factory=dict)
+    envy: Mapping[str, UnpaidEnvy] = field(default_factory=dict)
     variances: tuple[Variance, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -199,11 +199,11 @@ class LinkDay:
         """How many ledger entries it has."""
         return self.last_entry - self.first_entry + 1
 
-    def pot(self, name: str) -> Pot:
+    def pot(self, name: str) -> AccountFlows:
         """A pot; one that never was holds nothing."""
         return self.pots.get(name, _NOTHING)
 
-    def meter_pots(self, meter: str) -> tuple[Pot, Pot, Pot]:
+    def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
         """A meter, its reserve and its overflow."""
         meter_pot, reserve, overflow = (
             self.pot(name(meter)) for name in (meter_account, reserve_account, overflow_account)
@@ -254,9 +254,9 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
     )
 
 
-def _pots_over(days: Sequence[LinkDay]) -> dict[str, Pot]:
+def _pots_over(days: Sequence[LinkDay]) -> dict[str, AccountFlows]:
     names = sorted({name for day in days for name in day.pots})
-    return {name: reduce(Pot.then, (day.pot(name) for day in days)) for name in names}
+    return {name: reduce(AccountFlows.then, (day.pot(name) for day in days)) for name in names}
 
 
 def _summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:

@@ -10,8 +10,8 @@ from datetime import date
 
 from bonus.settling.envy import cause_of
 from bonus.settling.lines import Line
-from meters.books.expected import Books, Held, HeldEnvy
-from meters.claims.claim_rows import Decision
+from meters.books.expected import ExpectedBooks, HeldEnvy, HeldWin
+from meters.claims.claim_rows import DecisionRecord
 from meters.reports.gaming_days import Win
 from meters.wire.messages import Reply
 
@@ -30,7 +30,7 @@ class WinBook:
             how they were won.
     """
 
-    def __init__(self, link: str, books: Books) -> None:
+    def __init__(self, link: str, books: ExpectedBooks) -> None:
         self._link = link
         self._waiting = {claim: _untold(link, claim, held) for claim, held in books.claims.items()}
         self._envy = {
@@ -111,7 +111,7 @@ class WinBook:
             if name:
                 self._envy[name] = (*self._envy.get(name, ()), win)
 
-    def decide(self, decision: Decision, by: str, at: str) -> Win | None:
+    def decide(self, decision: DecisionRecord, by: str, at: str) -> Win | None:
         """Take in what a floorperson decided, and give the win as it stands then, if it is of one.
 
         Raises:
@@ -136,7 +136,7 @@ class WinBook:
         self._note(win)
         return win
 
-    def _decide_envy(self, decision: Decision, by: str, at: str) -> None:
+    def _decide_envy(self, decision: DecisionRecord, by: str, at: str) -> None:
         act, wins = decision.act, self._envy.pop(decision.claim, ())
         left: list[Win] = []
         for win in wins:
@@ -186,12 +186,12 @@ def _key(win: Win) -> _Key:
     return win.claim, win.order, win.position, win.item, win.envy_of
 
 
-def _rejected(win: Win, decision: Decision, by: str, at: str) -> Win:
+def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
     reason = decision.reason or ""
     return replace(win, state="rejected", rejected_by=by, rejected_at=at, reason=reason)
 
 
-def _untold(link: str, claim: str, held: Held) -> Win:
+def _untold(link: str, claim: str, held: HeldWin) -> Win:
     """A win of which nothing is known but what the books carry over."""
     return Win(
         claim=claim,

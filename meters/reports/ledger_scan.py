@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit import Finding
 from meters.books.mark import LedgerMark
 from meters.books.open_day import day_open
@@ -18,7 +18,7 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, Link
 from meters.floor.gaming_day import GamingDays
 from meters.reports.gaming_days import LinkDay, Win, joined
-from meters.reports.ledger_watch import DayWatch
+from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
@@ -26,7 +26,7 @@ _LOOKED_BACK: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DayRange:
     """Gaming days from the first to the last; the first is None for the beginning."""
 
     first: date | None
@@ -38,7 +38,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkSurvey:
+class LinkScan:
     """What was read of one link.
 
     Attributes:
@@ -85,16 +85,16 @@ class LinkSurvey:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class LedgerScan:
     """What was read of all links that are reported on, and when."""
 
-    span: Span
-    links: Sequence[LinkSurvey]
+    span: DayRange
+    links: Sequence[LinkScan]
     today: date
     at: datetime
 
 
-Choose = Callable[[date, date], Span]
+Choose = Callable[[date, date], DayRange]
 """Says which days are reported on, by the day that is open and by the one that it is now."""
 
 Advance = Callable[[str, int, int], None]
@@ -102,7 +102,7 @@ Advance = Callable[[str, int, int], None]
 
 async def survey(
     floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
-) -> Survey:
+) -> LedgerScan:
     """Audit links and keep what was asked for.
 
     Args:
@@ -136,26 +136,26 @@ async def survey(
         if span.last >= first:
             why = "has not begun: no service has run since"
         raise UserError(f"{span.last} {why}; the gaming day that is open is {open_day}")
-    return Survey(span, found, today, now)
+    return LedgerScan(span, found, today, now)
 
 
 async def _look(
-    floor: Floor, store: LinkStore, open_day: date, span: Span, advance: Advance
-) -> LinkSurvey:
+    floor: Floor, store: LinkStore, open_day: date, span: DayRange, advance: Advance
+) -> LinkScan:
     link = store.link
-    watch = DayWatch(link, span.has)
+    watch = DayCollector(link, span.has)
     mark = LedgerMark(Path(floor.service.data), link.id)
     seen = mark.seen
     finding = await audit_link(
         store,
-        Archive(Path(floor.archive.directory), link.id),
+        ArchiveFiles(Path(floor.archive.directory), link.id),
         seen,
         lambda done, of: advance(link.id, done, of),
         watch,
         since=span.first and span.first - _LOOKED_BACK,
     )
     open_day = watch.finish(open_day)
-    return LinkSurvey(
+    return LinkScan(
         link=link,
         days=watch.days,
         first_day=watch.first_day or open_day,

@@ -10,20 +10,20 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from meters.books.close_readings import READING, Reading
-from meters.books.expected import Held, HeldEnvy
+from meters.books.close_readings import READING, CloseReading
+from meters.books.expected import HeldEnvy, HeldWin
 from meters.books.ledger import Replay
 from meters.floor.floor_file import Link
-from meters.reports.day_totals import Gathered, LinkMemory
-from meters.reports.flows import Pot, pots_of
-from meters.reports.gaming_days import EnvyOwed, LinkDay, Variance, Waiting, Win
+from meters.reports.day_totals import DayTotals, LinkTotals
+from meters.reports.flows import AccountFlows, pots_of
+from meters.reports.gaming_days import LinkDay, UnpaidEnvy, Variance, WaitingWins, Win
 from meters.reports.reconciliation import faults_of
 from meters.wire.messages import UNREADABLE
 
 _DAY: Final = timedelta(days=1)
 
 
-class DayWatch:
+class DayCollector:
     """Keeps the gaming days of one link that are wanted, while its ledger is replayed.
 
     The entries after one reading, up to and with the next, are of the day that the latter names. A
@@ -48,10 +48,10 @@ class DayWatch:
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
         assets = {table.id: table.asset for table in self._link.table}
-        self._memory = LinkMemory(self._link.id, assets, replay.books)
+        self._memory = LinkTotals(self._link.id, assets, replay.books)
         self._closed: LinkDay | None = None
         self._replay = replay
-        self._gathered = Gathered(self._memory, replay)
+        self._gathered = DayTotals(self._memory, replay)
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
         """Note what an entry tells, once it was replayed; the replay says what is wrong with it."""
@@ -81,12 +81,12 @@ class DayWatch:
         """The wins of the days that are kept, in their order, as they stand at the ledger's end."""
         return tuple(self._memory.wins.latest())
 
-    def _close(self, reading: Reading, at: str, replay: Replay) -> None:
+    def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
         told = self._told(reading.day, replay)
         day = replace(told, closed_at=at, variances=tuple(_variances(reading, replay)))
         self._keep(day)
         self._closed = day
-        self._gathered = Gathered(self._memory, replay)
+        self._gathered = DayTotals(self._memory, replay)
 
     def _told(self, day: date, replay: Replay) -> LinkDay:
         """A day by what was gathered of it, and by the books as they stand."""
@@ -142,7 +142,7 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
             chain=before.chain,
             seal=before.seal,
             pots={
-                name: Pot(pot.closing_micros, pot.closing_micros, {})
+                name: AccountFlows(pot.closing_micros, pot.closing_micros, {})
                 for name, pot in before.pots.items()
             },
             waiting=before.waiting,
@@ -151,32 +151,32 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
         day += _DAY
 
 
-def _waiting(claims: Iterable[Held]) -> dict[str, Waiting]:
+def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
     """What waits, by meter."""
     wins: Counter[str] = Counter()
     cents: Counter[str] = Counter()
     for claim in claims:
         wins[claim.meter] += 1
         cents[claim.meter] += claim.cents
-    return {meter: Waiting(wins[meter], cents[meter]) for meter in wins}
+    return {meter: WaitingWins(wins[meter], cents[meter]) for meter in wins}
 
 
-def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, EnvyOwed]:
+def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
     """What is owed for Envy, by meter."""
-    owed: dict[str, EnvyOwed] = {}
+    owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:
-            of_meter = owed.setdefault(one.meter, EnvyOwed())
+            of_meter = owed.setdefault(one.meter, UnpaidEnvy())
             pending, validated = of_meter.pending, of_meter.validated
             if envy.state == "pending":
-                pending = Waiting(pending.wins + 1, pending.cents + one.cents)
+                pending = WaitingWins(pending.wins + 1, pending.cents + one.cents)
             else:
-                validated = Waiting(validated.wins + 1, validated.cents + one.cents)
-            owed[one.meter] = EnvyOwed(pending, validated)
+                validated = WaitingWins(validated.wins + 1, validated.cents + one.cents)
+            owed[one.meter] = UnpaidEnvy(pending, validated)
     return owed
 
 
-def _variances(reading: Reading, replay: Replay) -> Iterator[Variance]:
+def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
     """Where what was read is not what the ledger says, account by account (duty D19)."""
     books = replay.books
     for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):

@@ -11,8 +11,8 @@ from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.asks import confirmed_by
 from meters.floor.floor_file import Link, Meter
 from meters.floor_api.types import ActRow
-from meters.reports.document import Column, Section, numbers
-from meters.reports.flows import CLAIMS, ENVY, Flow, Pot
+from meters.reports.document import Column, ReportSection, numbers
+from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.formatting import (
     FLOW_WORDS,
     NOTHING,
@@ -22,7 +22,7 @@ from meters.reports.formatting import (
     moved_money,
     short_moment,
 )
-from meters.reports.gaming_days import EnvyOwed, LinkDay, TableFigures, TableRounds, Win
+from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds, UnpaidEnvy, Win
 
 _METER_FLOWS: Final = (
     Flow.CONTRIBUTIONS, Flow.VOIDED, Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE,
@@ -36,7 +36,7 @@ _HOLDS: Final = "The opening and what moved give the closing: it holds."
 _HOLDS_NOT: Final = "THE OPENING AND WHAT MOVED DO NOT GIVE THE CLOSING."
 
 
-def meter_sections(meter: Meter, day: LinkDay) -> list[Section]:
+def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
     """A meter with its reserve and overflow, and its accounting meters (duties D2, D19)."""
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
@@ -49,10 +49,10 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[Section]:
         if number or cents
     ]
     none = _none_of([words for words, number, cents in counts if not (number or cents)])
-    return [moved, Section("", columns, rows, note=none)]
+    return [moved, ReportSection("", columns, rows, note=none)]
 
 
-def money_section(day: LinkDay) -> Section:
+def money_section(day: LinkDay) -> ReportSection:
     """What the house put in, what waits for floorpersons, and what patrons were paid."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
@@ -60,8 +60,8 @@ def money_section(day: LinkDay) -> Section:
 
 
 def _pots_section(
-    title: str, names: Sequence[str], pots: Sequence[Pot], usual: Collection[Flow]
-) -> Section:
+    title: str, names: Sequence[str], pots: Sequence[AccountFlows], usual: Collection[Flow]
+) -> ReportSection:
     moved = [flow for flow in FLOW_WORDS if any(pot.flows.get(flow) for pot in pots)]
     rows = [
         ("Opening", *(exact_money(pot.opening_micros) for pot in pots)),
@@ -74,7 +74,9 @@ def _pots_section(
     columns = (Column("", 3), *(numbers(name, 2) for name in names))
     holds = all(pot.balanced for pot in pots)
     none = _none_of([FLOW_WORDS[flow] for flow in usual if flow not in moved])
-    return Section(title, columns, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip())
+    return ReportSection(
+        title, columns, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip()
+    )
 
 
 def _none_of(words: Sequence[str]) -> str:
@@ -87,7 +89,7 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
     """A meter's accounting meters: by how much each rose."""
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
-    waiting, envy = day.waiting.get(meter), day.envy.get(meter, EnvyOwed())
+    waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
     return (
         ("Wagers accepted", day.rose("wagers", meter), day.rose("wagered_cents", meter)),
         ("Of these in voided rounds", day.rose("voided_wagers", meter),
@@ -118,7 +120,7 @@ TABLE_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> Section:
+def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
     """What each table did for each meter, and all together."""
     assets = {table.id: table.asset for table in link.table}
     total = TableFigures()
@@ -129,7 +131,7 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> Section:
             rows.append((table, assets.get(table, NOTHING), meter, *table_cells(figures)))
     if rows:
         rows.append(("All", "", "", *table_cells(total)))
-    return Section("By table", TABLE_COLUMNS, rows, 1 if rows else 0)
+    return ReportSection("By table", TABLE_COLUMNS, rows, 1 if rows else 0)
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
     )
 
 
-def rounds_section(day: LinkDay) -> Section:
+def rounds_section(day: LinkDay) -> ReportSection:
     """How many rounds with a progressive wager each table finished, and how many were void."""
     total = TableRounds()
     rows = []
@@ -158,7 +160,7 @@ def rounds_section(day: LinkDay) -> Section:
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
         numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
     )  # fmt: skip
-    return Section("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+    return ReportSection("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
 
 
 def _round_cells(rounds: TableRounds) -> tuple[str, ...]:
@@ -170,7 +172,7 @@ def _round_cells(rounds: TableRounds) -> tuple[str, ...]:
     )
 
 
-def entered_section(day: LinkDay, zone: ZoneInfo) -> Section:
+def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
     """Voids after cards were entered, and hands that were taken back and entered differently."""
     rows = [
         (
@@ -182,7 +184,7 @@ def entered_section(day: LinkDay, zone: ZoneInfo) -> Section:
         for row in sorted(day.entered, key=lambda row: (row.table, row.entry))
     ]
     columns = (Column("At", 2.2), Column("Table", 1.2), Column("What", 1.2), Column("", 6.4))
-    return Section("Voids after cards were entered, and hands entered again", columns, rows)
+    return ReportSection("Voids after cards were entered, and hands entered again", columns, rows)
 
 
 WIN_COLUMNS: Final = (
@@ -192,7 +194,7 @@ WIN_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> Section:
+def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
     """Wins that a floorperson decides on, with all that duty D16 asks for."""
     rows = [_win_row(win, zone) for win in wins]
     sums = [
@@ -202,7 +204,7 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> Section:
     if rows:
         total = money(sum(win.cents for win in wins))
         sums.append((f"{len(wins)} in all", "", "", "", total, "", "", ""))
-    return Section(title, WIN_COLUMNS, [*rows, *sums], len(sums))
+    return ReportSection(title, WIN_COLUMNS, [*rows, *sums], len(sums))
 
 
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
@@ -218,7 +220,7 @@ def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
     return [(state, those) for state, those in of.items() if those]
 
 
-def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[Section]:
+def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[ReportSection]:
     """Wins that a floorperson decides on, and Envy Bonuses, each with its own sums."""
     decided = [win for win in wins if win.envy_of is None]
     envy = [win for win in wins if win.envy_of is not None]
@@ -259,16 +261,16 @@ def _paid_where(win: Win) -> str:
 _ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4), Column("", 6))
 
 
-def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> Section:
+def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
     """What people did, each with who did it (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
     ]
-    return Section(title, _ACT_COLUMNS, rows)
+    return ReportSection(title, _ACT_COLUMNS, rows)
 
 
-def act_sections(day: LinkDay, zone: ZoneInfo) -> list[Section]:
+def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
     """Adjustments, and everything else that was changed, closed or opened."""
     adjusted = [act for act in day.acts if act.what == "adjust"]
     others = [act for act in day.acts if act.what != "adjust"]
@@ -280,7 +282,7 @@ def act_sections(day: LinkDay, zone: ZoneInfo) -> list[Section]:
     ]
 
 
-def _outages_section(day: LinkDay, zone: ZoneInfo) -> Section:
+def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
     columns = (Column("Since", 2), Column("Until", 2), Column("Lasted", 1), Column("Why", 5))
     rows = [
         (
@@ -292,10 +294,10 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> Section:
         )
         for one in day.outages
     ]
-    return Section("Inoperable", columns, rows)
+    return ReportSection("Inoperable", columns, rows)
 
 
-def _variances_section(day: LinkDay) -> Section:
+def _variances_section(day: LinkDay) -> ReportSection:
     """Where the meters as they were read at the close are not what the ledger says."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
@@ -307,7 +309,7 @@ def _variances_section(day: LinkDay) -> Section:
     ]
     unread = "The day is not closed: its meters have not been read." if day.open else ""
     quiet = "No service ran that day, and nothing was read." if day.quiet else ""
-    return Section(
+    return ReportSection(
         "Variance between the meters as read at the close and the ledger", columns, rows,
         note=unread or quiet,
     )  # fmt: skip

@@ -11,8 +11,8 @@ import typer
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, Link
-from meters.reports.document import Paper
-from meters.reports.ledger_scan import Choose, Survey, survey
+from meters.reports.document import ReportDocument
+from meters.reports.ledger_scan import Choose, LedgerScan, survey
 from meters.reports.pdf import report_pdf
 from meters.reports.pdf_pages import Format
 from meters.reports.rows import Figure, csv_text
@@ -25,7 +25,7 @@ _STDOUT: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutputOptions:
     """Where a report is to go; a table is printed where nothing else is asked for.
 
     `csv` may be `-` for standard output.
@@ -41,12 +41,12 @@ class Wanted:
 class Report:
     """A report as it is read by people, and as rows for programs."""
 
-    paper: Paper
+    paper: ReportDocument
     columns: Sequence[str]
     figures: Callable[[], Iterator[Figure]]
 
 
-def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> Survey:
+def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
     """Read the ledgers, with a bar of progress in a terminal.
 
     Raises:
@@ -61,7 +61,7 @@ def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> Survey:
         return asyncio.run(survey(floor, links, choose, now(), advance))
 
 
-def give(report: Report, wanted: Wanted) -> None:
+def give(report: Report, wanted: OutputOptions) -> None:
     """Print a report or write it, and end with status 1 where it does not tie.
 
     Raises:
@@ -77,7 +77,7 @@ def give(report: Report, wanted: Wanted) -> None:
     if not (wanted.csv or wanted.pdf or wanted.as_json):
         print_paper(report.paper)
     problems = report.paper.problems
-    if wanted != Wanted():
+    if wanted != OutputOptions():
         for problem in problems:
             print_error(f"pitlink: {problem}")
     if problems:

@@ -3,8 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from meters.reports.document import NONE, Column, Fact, Paper, Part, Row, Section
-from meters.reports.pdf_pages import Format, Pages
+from meters.reports.document import (
+    NONE,
+    Column,
+    Fact,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    Row,
+)
+from meters.reports.pdf_pages import Format, PdfPages
 from meters.web.slips.sheet import HUSH, INK, width_of, wrapped
 
 _CELL: Final = 7.4
@@ -18,7 +26,7 @@ _UNSIGNED: Final = {
 }
 
 
-def report_pdf(paper: Paper, size: Format = "letter") -> bytes:
+def report_pdf(paper: ReportDocument, size: Format = "letter") -> bytes:
     """A report as a PDF of as many pages as it needs; equal reports are equal files.
 
     Every page tells the facility, the report and its number of how many; the last has the lines to
@@ -34,11 +42,11 @@ def report_pdf(paper: Paper, size: Format = "letter") -> bytes:
 class _Writer:
     """Writes a report on pages."""
 
-    def __init__(self, paper: Paper, size: Format, pages: int) -> None:
+    def __init__(self, paper: ReportDocument, size: Format, pages: int) -> None:
         self._paper = paper
         days = next((told for name, told in paper.facts if name.startswith("Gaming day")), "")
         title = f"{paper.title} · {days}"
-        self.pages = Pages(size, title, paper.facility, paper.unsigned, pages, wide=paper.wide)
+        self.pages = PdfPages(size, title, paper.facility, paper.unsigned, pages, wide=paper.wide)
 
     def write(self) -> None:
         """Write all of it."""
@@ -60,7 +68,7 @@ class _Writer:
             pages.cell(lines, _LABEL, pages.inner - _LABEL, 8)
             pages.down(pages.height(len(lines), 8))
 
-    def _part(self, part: Part) -> None:
+    def _part(self, part: ReportPart) -> None:
         pages = self.pages
         pages.need(150)
         pages.down(10)
@@ -74,7 +82,7 @@ class _Writer:
         for section in part.sections:
             self._section(section)
 
-    def _section(self, section: Section) -> None:
+    def _section(self, section: ReportSection) -> None:
         """A list; its title and first rows stay together."""
         pages = self.pages
         pages.need(64)
@@ -90,7 +98,7 @@ class _Writer:
             pages.down(2)
             pages.line(section.note, 7.4, gray=HUSH)
 
-    def _rows(self, section: Section) -> None:
+    def _rows(self, section: ReportSection) -> None:
         places = _places(section.columns, self.pages.inner)
         self._titles(section.columns, places)
         first_sum = len(section.rows) - section.sums
@@ -175,4 +183,4 @@ def _height(
         len(_fitted(column, words, width, bold=bold)[0])
         for column, (_, width), words in zip(columns, places, row, strict=True)
     )
-    return Pages.height(lines, _CELL) + 1.5
+    return PdfPages.height(lines, _CELL) + 1.5

@@ -3,7 +3,7 @@
 from io import BytesIO
 from typing import Final, Literal
 
-from meters.web.slips.pdf_canvas import Pen, letter_page
+from meters.web.slips.pdf_canvas import PdfCanvas, letter_page
 from meters.web.slips.sheet import FAINT, HUSH, INK, face_of, width_of, wrapped
 
 Format = Literal["letter", "a4"]
@@ -15,7 +15,7 @@ _LEADING: Final = 1.28
 _SMALL: Final = 7.0
 
 
-class Pages:
+class PdfPages:
     """The pages of one file.
 
     Args:
@@ -40,7 +40,7 @@ class Pages:
         self.inner = self._width - 2 * _MARGIN
         self._title, self._author, self._mark, self._pages = title, author, mark, pages
         self._file = BytesIO()
-        self._pen: Pen = letter_page(self._file, self._width, self._height)
+        self._pen: PdfCanvas = letter_page(self._file, self._width, self._height)
         self._pen.setTitle(f"{author}: {title}")
         self._pen.setAuthor(author)
         self.page = 0

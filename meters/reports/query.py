@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from bonus.errors import UserError, nearest
 from meters.floor.floor_file import Floor, Link
-from meters.reports.ledger_scan import Choose, LinkSurvey, Span, Survey
+from meters.reports.ledger_scan import Choose, DayRange, LedgerScan, LinkScan
 
 _USAGE = 2
 
@@ -43,10 +43,10 @@ def told_month(text: str) -> date:
 def one_day(day: date | None) -> Choose:
     """A day, or where none is said, the last that is closed."""
 
-    def choose(open_day: date, today: date) -> Span:
+    def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
         _refuse_future(asked, open_day, today)
-        return Span(asked, asked)
+        return DayRange(asked, asked)
 
     return choose
 
@@ -54,11 +54,11 @@ def one_day(day: date | None) -> Choose:
 def one_month(first: date | None) -> Choose:
     """A month up to the day that is open; where none is said, that of the last closed day."""
 
-    def choose(open_day: date, today: date) -> Span:
+    def choose(open_day: date, today: date) -> DayRange:
         begins = (first or open_day - timedelta(days=1)).replace(day=1)
         _refuse_future(begins, open_day, today)
         ends = begins.replace(day=monthrange(begins.year, begins.month)[1])
-        return Span(begins, min(ends, max(open_day, begins)))
+        return DayRange(begins, min(ends, max(open_day, begins)))
 
     return choose
 
@@ -72,11 +72,11 @@ def from_to(first: date | None, last: date | None) -> Choose:
     if first and last and first > last:
         raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
 
-    def choose(open_day: date, today: date) -> Span:
+    def choose(open_day: date, today: date) -> DayRange:
         for day in (first, last):
             if day:
                 _refuse_future(day, open_day, today)
-        return Span(first, last or open_day)
+        return DayRange(first, last or open_day)
 
     return choose
 
@@ -91,7 +91,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
     return [one for one in floor.link if link in {None, one.id}]
 
 
-def having_table(found: Survey, table: str | None) -> Survey:
+def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
     """What was read, narrowed down to the link of a table; it may have left the floor since.
 
     Raises:
@@ -104,7 +104,7 @@ def having_table(found: Survey, table: str | None) -> Survey:
     return replace(found, links=links)
 
 
-def _tables_of(each: LinkSurvey) -> list[str]:
+def _tables_of(each: LinkScan) -> list[str]:
     of_floor = [table.id for table in each.link.table]
     return of_floor + sorted(
         {table for day in each.days.values() for table in day.rounds} - set(of_floor)

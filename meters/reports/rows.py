@@ -9,9 +9,9 @@ from typing import Final
 from bonus.printable import escape_unprintable
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID
-from meters.reports.flows import CLAIMS, ENVY, Pot
-from meters.reports.gaming_days import EnvyOwed, LinkDay, Waiting, Win
-from meters.reports.ledger_scan import LinkSurvey
+from meters.reports.flows import CLAIMS, ENVY, AccountFlows
+from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins, Win
+from meters.reports.ledger_scan import LinkScan
 
 Cell = str | int
 Figure = Mapping[str, Cell]
@@ -41,7 +41,7 @@ _COUNTED: Final = (
 )
 
 
-def day_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> Iterator[Figure]:
+def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
     """Every figure of every day: pots, accounting meters, tables, variances.
 
     An amount is `amount_cents` cents and `fraction_micros` ten-thousandths of one, which are never
@@ -56,7 +56,7 @@ def day_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> It
 
 
 def table_figures(
-    links: Sequence[LinkSurvey], meters: Sequence[str] | None, table: str | None
+    links: Sequence[LinkScan], meters: Sequence[str] | None, table: str | None
 ) -> Iterator[Figure]:
     """Those of the same figures that are of tables, or of one."""
     for figure in day_figures(links, meters):
@@ -64,7 +64,7 @@ def table_figures(
             yield figure
 
 
-def win_figures(links: Sequence[LinkSurvey], meters: Sequence[str] | None) -> Iterator[Figure]:
+def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
     """Every win that a floorperson decides on, and every Envy Bonus, a row each (duty D16)."""
     for each in links:
         for win in each.wins:
@@ -143,7 +143,7 @@ def _figure(
     }
 
 
-def _pot_figures(name: str, pot: Pot, meter: str) -> Iterator[Figure]:
+def _pot_figures(name: str, pot: AccountFlows, meter: str) -> Iterator[Figure]:
     yield _figure(f"{name}_opening", meter=meter, micros=pot.opening_micros)
     for flow, micros in pot.flows.items():
         yield _figure(f"{name}_{flow}", meter=meter, micros=micros)
@@ -157,10 +157,10 @@ def _counts(day: LinkDay, meter: str) -> Iterator[Figure]:
         yield _figure(name, meter=meter, number=number, micros=cents * MICROS_PER_CENT)
     hits, won_cents = day.rose("hits", meter), day.percentages_cents(meter)
     yield _figure("hits", meter=meter, number=hits, micros=won_cents * MICROS_PER_CENT)
-    waiting = day.waiting.get(meter, Waiting(0, 0))
+    waiting = day.waiting.get(meter, WaitingWins(0, 0))
     micros = waiting.cents * MICROS_PER_CENT
     yield _figure("waiting_at_close", meter=meter, number=waiting.wins, micros=micros)
-    envy = day.envy.get(meter, EnvyOwed())
+    envy = day.envy.get(meter, UnpaidEnvy())
     for name, owed in (("pending", envy.pending), ("to_pay", envy.validated)):
         micros = owed.cents * MICROS_PER_CENT
         yield _figure(f"envy_{name}_at_close", meter=meter, number=owed.wins, micros=micros)

@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.printable import escape_unprintable
-from meters.reports.document import NONE, Fact, Paper, Section
+from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
 from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
 """How wide lists are where no terminal says how wide it is, so that figures stay whole."""
 
 
-def print_paper(paper: Paper) -> None:
+def print_paper(paper: ReportDocument) -> None:
     """Print a report: what does not hold first, then link by link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {paper.unsigned}" if paper.unsigned else ""
@@ -37,7 +37,7 @@ def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
         console.print_line(f"  {name:<{width}}  {told}")
 
 
-def _print_section(console: PlainConsole, section: Section) -> None:
+def _print_section(console: PlainConsole, section: ReportSection) -> None:
     """One list with its title; an empty one says that there is none."""
     if section.title:
         console.print()

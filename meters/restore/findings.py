@@ -15,7 +15,7 @@ from meters.restore.restored_tables import digest_of
 from meters.wire.messages import UNREADABLE
 
 
-class Standing(StrEnum):
+class StoreCondition(StrEnum):
     """What is in a link's store.
 
     Attributes:
@@ -30,7 +30,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoreFindings:
     """A link's store as it is.
 
     Attributes:
@@ -41,7 +41,7 @@ class Held:
         interrupted: whether a restoring was begun and not ended.
     """
 
-    standing: Standing
+    standing: StoreCondition
     entries: int = 0
     other_than_seen: bool = False
     restored_from: tuple[int, str] | None = None
@@ -53,7 +53,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class TableFindings:
     """Where a table stands in the books: its last number, and what is kept of that event."""
 
     last: int
@@ -87,7 +87,7 @@ class TableFound:
 _BOOKS: Final = ("accounts", "tallies", "ledger", "approved", "acts", "wins", "waiting")
 
 
-async def look_at_store(store: LinkStore, mark: Mark) -> Held:
+async def look_at_store(store: LinkStore, mark: Mark) -> StoreFindings:
     """What is in a link's store.
 
     Raises:
@@ -98,18 +98,18 @@ async def look_at_store(store: LinkStore, mark: Mark) -> Held:
     snapshot = await store.snapshot()
     interrupted = bool(await redis.exists(keys.restoring))
     if not snapshot.meters and interrupted:
-        return Held(Standing.HALF, interrupted=True)
+        return StoreFindings(StoreCondition.HALF, interrupted=True)
     if not snapshot.meters:
         if await redis.exists(*(_key(keys, name) for name in _BOOKS)):
             raise RestoreError(
                 f"{keys.link}: the store has books and no meters, which is damage and no loss:"
                 " start Redis on an empty directory, or on a copy of its own, and restore that"
             )
-        return Held(Standing.EMPTY)
+        return StoreFindings(StoreCondition.EMPTY)
     last = snapshot.last_entry
     other = mark.entries <= last and await _chain_at(store, mark.entries) not in {None, mark.chain}
     restored = await _restored_from(store, last)
-    return Held(Standing.THERE, last, other, restored, interrupted)
+    return StoreFindings(StoreCondition.THERE, last, other, restored, interrupted)
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
@@ -132,7 +132,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 
 
 def look_at_tables(
-    stands: Mapping[str, Stand], outboxes: Mapping[str, OutboxCopy]
+    stands: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
     """What the outboxes have beyond the books.
 
@@ -146,7 +146,7 @@ def look_at_tables(
     return [_look_at(table, stand, outboxes.get(table)) for table, stand in stands.items()]
 
 
-def _look_at(table: str, stand: Stand, outbox: OutboxCopy | None) -> TableFound:
+def _look_at(table: str, stand: TableFindings, outbox: OutboxCopy | None) -> TableFound:
     last = stand.last
     if outbox is None:
         return TableFound(table, last, None, f"what it sent after event {last}")

@@ -5,8 +5,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from meters.archive.archive_days import Archive
-from meters.books.checkpoint import EMPTY, Carried
+from meters.archive.archive_days import ArchiveFiles
+from meters.books.checkpoint import EMPTY, Checkpoint
 
 Entry = tuple[int, Mapping[str, bytes]]
 
@@ -15,14 +15,14 @@ class ClosedDay(NamedTuple):
     """A gaming day, and the books at its close."""
 
     day: date
-    closing: Carried
+    closing: Checkpoint
 
 
 class LedgerCopy(Protocol):
     """A copy of a ledger, which may be read again and again."""
 
     @property
-    def opening(self) -> Carried:
+    def opening(self) -> Checkpoint:
         """The books before its first entry."""
         ...
 
@@ -53,7 +53,7 @@ class ArchivedLedger:
     """
 
     def __init__(self, directory: Path, link: str) -> None:
-        self._files = Archive(directory, link).files()
+        self._files = ArchiveFiles(directory, link).files()
         self.opening = self._files[0].day.opening if self._files else EMPTY
         self.last = self._files[-1].head.last if self._files else 0
         self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]

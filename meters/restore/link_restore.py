@@ -13,19 +13,19 @@ from typing import Final
 import msgspec
 
 from meters.books.audit import Finding, LinkAudit
-from meters.books.checkpoint import EMPTY, Carried
+from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.link_changes import ChangeBook
 from meters.books.mark import LedgerMark
-from meters.books.restore_entries import Restoring, RestoringBook
+from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
-from meters.links.acts import Switched
+from meters.links.acts import SwitchRecord
 from meters.restore.errors import RestoreError
 from meters.restore.findings import (
-    Held,
-    Stand,
-    Standing,
+    StoreCondition,
+    StoreFindings,
+    TableFindings,
     TableFound,
     hold_against_copy,
     look_at_store,
@@ -37,7 +37,7 @@ from meters.restore.openings import opening_rows
 from meters.restore.outbox_replay import OutboxReplay, Replayed
 from meters.restore.outboxes import Answered, OutboxCopy, in_order
 from meters.restore.rebuild import Rebuild, RebuildError
-from meters.restore.store_snapshot import Image
+from meters.restore.store_snapshot import StoreSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.clock import now_text
@@ -50,7 +50,7 @@ _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RestorePlan:
     """What there is of a link, and what is to be done.
 
     Attributes:
@@ -61,7 +61,7 @@ class Found:
         tables: what the outboxes have beyond that.
     """
 
-    held: Held
+    held: StoreFindings
     seen: int
     copied: int
     writes: bool
@@ -74,7 +74,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """What a restoring came to.
 
     Attributes:
@@ -85,14 +85,14 @@ class Restored:
         finding: what the audit found at the end.
     """
 
-    found: Found
+    found: RestorePlan
     replayed: Replayed
     entries: int
     waiting: tuple[Mapping[str, str], ...]
     finding: Finding
 
 
-class LinkRestoring:
+class LinkRestore:
     """Restores one link.
 
     Args:
@@ -127,9 +127,9 @@ class LinkRestoring:
             opening,
             opening_rows(store.keys, opening),
         )
-        self._image = Image(store.keys)
+        self._image = StoreSnapshot(store.keys)
 
-    async def look(self, advance: Advance) -> Found:
+    async def look(self, advance: Advance) -> RestorePlan:
         """Look at what there is; nothing is changed.
 
         Raises:
@@ -139,8 +139,8 @@ class LinkRestoring:
         store, mark = self._store, self._mark.seen
         held = await look_at_store(store, mark)
         copied = self._copy.last if self._copy else 0
-        writes = held.standing is Standing.HALF or copied > held.entries
-        if held.standing is Standing.HALF and not copied:
+        writes = held.standing is StoreCondition.HALF or copied > held.entries
+        if held.standing is StoreCondition.HALF and not copied:
             raise RestoreError(
                 f"{store.link.id}: the store was being written from an archive when that was"
                 " interrupted: give the same archive again"
@@ -154,15 +154,15 @@ class LinkRestoring:
         tables = look_at_tables(
             {each: stand for each, stand in stands.items() if each not in idle}, self._outboxes
         )
-        return Found(held, mark.entries, copied, writes, tuple(tables))
+        return RestorePlan(held, mark.entries, copied, writes, tuple(tables))
 
-    def is_due(self, found: Found) -> bool:
+    def is_due(self, found: RestorePlan) -> bool:
         """Whether there is anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0
 
-    async def carry_out(self, found: Found, by: str, advance: Advance) -> Restored:
+    async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
         """Do what was found to be due.
 
         Args:
@@ -185,7 +185,7 @@ class LinkRestoring:
         replayed = await self._take_again(found, by, advance)
         entries = (await store.snapshot()).last_entry
         if found.writes or found.again or found.held.restored_from != (seen.entries, seen.chain):
-            restoring = Restoring(
+            restoring = RestoreEntry(
                 seen=seen.entries,
                 chain=seen.chain,
                 held=max(found.held.entries, found.copied if found.writes else 0),
@@ -194,7 +194,7 @@ class LinkRestoring:
                 differing=tuple(f"{one.table} {one.seq}" for one in replayed.differing),
                 without=tuple(sorted(self._without)),
             )
-            await RestoringBook(store).note(restoring, by)
+            await RestoreEntries(store).note(restoring, by)
         finding = await LinkAudit(store).run(
             advance=lambda done, of: advance("comparing the ledger with the books", done, of),
             restoring=True,
@@ -204,7 +204,7 @@ class LinkRestoring:
             self._mark.begin_anew(head.entry, head.chain, finding.seal)
             await writer.end()
         waiting = await store.claims(await store.waiting(1_000))
-        return Restored(found, replayed, entries, tuple(waiting), finding)
+        return RestoreResult(found, replayed, entries, tuple(waiting), finding)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
         """Make the store of a copy of the ledger, in memory."""
@@ -237,7 +237,7 @@ class LinkRestoring:
             advance("writing the store", number - after, copy.last - after)
         await writer.write_keys(image)
 
-    def _given_up(self, copy: LedgerCopy) -> tuple[Carried, int] | None:
+    def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
         """The books up to which entries stay in the archive alone, as `pitlink archive` has it.
 
         With them the entry by which that day was archived; None where all goes into the store.
@@ -259,16 +259,16 @@ class LinkRestoring:
             )
         return None
 
-    async def _open(self, found: Found, by: str) -> None:
+    async def _open(self, found: RestorePlan, by: str) -> None:
         """Open the books as the service does: a store that has nothing is seeded."""
         configuration = Configuration(self._floor, self._store)
         if problem := await configuration.problem():
             raise RestoreError(f"{self._store.link.id}: {problem}")
-        if found.held.standing is Standing.EMPTY and not found.writes:
+        if found.held.standing is StoreCondition.EMPTY and not found.writes:
             await configuration.adopt(by)
         await self._store.open(by)
 
-    async def _take_again(self, found: Found, by: str, advance: Advance) -> Replayed:
+    async def _take_again(self, found: RestorePlan, by: str, advance: Advance) -> Replayed:
         again = [one for one in found.tables if one.again]
         if not again:
             return Replayed()
@@ -289,16 +289,16 @@ class LinkRestoring:
             for one in again
             for answered in self._outboxes[one.table].after(one.last)
         ):
-            event = msgspec.json.encode(Switched("open", by, _REOPENED))
+            event = msgspec.json.encode(SwitchRecord("open", by, _REOPENED))
             await ChangeBook(self._store).switch("open", by, "", event)
 
-    def _stands_made(self) -> dict[str, Stand]:
+    def _stands_made(self) -> dict[str, TableFindings]:
         keys, image = self._store.keys, self._image
         return {
             table.id: _stand(image.at(keys.table(table.id))) for table in self._store.link.table
         }
 
-    async def _stands_held(self) -> dict[str, Stand]:
+    async def _stands_held(self) -> dict[str, TableFindings]:
         keys, tables = self._store.keys, [table.id for table in self._store.link.table]
         async with self._store.redis.pipeline(transaction=False) as pipe:
             for table in tables:
@@ -310,9 +310,9 @@ class LinkRestoring:
         }
 
 
-def _stand(fields: Mapping[str, bytes]) -> Stand:
+def _stand(fields: Mapping[str, bytes]) -> TableFindings:
     last = int(fields.get("last", b"0"))
-    return Stand(last, fields.get(f"reply:{last}"))
+    return TableFindings(last, fields.get(f"reply:{last}"))
 
 
 def _is_accepted_wagers(answered: Answered) -> bool:

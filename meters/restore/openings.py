@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
-from meters.books.checkpoint import Carried
+from meters.books.checkpoint import Checkpoint
 from meters.books.restore_entries import VERSIONS_RAISED
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.store_snapshot import Image, Row
+from meters.restore.store_snapshot import Row, StoreSnapshot
 
 _RESTORED_MOST: Final = 1_000
 """So often a link may have been restored before, each time with its meters' versions raised."""
@@ -22,9 +22,9 @@ _RESTORED_MOST: Final = 1_000
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
-def opening_rows(keys: LinkKeys, carried: Carried) -> Iterator[Row]:
+def opening_rows(keys: LinkKeys, carried: Checkpoint) -> Iterator[Row]:
     """What the store held beside the books at the close of a gaming day."""
-    image, meters = Image(keys), keys.meters
+    image, meters = StoreSnapshot(keys), keys.meters
     if not carried.entries:
         return
     closed = date.fromisoformat(carried.closed_day)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.books.steps import Kind, ReplyWork, Status, Step
+from meters.books.steps import Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import FIXED_KEYS, LinkStore
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import KnownTable, known_tables
+from meters.intake.table_catalog import CatalogTable, known_tables
 from meters.metrics import Metrics
 from meters.restore.errors import RestoreError
 from meters.restore.outboxes import Answered
@@ -81,7 +81,7 @@ class OutboxReplay:
             advance(replayed.events)
         return replayed
 
-    def _drawn(self, known: KnownTable, _: Wagers) -> DrawMade | None:
+    def _drawn(self, known: CatalogTable, _: Wagers) -> DrawMade | None:
         return self._draws[known.table.id]
 
     async def _take(self, batch: Sequence[Answered]) -> list[bytes]:
@@ -98,7 +98,7 @@ class OutboxReplay:
     async def _refuse(self, answered: Answered) -> bytes:
         """Use up a number as it was: with the reply that the table got."""
         table = answered.table
-        step = Step(
+        step = ScriptStep(
             table_key=FIXED_KEYS + 1,
             table=table,
             seq=answered.seq,

@@ -7,8 +7,8 @@ import msgspec
 
 from bonus.display import item_words, money
 from meters.claims.claim_rows import record_of
-from meters.restore.findings import Standing, missing_outboxes
-from meters.restore.link_restore import Found, Restored
+from meters.restore.findings import StoreCondition, missing_outboxes
+from meters.restore.link_restore import RestorePlan, RestoreResult
 from meters.restore.outbox_replay import Differing
 from meters.terminal.console import PlainConsole
 from meters.wire.messages import REPLY, Reply
@@ -23,12 +23,12 @@ def plain_console() -> PlainConsole:
     return PlainConsole(soft_wrap=True)
 
 
-def tell_found(say: Say, link: str, found: Found) -> None:
+def tell_found(say: Say, link: str, found: RestorePlan) -> None:
     """What there is."""
     held = {
-        Standing.EMPTY: "nothing",
-        Standing.HALF: "what an interrupted restoring has written",
-        Standing.THERE: f"{found.held.entries} ledger entries",
+        StoreCondition.EMPTY: "nothing",
+        StoreCondition.HALF: "what an interrupted restoring has written",
+        StoreCondition.THERE: f"{found.held.entries} ledger entries",
     }[found.held.standing]
     mark = f"the mark says {found.seen}" if found.seen else "there is no mark"
     archive = f", the archive has {found.copied}" if found.copied else ""
@@ -45,7 +45,7 @@ def tell_found(say: Say, link: str, found: Found) -> None:
             say(f"  {one.table}: the books know it to event {one.last}, {more}")
 
 
-def tell_plan(say: Say, found: Found, without: Collection[str]) -> None:
+def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
     """What is to be done."""
     if found.writes:
         say(f"  The store will be written anew from the {found.copied} entries of the archive.")
@@ -57,7 +57,7 @@ def tell_plan(say: Say, found: Found, without: Collection[str]) -> None:
         say(f"  Given up: what {', '.join(given_up)} sent beyond what the books know.")
 
 
-def tell_missing(say: Say, found: Found, without: Collection[str]) -> bool:
+def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
     """Which events are in no outbox, and what then; whether there are any."""
     missing = missing_outboxes(found.tables, without)
     for one in missing:
@@ -72,7 +72,7 @@ def tell_missing(say: Say, found: Found, without: Collection[str]) -> bool:
     return bool(missing)
 
 
-def tell_restored(say: Say, link: str, restored: Restored) -> None:
+def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
     """What it came to, and what people have to look at."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
@@ -117,7 +117,7 @@ def waiting_line(fields: Mapping[str, str]) -> str:
     return told
 
 
-def _verdict(restored: Restored) -> str:
+def _verdict(restored: RestoreResult) -> str:
     if restored.finding.balanced:
         return "balances to the micro; the mark begins anew"
     return "DOES NOT BALANCE; the link stays inoperable"

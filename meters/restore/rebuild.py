@@ -20,32 +20,32 @@ from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
 from meters.books.approved_configuration import filed_terms
 from meters.books.chain import CHAIN
-from meters.books.checkpoint import ARCHIVED, EMPTY, Carried
+from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
 from meters.books.claim_records import Records
 from meters.books.dealt import dealt_digest, dealt_field, dealt_place
 from meters.books.entered import is_act
-from meters.books.expected import Held, HeldEnvy, Transfer, envy_of_result
+from meters.books.expected import HeldEnvy, HeldWin, Transfer, envy_of_result
 from meters.books.ledger import Replay
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
 from meters.books.terms import terms_digest
-from meters.claims.claim_rows import Decision
+from meters.claims.claim_rows import DecisionRecord
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
-from meters.links.acts import Switched
+from meters.links.acts import SwitchRecord
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.restored_claims import ClaimImage
-from meters.restore.restored_tables import TableImage
-from meters.restore.store_snapshot import Image, Row
+from meters.restore.restored_claims import ClaimSnapshot
+from meters.restore.restored_tables import TableSnapshot
+from meters.restore.store_snapshot import Row, StoreSnapshot
 from meters.wire.holds import holds_table
 from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
-_DECISION: Final = msgspec.json.Decoder(Decision)
-_SWITCHED: Final = msgspec.json.Decoder(Switched)
+_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
+_SWITCHED: Final = msgspec.json.Decoder(SwitchRecord)
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
@@ -65,7 +65,7 @@ class _Before:
 
     wagers: Wagers | None
     fed: Sequence[str]
-    claims: Mapping[str, Held]
+    claims: Mapping[str, HeldWin]
     envy: Mapping[str, HeldEnvy]
 
 
@@ -85,14 +85,14 @@ class Rebuild:
     """
 
     def __init__(
-        self, link: Link, days: GamingDays, carried: Carried = EMPTY, rows: Iterable[Row] = ()
+        self, link: Link, days: GamingDays, carried: Checkpoint = EMPTY, rows: Iterable[Row] = ()
     ) -> None:
         self._days = days
         self.keys: Final = LinkKeys(link.id)
         self._assets = {table.id: table.asset for table in link.table}
-        self._image = Image(self.keys, rows)
-        self._tables = TableImage(self.keys, self._image)
-        self._claims = ClaimImage(self.keys, self._image)
+        self._image = StoreSnapshot(self.keys, rows)
+        self._tables = TableSnapshot(self.keys, self._image)
+        self._claims = ClaimSnapshot(self.keys, self._image)
         self._filed: Mapping[str, str] = {}
         if approved := self._image.at(self.keys.approved):
             self._take_filed(approved["text"].decode())
@@ -110,7 +110,7 @@ class Rebuild:
         return self._replay.chain
 
     @property
-    def carried(self) -> Carried:
+    def carried(self) -> Checkpoint:
         """The books after it."""
         return self._replay.carried
 
@@ -145,7 +145,7 @@ class Rebuild:
         """What the store held after the last entry taken, beside the books."""
         return self._image.rows()
 
-    def image(self) -> Image:
+    def image(self) -> StoreSnapshot:
         """All that the store held, its ledger left out.
 
         Raises:
@@ -154,7 +154,7 @@ class Rebuild:
         books, keys = self._replay.books, self.keys
         if unknown := sorted(books.waiting - self._image.at(keys.waiting).keys()):
             raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
-        whole = Image(keys, self._image.rows())
+        whole = StoreSnapshot(keys, self._image.rows())
         whole.put(keys.accounts, books.balances)
         whole.put(keys.tallies, books.tallies)
         texts = {meter: _text(terms) for meter, terms in books.terms.items()}

@@ -6,11 +6,11 @@ from typing import Final
 import msgspec
 
 from meters.books.claim_records import ClaimRecord
-from meters.books.expected import Held, HeldEnvy
+from meters.books.expected import HeldEnvy, HeldWin
 from meters.books.slips import fold_in_link
-from meters.claims.claim_rows import Decision
+from meters.claims.claim_rows import DecisionRecord
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.store_snapshot import Image
+from meters.restore.store_snapshot import StoreSnapshot
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _STATES: Final = {
@@ -19,14 +19,14 @@ _STATES: Final = {
 }  # fmt: skip
 
 
-class ClaimImage:
+class ClaimSnapshot:
     """The wins within an image of a store."""
 
-    def __init__(self, keys: LinkKeys, image: Image) -> None:
+    def __init__(self, keys: LinkKeys, image: StoreSnapshot) -> None:
         self._keys = keys
         self._image = image
 
-    def open(self, number: int, record: ClaimRecord, held: Held, at: bytes) -> None:
+    def open(self, number: int, record: ClaimRecord, held: HeldWin, at: bytes) -> None:
         """Take a win of the entry of a number."""
         image, keys, claim = self._image, self._keys, record.claim
         image.put(
@@ -69,7 +69,9 @@ class ClaimImage:
         image.put(keys.waiting, {claim: number})
         image.put(keys.wins, {f"{record.meter}:{number:016d}:{claim}": 0})
 
-    def settle_envy(self, decision: Decision, *, waits: bool, entry: Mapping[str, bytes]) -> None:
+    def settle_envy(
+        self, decision: DecisionRecord, *, waits: bool, entry: Mapping[str, bytes]
+    ) -> None:
         """Take what became of Envy Bonuses that were owed; `waits` says whether the win waits."""
         image, keys = self._image, self._keys
         claim, state = keys.claim(decision.claim), _STATES[decision.act]
@@ -87,8 +89,8 @@ class ClaimImage:
 
     def decide(
         self,
-        decision: Decision,
-        held: Held,
+        decision: DecisionRecord,
+        held: HeldWin,
         envy: tuple[HeldEnvy | None, HeldEnvy | None],
         entry: Mapping[str, bytes],
     ) -> None:

@@ -10,7 +10,7 @@ from meters.books.accounts import meter_account, overflow_account, reserve_accou
 from meters.books.expected import Added
 from meters.books.store import REPLIES_KEPT
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.store_snapshot import Image
+from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 _CLAIMS_RETOLD: Final = 64
@@ -28,10 +28,10 @@ def digest_of(event: bytes) -> bytes:
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
-class TableImage:
+class TableSnapshot:
     """The tables within an image of a store."""
 
-    def __init__(self, keys: LinkKeys, image: Image) -> None:
+    def __init__(self, keys: LinkKeys, image: StoreSnapshot) -> None:
         self._keys = keys
         self._image = image
 

@@ -20,7 +20,7 @@ from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
-from meters.restore.link_restore import Advance, LinkRestoring
+from meters.restore.link_restore import Advance, LinkRestore
 from meters.restore.outboxes import read_outboxes
 from meters.restore.output import (
     plain_console,
@@ -94,7 +94,7 @@ async def _restore(
     mark = LedgerMark(Path(floor.service.data), link.id)
     places = options.outboxes or _own_outboxes(floor)
     with read_outboxes(places, link.id) as outboxes:
-        restoring = LinkRestoring(
+        restoring = LinkRestore(
             floor,
             LinkStore(redis, link),
             mark,

@@ -9,7 +9,7 @@ Row = tuple[str, str, bytes]
 """A key, a field of its hash or a member of its sorted set, and the value or the score as text."""
 
 
-class Image:
+class StoreSnapshot:
     """Hashes and sorted sets by key; of a sorted set the values are the scores.
 
     Args:

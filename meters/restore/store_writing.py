@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.store_snapshot import Image
+from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
@@ -79,7 +79,7 @@ class StoreWriter:
         await pipe.execute()
         yield last
 
-    async def write_keys(self, image: Image) -> None:
+    async def write_keys(self, image: StoreSnapshot) -> None:
         """Write all other keys, and last of all the one that makes it a store.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
-from meters.books.approved_configuration import Filed
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.holds import holding_claims
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import adopted, terms_text
@@ -81,7 +81,7 @@ class Configuration:
         self._adopts = adopts
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
-        self.filed = Filed.of(floor, self._link)
+        self.filed = LinkConfiguration.of(floor, self._link)
 
     async def unapproved(self) -> Unapproved | None:
         """In what the floor file differs from what was approved; None where in nothing.
@@ -101,7 +101,7 @@ class Configuration:
         if approved.digest == self.filed.digest:
             return None
         try:
-            changed = self.filed.changed_from(Filed(approved.text))
+            changed = self.filed.changed_from(LinkConfiguration(approved.text))
         except ValueError:
             changed = ("what was approved cannot be read",)
         return await self._told(changed, approved, approved.digest)

@@ -10,8 +10,8 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import AnyRedis
-from meters.users.errors import PeopleError
-from meters.users.store import PeopleStore
+from meters.users.errors import UsersError
+from meters.users.store import UserStore
 
 _EMBEDDED = "embedded"
 
@@ -60,8 +60,8 @@ async def has_users(redis: AnyRedis) -> bool:
         PeopleError: ``store_failed``.
     """
     try:
-        return await PeopleStore(redis).schema() is not None
-    except PeopleError as error:
+        return await UserStore(redis).schema() is not None
+    except UsersError as error:
         if error.code == "store_failed":
             raise
         return True

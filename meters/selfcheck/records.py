@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import look_at_archive
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
@@ -45,7 +45,7 @@ async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         before = looked.links.get(link.id, CheckedLink()) if looked else CheckedLink()
         store = LinkStore(redis, link)
         _, wrong = await look_at_archive(
-            store, Archive(archive, link.id), before, lambda _done, _of: None, reads=0
+            store, ArchiveFiles(archive, link.id), before, lambda _done, _of: None, reads=0
         )
         seen = "; ".join(wrong) or "every file is there, and is the one that was archived"
         yield Check(f"archive of {link.id}", holds=not wrong, seen=seen, warns=True)

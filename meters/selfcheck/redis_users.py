@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.selfcheck.check_result import Check
 
 _WHAT: Final = "users at redis"
@@ -49,7 +49,7 @@ async def _look(books: Redis, people: Redis) -> Check | None:
         RedisError: Redis fails.
     """
     try:
-        await people.exists(PeopleKeys().log_head)
+        await people.exists(UserKeys().log_head)
     except AuthenticationError:
         if people is books:
             raise
@@ -59,7 +59,7 @@ async def _look(books: Redis, people: Redis) -> Check | None:
     if people is books or _user_of(people) == _user_of(books):
         return None
     try:
-        await books.exists(PeopleKeys().log_head)
+        await books.exists(UserKeys().log_head)
     except NoPermissionError:
         return Check(_WHAT, holds=True, seen="books and people have a user each")
     except ResponseError:

@@ -25,10 +25,10 @@ from meters.redis_client.user_keys import PEOPLE_TAG
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.redis_users import check_redis_users
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.log_audit import check_log
 from meters.users.log_mark import LogMark
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from meters.wire import topics
 
 WITHIN_S: Final = 5.0
@@ -62,7 +62,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
             yield users
         yield await _check_services(floor, redis)
         if people_kept:
-            yield await _check_people(PeopleStore(redis))
+            yield await _check_people(UserStore(redis))
             yield await _check_log(redis, Path(floor.service.data))
         stores = [LinkStore(redis, link) for link in floor.link]
         for store in stores:
@@ -78,11 +78,11 @@ async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
     return Check("services", holds=not found, seen=seen)
 
 
-async def _check_people(store: PeopleStore) -> Check:
+async def _check_people(store: UserStore) -> Check:
     """The layout of the people's keys."""
     try:
         return _check_schema("schema of the people", await store.schema())
-    except PeopleError as error:
+    except UsersError as error:
         return Check("schema of the people", holds=False, seen=error.message)
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
-from meters.displays.display_state import Board, MeterRow
+from meters.displays.display_state import DisplayState, MeterRow
 from meters.floor.floor_file import Link
 from meters.metrics import Metrics
 from meters.service.meter_topics import MeterTopics, same
@@ -42,7 +42,7 @@ class Announcer:
         topics: what the meter topics hold, by whichever service.
     """
 
-    def __init__(self, store: LinkStore, board: Board, metrics: Metrics, post: Post) -> None:
+    def __init__(self, store: LinkStore, board: DisplayState, metrics: Metrics, post: Post) -> None:
         self._store = store
         self._board = board
         self._metrics = metrics

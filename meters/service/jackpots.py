@@ -14,7 +14,7 @@ LATEST_MAX: Final = 25
 """So many of a meter's last wins are looked at: far more than are won in a second."""
 
 
-class HitsInBooks:
+class JackpotDisplay:
     """Has displays show the hits that other workers of the link have brought about.
 
     Args:

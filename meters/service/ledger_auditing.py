@@ -29,7 +29,7 @@ NOT_AUDITED: Final = "the ledger is being compared with the books"
 _AUDIT_AGAIN_S: Final = 1.0
 
 
-class Auditing:
+class LedgerAuditing:
     """Knows whether a link's ledger and books are in order.
 
     Args:

@@ -9,22 +9,22 @@ from typing import Any, Final
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.close_readings import ReadingBook
-from meters.books.link_state import Head, LinkState
-from meters.books.link_stats import FigureBook
+from meters.books.close_readings import CloseReadings
+from meters.books.link_state import LedgerHead, LinkState
+from meters.books.link_stats import LinkStatsReader
 from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outage_entries import OutageBook
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
-from meters.intake.batches import Arrival, LinkIntake, Outcome
+from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.metrics import Metrics
 from meters.redis_client.health import NotKeptError, must_keep, redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.runtime import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
-from meters.service.jackpots import HitsInBooks
-from meters.service.ledger_auditing import NOT_AUDITED, Auditing
+from meters.service.jackpots import JackpotDisplay
+from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
 from meters.service.outages import Outages
 from meters.wire.messages import seq_of
 from meters.wire.topics import TableAddress
@@ -105,14 +105,16 @@ class LinkService:
         self._desk = 0
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
-        self._hits = HitsInBooks(store, announcer)
+        self._hits = JackpotDisplay(store, announcer)
         self._check_now = asyncio.Event()
-        self.auditing = Auditing(store, mark, announcer, metrics, _told, ended=self._check_now.set)
-        self._figures = FigureBook(store)
+        self.auditing = LedgerAuditing(
+            store, mark, announcer, metrics, _told, ended=self._check_now.set
+        )
+        self._figures = LinkStatsReader(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, OutageBook(store, SERVICE).note)
-        self._readings = ReadingBook(store, days, SERVICE)
+        self._readings = CloseReadings(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._may_differ = False
         self._answered_s = self._step_s = 0.0
@@ -130,7 +132,7 @@ class LinkService:
         """What was seen of the ledger, and up to which entry it was found in order."""
         return self._mark.seen
 
-    async def take(self, arrivals: Sequence[Arrival]) -> Outcome:
+    async def take(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Take a batch of this link's events.
 
         While the link is inoperable, and where the store or the mark fails, nothing is answered:
@@ -138,14 +140,14 @@ class LinkService:
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
-            return Outcome()
+            return BatchResult()
         try:
             outcome = await self._intake.take(arrivals)
             if outcome.replies:
                 self._set_mark(self.store.head)
         except (RedisError, OSError, TermsError) as error:
             self._fail(error)
-            return Outcome()
+            return BatchResult()
         except Exception:
             if len(arrivals) > 1:
                 return await self._take_singly(arrivals)
@@ -156,7 +158,7 @@ class LinkService:
                 seq=seq_of(arrivals[0].payload),
             )
             self._metrics.running.count_not_taken(self.store.link.id)
-            return Outcome()
+            return BatchResult()
         if outcome.changed:
             self._changed.set()
         return outcome
@@ -172,9 +174,9 @@ class LinkService:
             for address, reply in replies:
                 self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
-    async def _take_singly(self, arrivals: Sequence[Arrival]) -> Outcome:
+    async def _take_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Take each event by itself, so that the one that cannot be taken holds up no other."""
-        whole = Outcome()
+        whole = BatchResult()
         for arrival in arrivals:
             whole.add(await self.take([arrival]))
         return whole
@@ -208,7 +210,7 @@ class LinkService:
         await must_keep(self.store.redis)
         self._set_mark(head)
 
-    def _set_mark(self, head: Head) -> None:
+    def _set_mark(self, head: LedgerHead) -> None:
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:

@@ -8,16 +8,16 @@ import msgspec
 import structlog
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.service.announcer import Post
 from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
 from meters.service.link import SERVICE
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding
 from meters.users.log_mark import LogMark
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import LedgerSeal
@@ -44,12 +44,12 @@ class LogAuditing:
         self, redis: AnyRedis, mark: LogMark, post: Post, show: Callable[[bool], None]
     ) -> None:
         self._redis = redis_of(redis, PEOPLE_TAG)
-        self._store = PeopleStore(redis)
+        self._store = UserStore(redis)
         self._audit = LogAudit(redis)
         self._mark = mark
         self._post = post
         self._show = show
-        self._said = Seldom()
+        self._said = ThrottledLog()
         self._problems: tuple[str, ...] = ()
         self._unposted = b""
 
@@ -67,7 +67,7 @@ class LogAuditing:
             except (AuthenticationError, NoPermissionError) as error:
                 if (more := self._said.due(_REFUSED)) is not None:
                     log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400
-            except (RedisError, PeopleError, OSError, ValueError) as error:
+            except (RedisError, UsersError, OSError, ValueError) as error:
                 # That the store fails is said by the links, and the log is audited when it is back.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
@@ -81,7 +81,7 @@ class LogAuditing:
         Otherwise it is audited at once: what came after the last seal would be forgotten by a mark
         that follows a log that was written anew.
         """
-        keys, seen = PeopleKeys(), self._mark.seen
+        keys, seen = UserKeys(), self._mark.seen
         head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
@@ -100,7 +100,7 @@ class LogAuditing:
     async def _chain_at(self, number: int) -> bytes | None:
         """The chain of an entry as the log has it; None where there is no such entry."""
         here = f"{number}-0"
-        noted = cast("list[Entry]", await self._redis.xrange(PeopleKeys().log, here, here))
+        noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
         return noted[0][1].get(b"chain", b"") if noted else None
 
     async def _look(self) -> None:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import structlog
 
 from meters.service.link import SERVICE
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.operators_log import OperatorsLog
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ async def _note(
 ) -> bool:
     try:
         await operators.note(what, by=SERVICE, about=f"pitlink {version('pitlink')}")
-    except PeopleError as error:
+    except UsersError as error:
         log.warning("operators' log not written", what=what, reason=str(error.__cause__ or error))
         return False
     return True

@@ -19,20 +19,20 @@ from meters.books.event_group import stored_event_group
 from meters.books.mark import LedgerMark
 from meters.books.refusals import refused
 from meters.books.store import LinkStore
-from meters.claims.asks import AsksDesk
-from meters.claims.claims import ClaimsDesk, hit_message
+from meters.claims.asks import Asks
+from meters.claims.claims import Claims, hit_message
 from meters.claims.simulated_floorperson import validate_what_waits
-from meters.displays.display_state import Board
+from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import BrokerAddress
 from meters.floor.floor_file import Floor, Link
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.change_signal import DeskBell
-from meters.http.middleware import Front
+from meters.floor_api.change_signal import ChangeSignal
+from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
-from meters.intake.table_catalog import KnownTable, known_tables
-from meters.links.links import LinksDesk
-from meters.logs.throttled import Seldom
+from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.links.links import Links
+from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connection import BrokerConnection
@@ -49,7 +49,7 @@ from meters.service.other_services import HEARD_FOR_S
 from meters.service.run_notes import note_start
 from meters.service.stopping import quiet
 from meters.users.demonstration import let_in
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.log_mark import LogMark
 from meters.web.app import create_app
 from meters.wire import topics
@@ -109,19 +109,19 @@ class MeterService:
         self._connect = connect
         self._client_name = ClientName(redis, floor.link[0].id)
         self._options = options
-        self._known: dict[TableAddress, KnownTable] = {}
-        self._by_topic: dict[str, KnownTable] = {}
+        self._known: dict[TableAddress, CatalogTable] = {}
+        self._by_topic: dict[str, CatalogTable] = {}
         for link in floor.link:
             self._adopt(link)
-        self._bell = DeskBell()
+        self._bell = ChangeSignal()
         secret = session_secret(floor.service)
-        self.people = People.of(redis, floor.service.idle_minutes, secret=secret)
+        self.people = UserDirectory.of(redis, floor.service.idle_minutes, secret=secret)
         self._log_mark = LogMark(Path(floor.service.data))
-        self._board = Board()
+        self._board = DisplayState()
         self._metrics = Metrics(floor)
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
-        self._dropped, self._strangers = Seldom(), Seldom()
+        self._dropped, self._strangers = ThrottledLog(), ThrottledLog()
         self._log_auditing = LogAuditing(
             redis, self._log_mark, self._post, self._metrics.books.show_operators_log
         )
@@ -143,14 +143,14 @@ class MeterService:
             )
             for link, store in stores.items()
         }
-        self._desk = ClaimsDesk(
+        self._desk = Claims(
             floor,
             stores,
             lambda link: self._links[link].problem,
             self._tell_jackpot,
             lambda link: self._links[link].keep_mark(),
         )
-        self._asks_desk = AsksDesk(
+        self._asks_desk = Asks(
             floor,
             stores,
             lambda link: self._links[link].problem,
@@ -159,7 +159,7 @@ class MeterService:
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._metrics.running.watch(self._self_check, self._board)
-        self._links_desk = LinksDesk(self._links, self._online)
+        self._links_desk = Links(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
         self._meters = {
             topics.meter(link.id, meter.meter_id): self._links[link.id]
@@ -223,7 +223,12 @@ class MeterService:
         async with asyncio.TaskGroup() as group:
             group.create_task(note_start(self.people.log), name="log")
             pages = serve_web(
-                app, host, int(port), ready, self._board.close, front=Front.of(self._floor.service)
+                app,
+                host,
+                int(port),
+                ready,
+                self._board.close,
+                front=ServerSettings.of(self._floor.service),
             )
             group.create_task(pages, name="web")
             if self._options.auto_floor:

@@ -5,13 +5,13 @@ from typing import Final
 import structlog
 
 from meters.floor.demonstration import PEOPLE, PIN
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.roles import Role
-from meters.users.users import Doer, Users
+from meters.users.users import Actor, Users
 
 log = structlog.get_logger()
 
-_US: Final = Doer("demonstration")
+_US: Final = Actor("demonstration")
 
 
 async def let_in(users: Users) -> None:
@@ -26,13 +26,13 @@ async def let_in(users: Users) -> None:
                 await _add(users, name, Role(role))
             elif there[name].pin_by == _US.name:  # by a release before this was so
                 await users.set_pin(name, PIN, _US, own=True)
-    except PeopleError as error:
+    except UsersError as error:
         log.warning("people not let in", reason=error.message)
 
 
 async def _add(users: Users, name: str, role: Role) -> None:
     try:
         await users.add(name, role, PIN, _US, own=True)
-    except PeopleError as error:
+    except UsersError as error:
         if error.code != "name_taken":
             raise

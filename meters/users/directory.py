@@ -7,12 +7,12 @@ from meters.redis_client.shards import AnyRedis
 from meters.users.operators_log import OperatorsLog
 from meters.users.pins import PinHashing
 from meters.users.sessions import Sessions
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from meters.users.users import Users
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class UserDirectory:
     """Everything that the web side and the commands ask about people.
 
     Attributes:
@@ -41,7 +41,7 @@ class People:
             pins: how PINs are kept, where it is not as usual.
             secret: what sessions are sealed with; empty where they are not.
         """
-        store, pins = PeopleStore(redis), pins or PinHashing()
+        store, pins = UserStore(redis), pins or PinHashing()
         return cls(
             Users(store, pins),
             Sessions(store, pins, idle_minutes * 60_000, secret),

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from redis.exceptions import RedisError
 
 
-class PeopleError(Exception):
+class UsersError(Exception):
     """Something that was not done; nothing changed.
 
     Attributes:
@@ -35,4 +35,4 @@ def told_as_store_failure() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise PeopleError("store_failed", "the store does not answer: try again soon") from error
+        raise UsersError("store_failed", "the store does not answer: try again soon") from error

@@ -22,7 +22,7 @@ _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
 
 
 @dataclass
-class UserDue:
+class ExpectedUser:
     """A user as the log makes them.
 
     Attributes:
@@ -52,7 +52,7 @@ class UserDue:
 
 
 @dataclass
-class UsersDue:
+class ExpectedUsers:
     """All users as the entries so far make them.
 
     Attributes:
@@ -62,7 +62,7 @@ class UsersDue:
             by a release that keeps them.
     """
 
-    users: dict[str, UserDue] = field(default_factory=dict)
+    users: dict[str, ExpectedUser] = field(default_factory=dict)
     setters: dict[tuple[str, str], float] = field(default_factory=dict)
     accounts: dict[str, list[int]] = field(default_factory=dict)
     _accounts_since: int = 0
@@ -77,7 +77,7 @@ class UsersDue:
                 return f"adds {about!r}, who was added before"
             begun = 1 if "role" in entry else None
             role = entry.get("role")
-            added = UserDue(about, entry.get("at", ""), by, by, role=role, generation=begun)
+            added = ExpectedUser(about, entry.get("at", ""), by, by, role=role, generation=begun)
             self.users[fold_name(about)] = added
             _set_pin(added, by, entry)
             return None
@@ -214,12 +214,12 @@ def _sets_anothers_pin(entry: Fields) -> bool:
     return what == "pin_set" or (what == "user_added" and bool(entry.get("client")))
 
 
-def _set_pin(user: UserDue, by: str, entry: Fields) -> None:
+def _set_pin(user: ExpectedUser, by: str, entry: Fields) -> None:
     user.pin_by = entry.get("pin_by", by)
     user.pin, user.choose_by = entry.get("pin"), entry.get("choose_by")
 
 
-def _differences(user: UserDue, fields: Fields) -> list[str]:
+def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
     due = {
         "name": user.name,
         "added_at": user.added_at,

@@ -14,8 +14,8 @@ from redis.exceptions import NoPermissionError
 from meters.books.chain import link_entry, seal_entry
 from meters.books.mark import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
-from meters.users.expected_users import UsersDue
+from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.users.expected_users import ExpectedUsers
 
 PROBLEMS_MAX: Final = 20
 """After so many the log is plainly altered, and more would not help to find out how."""
@@ -55,7 +55,7 @@ class _Walk:
     seal: str = ""
     chained: bool = False
     problems: list[str] = field(default_factory=list)
-    due: UsersDue = field(default_factory=UsersDue)
+    due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def take(self, entry: Entry, seen: Mark | None) -> None:
         """Compare one entry with the one before, and with what was seen of it."""
@@ -114,7 +114,7 @@ class LogAudit:
     """
 
     def __init__(self, everywhere: AnyRedis) -> None:
-        self._keys, self._redis = PeopleKeys(), redis_of(everywhere, PEOPLE_TAG)
+        self._keys, self._redis = UserKeys(), redis_of(everywhere, PEOPLE_TAG)
         self._walk = _Walk()
         self._again: _Walk | None = None
 

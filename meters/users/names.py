@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 
 _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
@@ -24,15 +24,15 @@ def clean_name(text: str) -> str:
     name = unicodedata.normalize("NFC", text).strip()
     least, most = _LENGTHS
     if not least <= len(name) <= most:
-        raise PeopleError("bad_name", f"a name has {least} to {most} characters")
+        raise UsersError("bad_name", f"a name has {least} to {most} characters")
     if not _NAME.fullmatch(name):
-        raise PeopleError(
+        raise UsersError(
             "bad_name",
             "a name begins with a letter and has letters, digits, single spaces, dots, hyphens and"
             " apostrophes",
         )
     if re.split("[ .'-]", fold_name(name))[0] in _OURS:
-        raise PeopleError("bad_name", f"{name} is what the ledger calls the system itself")
+        raise UsersError("bad_name", f"{name} is what the ledger calls the system itself")
     return name
 
 

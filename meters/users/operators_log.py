@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from meters.users.names import fold_name
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from meters.wire.clock import now_text
 
 What = Literal[
@@ -62,7 +62,7 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class OperatorsLog:
     """The log as people read it."""
 
-    def __init__(self, store: PeopleStore) -> None:
+    def __init__(self, store: UserStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, limit: int) -> Sequence[LogRow]:

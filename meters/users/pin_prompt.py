@@ -4,7 +4,7 @@ import getpass
 import sys
 
 from bonus.errors import UserError
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.pins import check_pin
 
 
@@ -17,7 +17,7 @@ def ask_new_pin() -> str:
     pin = ask_pin()
     try:
         check_pin(pin)
-    except PeopleError as error:
+    except UsersError as error:
         raise UserError(error.message) from None
     if sys.stdin.isatty() and getpass.getpass("The same again: ") != pin:
         raise UserError("the two are not the same")

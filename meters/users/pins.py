@@ -12,7 +12,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 
 _DIGITS: Final = re.compile(r"[0-9]{6,12}")
 _GENERATED_DIGITS: Final = 8
@@ -30,17 +30,17 @@ def check_pin(pin: str) -> None:
         PeopleError: ``bad_pin``, with what a PIN is; the PIN itself is never told.
     """
     if not _DIGITS.fullmatch(pin):
-        raise PeopleError("bad_pin", "a PIN has 6 to 12 digits")
+        raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
     steps = {(int(after) - int(before)) % 10 for before, after in itertools.pairwise(pin)}
     if steps in ({0}, {1}, {9}):
-        raise PeopleError("bad_pin", "a PIN is not one digit repeated and not a run up or down")
+        raise UsersError("bad_pin", "a PIN is not one digit repeated and not a run up or down")
 
 
 def generate_pin() -> str:
     """A PIN that nobody could guess first."""
     while True:
         pin = f"{secrets.randbelow(10**_GENERATED_DIGITS):0{_GENERATED_DIGITS}}"
-        with suppress(PeopleError):
+        with suppress(UsersError):
             check_pin(pin)
             return pin
 
@@ -110,7 +110,7 @@ class _Places:
             PeopleError: ``busy``.
         """
         if self._waiting >= _WAITING_MAX:
-            raise PeopleError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
+            raise UsersError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
         self._waiting += 1
         try:
             await self._free.acquire()

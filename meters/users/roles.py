@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 
 
 class Role(StrEnum):
@@ -27,7 +27,7 @@ def kept_role(text: str) -> Role:
         return Role(text)
     except ValueError:
         message = f"the store holds a role {text!r} that there is not: call the technician"
-        raise PeopleError("store_failed", message) from None
+        raise UsersError("store_failed", message) from None
 
 
 class Right(StrEnum):

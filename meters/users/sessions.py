@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.names import fold_name
 from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import RIGHTS, Right, Role, kept_role
-from meters.users.sign_in_attempts import Caller, Tries
-from meters.users.store import PeopleStore
+from meters.users.sign_in_attempts import Caller, SignInAttempts
+from meters.users.store import UserStore
 from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
@@ -50,7 +50,7 @@ class SignedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSession:
     """A session that has just begun, and the token that only its browser knows."""
 
     token: str
@@ -69,15 +69,17 @@ class Sessions:
     """
 
     def __init__(
-        self, store: PeopleStore, pins: PinHashing, idle_ms: int, secret: bytes = b""
+        self, store: UserStore, pins: PinHashing, idle_ms: int, secret: bytes = b""
     ) -> None:
         self._store = store
         self._pins = pins
         self._idle_ms = idle_ms
         self._secret = secret
-        self._tries = Tries(store)
+        self._tries = SignInAttempts(store)
 
-    async def sign_in(self, name: str, pin: str, caller: Caller, old_token: str | None) -> Opened:
+    async def sign_in(
+        self, name: str, pin: str, caller: Caller, old_token: str | None
+    ) -> OpenedSession:
         """Begin a session, and end the one that the browser had.
 
         A try is counted before the PIN is looked at, and taken back when it was right. A name that
@@ -114,13 +116,13 @@ class Sessions:
                 if isinstance(opened, list):
                     name, role, must_choose = opened
                     person = SignedIn(name, kept_role(role), csrf, must_choose=must_choose == "1")
-                    return Opened(token, person)
+                    return OpenedSession(token, person)
                 if opened == "pin_expired":
                     await self._tries.refuse(begun, "sign_in_refused", user["name"])
-                    raise PeopleError("pin_expired", _EXPIRED)
+                    raise UsersError("pin_expired", _EXPIRED)
             # A name that nobody has may be a PIN typed into the wrong field.
             await self._tries.refuse(begun, "sign_in_refused", user.get("name", ""))
-            raise PeopleError("wrong_name_or_pin", "the name or the PIN is wrong")
+            raise UsersError("wrong_name_or_pin", "the name or the PIN is wrong")
 
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
@@ -146,12 +148,10 @@ class Sessions:
             user = await store.fields(keys.user(folded))
             if not await self._pins.matches(old, user.get("pin")):
                 await self._tries.refuse(begun, "pin_refused", person.name, person.name)
-                raise PeopleError(
-                    "wrong_pin", "the PIN that you typed is not the one that you have"
-                )
+                raise UsersError("wrong_pin", "the PIN that you typed is not the one that you have")
             if new == old:
                 await self._tries.drop(begun)
-                raise PeopleError("bad_pin", "this is the PIN that you have: choose another")
+                raise UsersError("bad_pin", "this is the PIN that you have: choose another")
             # The session goes on with the user's next generation.
             following = str(int(user["generation"]) + 1)
             status = await store.call(
@@ -166,7 +166,7 @@ class Sessions:
                 ],
             )  # fmt: skip
             if status != "ok":
-                raise PeopleError("session_ended", "your session has ended: sign in again")
+                raise UsersError("session_ended", "your session has ended: sign in again")
 
     async def find(
         self, token: str | None, *, keep_alive: bool, acts: bool = False

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from meters.redis_client.user_keys import PeopleKeys
-from meters.users.errors import PeopleError
-from meters.users.store import PeopleStore
+from meters.redis_client.user_keys import UserKeys
+from meters.users.errors import UsersError
+from meters.users.store import UserStore
 from meters.wire.clock import now_text
 
 _MINUTES_MS: Final = 60_000
@@ -24,7 +24,7 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class AttemptLimit:
     """How many tries may fail within a time, and for how long it is locked then."""
 
     most: int
@@ -32,16 +32,16 @@ class Bound:
     lock_ms: int
 
 
-PAIR: Final = Bound(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
+PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """As one name from one address: a stranger locks the name for their own address alone."""
 
-ADDRESS: Final = Bound(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
+ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """From one address, whatever the name."""
 
-NEW_DEVICES: Final = Bound(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
+NEW_DEVICES: Final = AttemptLimit(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
 """As one name from all addresses, by devices that have not signed in so: 480 a day, no more."""
 
-DEVICE: Final = Bound(5, 24 * 60 * _MINUTES_MS, 0)
+DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
 """As one name by a device that has signed in so. It is forgotten then, so a stolen one serves for
 five guesses."""
 
@@ -65,7 +65,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class SignInAttempt:
     """A try whose PIN may be looked at.
 
     Attributes:
@@ -79,13 +79,13 @@ class Try:
 
     number: str
     folded: str
-    bounds: Mapping[str, Bound]
+    bounds: Mapping[str, AttemptLimit]
     keys: list[str]
     client: str
     device: str
 
 
-class Tries:
+class SignInAttempts:
     """The tries of the facility, by name and network address, or by device.
 
     A device that has signed in as a name counts for itself alone, so that nobody else's failures
@@ -93,11 +93,11 @@ class Tries:
     and against all new devices of the name together.
     """
 
-    def __init__(self, store: PeopleStore) -> None:
+    def __init__(self, store: UserStore) -> None:
         self._store = store
 
     @asynccontextmanager
-    async def begin(self, folded: str, caller: Caller) -> AsyncIterator[Try]:
+    async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
         """A try as a name, from an address; whoever begins it decides it.
 
         As many as might yet fail are looked at at once, and no more: the rest are told to come
@@ -118,17 +118,17 @@ class Tries:
             [begun.number, UNDECIDED_MS, *_terms(begun)],
         )
         if wait_ms == -1:
-            raise PeopleError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
+            raise UsersError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
         if wait_ms:
             raise _locked_out(wait_ms)
         try:
             yield begun
-        except PeopleError as error:
+        except UsersError as error:
             if error.code == "busy":
                 await self.drop(begun)
             raise
 
-    async def drop(self, begun: Try) -> None:
+    async def drop(self, begun: SignInAttempt) -> None:
         """Take back a try that was neither wrong nor used.
 
         Raises:
@@ -138,7 +138,7 @@ class Tries:
 
     async def refuse(
         self,
-        failed: Try,
+        failed: SignInAttempt,
         what: Literal["sign_in_refused", "pin_refused"],
         about: str,
         by: str = "",
@@ -169,7 +169,7 @@ class Tries:
         if wait_ms:
             raise _locked_out(wait_ms)
 
-    async def _try(self, folded: str, caller: Caller) -> Try:
+    async def _try(self, folded: str, caller: Caller) -> SignInAttempt:
         device = caller.device_digest
         if device and await self._store.known(device, folded):
             bounds = {f"device:{device}": DEVICE}
@@ -178,7 +178,7 @@ class Tries:
             where = site(caller.client)
             bounds = {f"pair:{where}": PAIR, f"address:{where}": ADDRESS, "new": NEW_DEVICES}
         keys = lock_keys(self._store.keys, folded, bounds)
-        return Try(secrets.token_hex(8), folded, bounds, keys, caller.client, device)
+        return SignInAttempt(secrets.token_hex(8), folded, bounds, keys, caller.client, device)
 
 
 def new_device() -> str:
@@ -186,7 +186,7 @@ def new_device() -> str:
     return secrets.token_urlsafe(32)
 
 
-def lock_keys(keys: PeopleKeys, folded: str, labels: Iterable[str]) -> list[str]:
+def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
     """Where all that is known of labels of a name's tries is kept."""
     return [
         key
@@ -195,7 +195,7 @@ def lock_keys(keys: PeopleKeys, folded: str, labels: Iterable[str]) -> list[str]
     ]
 
 
-def _terms(of: Try) -> list[str | int]:
+def _terms(of: SignInAttempt) -> list[str | int]:
     """What a try counts against, as the scripts take it."""
     return [
         term
@@ -222,10 +222,10 @@ def site(client: str) -> str:
     return str(ipaddress.ip_network((address.packed, _SITE_BITS), strict=False))
 
 
-def _locked_out(wait_ms: object) -> PeopleError:
+def _locked_out(wait_ms: object) -> UsersError:
     wait = int(str(wait_ms))
     minutes = -(-wait // 60_000)
-    return PeopleError(
+    return UsersError(
         "locked_out",
         "too many wrong names or PINs: from here nobody can sign in so for "
         f"{minutes} minute{'s' if minutes != 1 else ''} more, unless an administrator unlocks it",

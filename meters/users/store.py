@@ -6,8 +6,8 @@ from typing import Final, cast
 
 from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
-from meters.users.errors import PeopleError, told_as_store_failure
+from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.users.errors import UsersError, told_as_store_failure
 from meters.wire.clock import now_text
 
 _NAMES: Final = (
@@ -31,7 +31,7 @@ def script_text(name: str) -> str:
     return "\n".join((f"local SCHEMA = '{SCHEMA}'", *texts))
 
 
-class PeopleStore:
+class UserStore:
     """Calls the scripts, and reads hashes as text.
 
     Attributes:
@@ -40,7 +40,7 @@ class PeopleStore:
 
     def __init__(self, redis: AnyRedis) -> None:
         redis = redis_of(redis, PEOPLE_TAG)
-        self.keys = PeopleKeys()
+        self.keys = UserKeys()
         self._redis = redis
         self._fits = False
         self._scripts = {name: redis.register_script(script_text(name)) for name in _NAMES}
@@ -53,7 +53,7 @@ class PeopleStore:
         """
         if not self._fits:
             if other := schema_problem(PEOPLE, await self.schema()):
-                raise PeopleError("other_schema", other)
+                raise UsersError("other_schema", other)
             self._fits = True
         return await self._call(script, keys, arguments)
 
@@ -68,7 +68,7 @@ class PeopleStore:
         try:
             return version_of(noted, begun=began is not None)
         except ValueError as error:
-            raise PeopleError("other_schema", f"{PEOPLE} damaged: {error}") from None
+            raise UsersError("other_schema", f"{PEOPLE} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
         """Bring the keys to the present layout, a version a step; without effect where they are.

@@ -8,12 +8,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import PinHashing
 from meters.users.roles import Role, kept_role
 from meters.users.sign_in_attempts import lock_keys
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from meters.wire.clock import now_text
 
 _REFUSED: Final = {
@@ -25,7 +25,7 @@ _REFUSED: Final = {
 }
 
 
-class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SignInLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where somebody cannot sign in for a while.
 
     Attributes:
@@ -68,11 +68,11 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     pin_by: str
     signed_in_at: str | None = None
     choose_by: str | None = None
-    locked: tuple[Lock, ...] = ()
+    locked: tuple[SignInLock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Doer:
+class Actor:
     """Who changes something.
 
     Attributes:
@@ -90,7 +90,7 @@ class Doer:
 class Users:
     """All users of the facility."""
 
-    def __init__(self, store: PeopleStore, pins: PinHashing) -> None:
+    def __init__(self, store: UserStore, pins: PinHashing) -> None:
         self._store = store
         self._pins = pins
 
@@ -103,7 +103,7 @@ class Users:
         return [await self._row(fields) for fields in await self._store.every_user()]
 
     async def add(
-        self, name: str, role: Role, pin: str, doer: Doer, *, own: bool = False
+        self, name: str, role: Role, pin: str, doer: Actor, *, own: bool = False
     ) -> UserRow:
         """Add a user, whose PIN serves for a day, to choose their own.
 
@@ -145,7 +145,7 @@ class Users:
         )
         return await self._done(status, name)
 
-    async def disable(self, name: str, doer: Doer) -> UserRow:
+    async def disable(self, name: str, doer: Actor) -> UserRow:
         """Let a user sign in no more, and end his sessions at once.
 
         Raises:
@@ -153,10 +153,10 @@ class Users:
                 ``session_ended``, ``store_failed``.
         """
         if fold_name(name) == fold_name(doer.name):
-            raise PeopleError("yourself", "nobody disables himself")
+            raise UsersError("yourself", "nobody disables himself")
         return await self._change(name, "disable", "", doer)
 
-    async def enable(self, name: str, doer: Doer) -> UserRow:
+    async def enable(self, name: str, doer: Actor) -> UserRow:
         """Let a disabled user sign in again; a lock-out of his name ends.
 
         Raises:
@@ -164,7 +164,7 @@ class Users:
         """
         return await self._change(name, "enable", "", doer)
 
-    async def unlock(self, name: str, doer: Doer) -> UserRow:
+    async def unlock(self, name: str, doer: Actor) -> UserRow:
         """Let a user sign in again wherever too many tries had failed.
 
         Raises:
@@ -172,7 +172,7 @@ class Users:
         """
         return await self._change(name, "unlock", "", doer)
 
-    async def set_pin(self, name: str, pin: str, doer: Doer, *, own: bool = False) -> UserRow:
+    async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
         """Give a user another PIN, and end their sessions and a lock-out of their name at once.
 
         The PIN serves for a day, to choose their own; as in `add`, unless it is their own.
@@ -188,7 +188,7 @@ class Users:
         name: str,
         act: Literal["disable", "enable", "pin", "unlock"],
         kept: str,
-        doer: Doer,
+        doer: Actor,
         *,
         own: bool = False,
     ) -> UserRow:
@@ -212,12 +212,12 @@ class Users:
         labels = [label for label, _ in await self._store.locks(folded)]
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
-    def _accounts(self, folded: str, doer: Doer) -> tuple[str, str]:
+    def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
         """Whose accounts an act concerns: those of the user and of who does it."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
-    def _by(self, doer: Doer) -> tuple[str, str]:
+    def _by(self, doer: Actor) -> tuple[str, str]:
         """Whose session is looked at once more, as the scripts take it."""
         keys = self._store.keys
         return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
@@ -225,7 +225,7 @@ class Users:
     async def _done(self, status: object, name: str, state: str = "") -> UserRow:
         if status != "ok":
             code = str(status)
-            raise PeopleError(code, _REFUSED[code].format(name=name, state=state))
+            raise UsersError(code, _REFUSED[code].format(name=name, state=state))
         return await self._row(await self._store.fields(self._store.keys.user(fold_name(name))))
 
     async def _row(self, fields: dict[str, str]) -> UserRow:
@@ -235,12 +235,12 @@ class Users:
         return _row(fields, locked)
 
 
-def _lock(label: str, until_ms: int) -> Lock:
+def _lock(label: str, until_ms: int) -> SignInLock:
     kind, _, address = label.partition(":")
-    return Lock(where=_WHERE[kind], address=address, until=_moment(str(until_ms)) or "")
+    return SignInLock(where=_WHERE[kind], address=address, until=_moment(str(until_ms)) or "")
 
 
-def _row(fields: dict[str, str], locked: tuple[Lock, ...]) -> UserRow:
+def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
     return UserRow(
         name=fields["name"],
         role=kept_role(fields["role"]),

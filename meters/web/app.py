@@ -10,14 +10,14 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
-from meters.displays.display_state import Board, BoardFullError
+from meters.displays.display_state import DisplayState, TooManyWatchersError
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import AskDesk, Changes, ClaimDesk, DeskError, Health, LinkDesk
+from meters.floor_api.protocols import ActError, AskDesk, Changes, ClaimActions, Health, LinkActions
 from meters.http.bodies import check_body
 from meters.http.static_files import SHARED, Assets, asset_route
 from meters.metrics import Metrics
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.operators_log import LogSeal
 from meters.web.api.asks import ask_routes
 from meters.web.api.changes import change_routes
@@ -48,13 +48,13 @@ _BODY_BYTES_MAX: Final = 16_384
 
 def create_app(
     floor: Floor,
-    board: Board,
+    board: DisplayState,
     *,
-    claims_desk: ClaimDesk,
+    claims_desk: ClaimActions,
     asks_desk: AskDesk,
-    links_desk: LinkDesk,
+    links_desk: LinkActions,
     changes: Changes,
-    people: People,
+    people: UserDirectory,
     log_seal: Callable[[], LogSeal],
     health: Health,
     metrics: Metrics,
@@ -99,9 +99,9 @@ def create_app(
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,
-            PeopleError: on_people_error,
-            DeskError: on_desk_error,
-            BoardFullError: on_full_board,
+            UsersError: on_people_error,
+            ActError: on_desk_error,
+            TooManyWatchersError: on_full_board,
             RecursionError: on_deep_nesting,
             Exception: on_defect,
         },

@@ -12,10 +12,10 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
-from meters.displays.display_state import BoardFullError
-from meters.floor_api.protocols import DeskError
+from meters.displays.display_state import TooManyWatchersError
+from meters.floor_api.protocols import ActError
 from meters.http.requests import WebRequest
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 
 StaffRequest = Request[SignedIn, object, State]
@@ -107,7 +107,7 @@ def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
-def on_people_error(_: WebRequest, error: PeopleError) -> Response[ErrorBody]:
+def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
     """Tell why nobody was signed in, or no user changed; the store's own words go to the log."""
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
@@ -121,7 +121,7 @@ def on_people_error(_: WebRequest, error: PeopleError) -> Response[ErrorBody]:
     return error_response(_PEOPLE_STATUS.get(error.code, 422), text, headers)
 
 
-def on_desk_error(_: WebRequest, error: DeskError) -> Response[ErrorBody]:
+def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
     """Tell why nothing was decided or changed."""
     if error.code.startswith("unknown_"):
         status = 404
@@ -132,7 +132,7 @@ def on_desk_error(_: WebRequest, error: DeskError) -> Response[ErrorBody]:
     return error_response(status, ErrorText(error.code, error.message))
 
 
-def on_full_board(_: WebRequest, error: BoardFullError) -> Response[ErrorBody]:
+def on_full_board(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
     """Turn away one display too many."""
     if not error.of_one:
         told = ErrorText("too_many_streams", "too many displays are connected")

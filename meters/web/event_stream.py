@@ -5,7 +5,7 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.displays.display_state import BoardRow, HitRow, LinkRow, MeterRow, Watch
+from meters.displays.display_state import BoardRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
 """After so many silent seconds a comment goes out: it finds the readers that are gone."""
@@ -19,7 +19,7 @@ STREAM_HEADERS: Final = {
 _EVENTS: Final[dict[type[BoardRow], bytes]] = {
     MeterRow: b"meter",
     LinkRow: b"controller",
-    HitRow: b"jackpot",
+    JackpotRow: b"jackpot",
 }
 
 
@@ -33,7 +33,7 @@ class EventStream:
     behind in time but not in memory.
     """
 
-    def __init__(self, watch: Watch, page_version: str) -> None:
+    def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
         self._watch = watch
         self._first = frame(b"page", msgspec.json.encode({"version": page_version}))
 

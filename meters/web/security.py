@@ -12,7 +12,7 @@ from litestar.datastructures import Address, Headers, State
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
@@ -44,7 +44,7 @@ _PROXY_SAYS_SO: Final = (
 )
 
 
-class Asking(Protocol):
+class RequestDetails(Protocol):
     """What is read of a request here, whatever its handler knows of who sent it."""
 
     @property
@@ -68,7 +68,7 @@ class Asking(Protocol):
         ...
 
 
-class Access(StrEnum):
+class RouteAccess(StrEnum):
     """Who may use a route that needs no right."""
 
     ANYBODY = "anybody"
@@ -77,12 +77,12 @@ class Access(StrEnum):
 
 def for_anybody() -> dict[str, object]:
     """What a route for the public says of itself."""
-    return {ACCESS: Access.ANYBODY}
+    return {ACCESS: RouteAccess.ANYBODY}
 
 
 def for_whoever_signed_in() -> dict[str, object]:
     """What a route for all roles says of itself."""
-    return {ACCESS: Access.SIGNED_IN}
+    return {ACCESS: RouteAccess.SIGNED_IN}
 
 
 def needs(right: Right) -> dict[str, object]:
@@ -90,7 +90,7 @@ def needs(right: Right) -> dict[str, object]:
     return {ACCESS: right}
 
 
-def gate(people: People) -> Guard:
+def gate(people: UserDirectory) -> Guard:
     """The guard of all routes, which reads of each who may use it (duty D20).
 
     What changes something is taken from our own pages alone: by its origin, as JSON, and, with a
@@ -107,7 +107,7 @@ def gate(people: People) -> Guard:
         if acts:
             _check_origin(connection)
             _check_content(connection)
-        if access is Access.ANYBODY:
+        if access is RouteAccess.ANYBODY:
             return
         person = await _admit(connection, people, access)
         if acts and isinstance(connection, Request):
@@ -118,7 +118,7 @@ def gate(people: People) -> Guard:
     return check
 
 
-async def _admit(connection: Asking, people: People, access: object) -> SignedIn:
+async def _admit(connection: RequestDetails, people: UserDirectory, access: object) -> SignedIn:
     person = await person_of(connection, people)
     if person is None:
         raise RefusedError(401, "sign_in", "sign in first")
@@ -137,7 +137,7 @@ async def _admit(connection: Asking, people: People, access: object) -> SignedIn
     return person
 
 
-async def person_of(connection: Asking, people: People) -> SignedIn | None:
+async def person_of(connection: RequestDetails, people: UserDirectory) -> SignedIn | None:
     """Who has signed in at the browser that asks, if anybody.
 
     Raises:
@@ -148,23 +148,23 @@ async def person_of(connection: Asking, people: People) -> SignedIn | None:
     return await people.sessions.find(token_of(connection), keep_alive=not unattended, acts=acts)
 
 
-def token_of(connection: Asking) -> str | None:
+def token_of(connection: RequestDetails) -> str | None:
     """The token of the browser's session, where it showed one."""
     return connection.cookies.get(COOKIE)
 
 
-def caller_of(connection: Asking) -> Caller:
+def caller_of(connection: RequestDetails) -> Caller:
     """From where somebody signs in: the address, and the device where it is known."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
-def client_of(connection: Asking) -> str:
+def client_of(connection: RequestDetails) -> str:
     """The network address that asks, as a proxy on this machine tells it."""
     return connection.client.host if connection.client else ""
 
 
-def check_secrecy(connection: Asking) -> None:
+def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that has come over the network in the clear.
 
     The scheme is what a proxy on this machine says in X-Forwarded-Proto; nobody else is believed.
@@ -187,7 +187,7 @@ def _is_loopback(client: str) -> bool:
         return False
 
 
-def _check_origin(connection: Asking) -> None:
+def _check_origin(connection: RequestDetails) -> None:
     origin = connection.headers.get("origin")
     site = connection.headers.get("sec-fetch-site")
     ours = f"{connection.scope['scheme']}://{connection.headers.get('host', '')}"
@@ -199,13 +199,13 @@ def _check_origin(connection: Asking) -> None:
         raise RefusedError(403, "foreign_origin", told)
 
 
-def _check_content(connection: Asking) -> None:
+def _check_content(connection: RequestDetails) -> None:
     kind = connection.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RefusedError(415, "not_json", "send application/json")
 
 
-def _check_csrf(connection: Asking, person: SignedIn) -> None:
+def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
     shown = connection.headers.get(CSRF_HEADER, "")
     # Compared in constant time, so that the answer's delay tells nothing of the token.
     if not hmac.compare_digest(shown.encode(), person.csrf.encode()):

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from meters.floor.branding import Look, away, mixed, on, readable
+from meters.floor.branding import Branding, away, mixed, on, readable
 from meters.floor.floor_file import Floor
 from meters.floor.logo import read_logo
 from meters.http.static_files import Assets
@@ -40,7 +40,7 @@ def dressed(assets: Assets, floor: Floor) -> Assets:
     return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
 
 
-def _painted(drawing: bytes, look: Look) -> bytes:
+def _painted(drawing: bytes, look: Branding) -> bytes:
     """A drawing with the colours of the look in the place of those that it was drawn in."""
     colours: Mapping[str, str] = {
         "#fffaf0": look.ink,
@@ -51,7 +51,7 @@ def _painted(drawing: bytes, look: Look) -> bytes:
     return re.sub(rb"#[0-9a-f]{6}", lambda found: colours[found[0].decode()].encode(), drawing)
 
 
-def _sheet(look: Look) -> bytes:
+def _sheet(look: Branding) -> bytes:
     shade = away(look.ground, look.ink, 52)
     hush = readable(mixed(look.ink, look.ground, 40), look.ink, look.ground)
     dark = on(look.ground) == "#ffffff"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from tests.model.conftest import pit_redis, pit_server  # noqa: F401  (fixtures)
 from tests.model.days import Days
@@ -63,7 +63,7 @@ def check(paths: Iterable[Path]) -> str:
 async def test_the_recipe_holds(pit_redis: Redis, tmp_path: Path) -> None:  # noqa: F811
     pit = Pit(pit_redis)
     await pit.open()
-    days, archive = Days(pit), Archive(tmp_path, pit.link.id)
+    days, archive = Days(pit), ArchiveFiles(tmp_path, pit.link.id)
     await days.open()
     await play_a_while(pit)
     await days.keep(timedelta(days=1), timedelta(days=1))

@@ -15,8 +15,8 @@ from msgspec import UNSET
 from bonus.settling.lines import Line
 from controllers.bots.bots import DealerBot
 from controllers.table.device_events import (
-    Answer,
     BettingLocked,
+    DeviceAnswer,
     DeviceEvent,
     SettlePressed,
     VoidPressed,
@@ -142,7 +142,7 @@ class Player(threading.Thread):
             self._ask(WagerWithdrawn(position=position, wager=wager))
         self._lit.clear()
 
-    def _ask(self, event: DeviceEvent) -> Answer:
+    def _ask(self, event: DeviceEvent) -> DeviceAnswer:
         line = encode_event(event) + b"\n"
         while (heard := self._say(line)) is None:
             pass
@@ -196,7 +196,7 @@ class Player(threading.Thread):
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
-    def _note(self, event: DeviceEvent, answer: Answer) -> None:
+    def _note(self, event: DeviceEvent, answer: DeviceAnswer) -> None:
         match event:
             case WagerPlaced():
                 self._lit[event.position, event.wager] = event.amount_cents

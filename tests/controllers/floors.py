@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from bonus.settling.lines import Line
-from controllers.table.device_events import Answer, Refusal, parse_event
+from controllers.table.device_events import DeviceAnswer, DeviceRefusal, parse_event
 from controllers.table.replies import absorb
 from controllers.table.state import Layout, TableState
 from controllers.table.transitions import Stamp, play
@@ -70,13 +70,13 @@ class HandTable:
         self.seq = 0
         self.sent: list[MoneyEvent] = []
         self.replies: list[Reply] = []
-        self.fault: Refusal | None = None
+        self.fault: DeviceRefusal | None = None
 
-    def say(self, event: str, **fields: object) -> Answer:
+    def say(self, event: str, **fields: object) -> DeviceAnswer:
         """Let a device say something, as a line of JSON."""
         return self.say_line(msgspec.json.encode({"event": event, **fields}))
 
-    def say_line(self, line: bytes) -> Answer:
+    def say_line(self, line: bytes) -> DeviceAnswer:
         """Let a device say a line."""
         stamp = Stamp(self.seq + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))
         step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
@@ -92,15 +92,15 @@ class HandTable:
         assert step.answer is not None
         return step.answer
 
-    def say_all(self, text: str) -> Answer:
+    def say_all(self, text: str) -> DeviceAnswer:
         """Let devices say several things in short, such as ``wager 3 progressive; lockout``."""
-        answer = Answer(event=None, ok=False)
+        answer = DeviceAnswer(event=None, ok=False)
         for part in text.split(";"):
             answer = self.say_short(part)
             assert answer.ok, (part, answer)
         return answer
 
-    def say_short(self, text: str) -> Answer:
+    def say_short(self, text: str) -> DeviceAnswer:
         """Let a device say one thing in short."""
         return self.say_line(line_of(text))
 

@@ -15,7 +15,7 @@ import msgspec
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Timing
-from controllers.table.device_events import Answer
+from controllers.table.device_events import DeviceAnswer
 from meters.wire import topics
 from tests.controllers.floors import line_of, link_and_table
 from tests.servers import eventually_async
@@ -260,15 +260,15 @@ async def live_agent(url: str, outbox: Path, timing: Timing = SWIFT) -> AsyncIte
         yield agent
 
 
-async def say(agent: Agent, text: str) -> Answer:
+async def say(agent: Agent, text: str) -> DeviceAnswer:
     """Say one thing in short, as `HandTable.say_short` has it."""
     async with asyncio.timeout(30):
         return await agent.handle(line_of(text))
 
 
-async def say_all(agent: Agent, text: str) -> Answer:
+async def say_all(agent: Agent, text: str) -> DeviceAnswer:
     """Say several things in short; each must be taken."""
-    answer = Answer(event=None, ok=False)
+    answer = DeviceAnswer(event=None, ok=False)
     for part in text.split(";"):
         answer = await say(agent, part)
         assert answer.ok, (part, answer)

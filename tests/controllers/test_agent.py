@@ -10,7 +10,7 @@ import aiomqtt
 import pytest
 
 from controllers.agent.agent import Agent
-from controllers.agent.delivery import Courier
+from controllers.agent.delivery import EventDelivery
 from controllers.agent.outbox import OutboxError
 from controllers.panel.settlement_view import held_views
 from controllers.table.state import Phase
@@ -434,14 +434,14 @@ async def test_it_ends_though_a_cancel_is_lost_once(
     """As `asyncio.wait_for` loses it before Python 3.12, under the MQTT client."""
     lost: list[str] = []
 
-    async def stubborn(_courier: Courier) -> None:
+    async def stubborn(_courier: EventDelivery) -> None:
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
             lost.append("one")
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr(Courier, "stay_connected", stubborn)
+    monkeypatch.setattr(EventDelivery, "stay_connected", stubborn)
     async with asyncio.timeout(60):
         async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
             await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
 from controllers.panel.touches import Touch
-from controllers.table.device_events import Answer
+from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply
 from tests.controllers.floors import HandTable, line_of
@@ -25,7 +25,7 @@ SETTLE = b'{"event":"settle","confirm":true}'
 WITHDRAW = b'{"event":"withdraw_correction"}'
 
 
-def code_of(answer: Answer) -> str:
+def code_of(answer: DeviceAnswer) -> str:
     return "" if answer.ok else getattr(answer.error, "code", "")
 
 
@@ -45,7 +45,7 @@ async def tries(service: ScriptedService, count: int) -> None:
     await eventually_async(lambda: len(service.applied) >= sent + count)
 
 
-async def begin(agent: Agent, service: ScriptedService, line: bytes) -> asyncio.Task[Answer]:
+async def begin(agent: Agent, service: ScriptedService, line: bytes) -> asyncio.Task[DeviceAnswer]:
     """Have a line wait for a floorperson."""
     task = asyncio.create_task(agent.handle(line))
     await eventually_async(lambda: agent.table_state.asking is not None)

@@ -10,7 +10,7 @@ from bonus.cards import DECK, card_name, parse_card
 from bonus.hands import three_card_strength
 from bonus.wagers import Wager
 from controllers.bots.bots import DealerBot, RoundPlayed
-from controllers.bots.dealer import JACKPOTS, Jackpot, deal, shuffle, stack
+from controllers.bots.dealer import JACKPOTS, StackedHand, deal, shuffle, stack
 from controllers.bots.strategy import plays
 from controllers.table.device_events import encode_event
 from controllers.table.state import Phase
@@ -65,7 +65,7 @@ def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:
 
 @pytest.mark.parametrize("jackpot", JACKPOTS)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: Jackpot, seed: int) -> None:
+def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: StackedHand, seed: int) -> None:
     positions = [1, 3, 4, 7]
     deck = stack(random.Random(seed), jackpot, positions, 4)
     assert sorted(deck) == list(DECK)

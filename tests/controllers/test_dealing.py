@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Result
 from tests.controllers.floors import HandTable
@@ -70,7 +70,7 @@ def test_what_cannot_be_taken_back_is_refused_and_changes_nothing(
 
 @pytest.mark.parametrize("what", ["wagers", "lockout", "settle"])
 def test_what_went_to_the_service_is_not_taken_back(what: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(DeviceRefusal) as caught:
         HandTable().say_short(f"retract {what}")
     assert caught.value.code == "bad_event"
 

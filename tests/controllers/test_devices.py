@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from controllers.agent.devices import answer_lines, read_lines
-from controllers.table.device_events import LINE_BYTES_MAX, Answer
+from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer
 from tests.servers import eventually_async
 
 
@@ -60,10 +60,10 @@ class SlowDesk:
         self.taken: list[bytes] = []
         self.go = asyncio.Semaphore(0)
 
-    async def handle(self, line: bytes) -> Answer:
+    async def handle(self, line: bytes) -> DeviceAnswer:
         self.taken.append(line)
         await self.go.acquire()
-        return Answer(event=line.decode(), ok=line != b"bad")
+        return DeviceAnswer(event=line.decode(), ok=line != b"bad")
 
 
 async def test_the_next_line_is_taken_when_the_one_before_is_answered(

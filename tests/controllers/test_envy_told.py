@@ -4,11 +4,11 @@ import pytest
 
 from bonus.settling.lines import Item, Line
 from bonus.wagers import PaidFrom
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.line_states import line_state
 from controllers.table.pending_claims import go_on, hear_envy
 from controllers.table.replies import decide
-from controllers.table.state import Settled, TableState
+from controllers.table.state import SettledRound, TableState
 from meters.wire.messages import ClaimOpened, Jackpot
 from tests.controllers.test_reckoning import settled, won
 
@@ -48,7 +48,7 @@ def told(event: str, position: int, claim: str = CLAIM) -> Jackpot:
     )  # fmt: skip
 
 
-def states(found: Settled | None) -> list[str]:
+def states(found: SettledRound | None) -> list[str]:
     assert found is not None
     return [line_state(found, number) for number in range(len(found.lines))]
 
@@ -104,7 +104,7 @@ def test_what_is_told_of_another_result_changes_nothing(state: TableState, claim
 
 def test_a_late_touch_of_next_puts_no_other_settlement_away(state: TableState) -> None:
     """Another tablet went on meanwhile; the lines of the round in sight were not paid."""
-    with pytest.raises(Refusal, match="R1 is in sight now") as refused:
+    with pytest.raises(DeviceRefusal, match="R1 is in sight now") as refused:
         go_on(state, (0, 1, 2, 3), "R0")
     assert refused.value.code == "nothing_there"
     assert go_on(state, (3,), "R1").settled is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controllers.agent.agent import Agent
-from controllers.agent.outbox import Outbox, OutboxError, Place
+from controllers.agent.outbox import Outbox, OutboxError, SavedTable
 from meters.wire import topics
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import LINK, TABLE, ScriptedService, live_agent, running, say_all
@@ -61,7 +61,7 @@ async def test_an_outbox_that_says_nothing_sensible_is_refused(
     outbox = Outbox.open(path, LINK, TABLE)
     outbox.write_event(1, junk if column == "payload" else EVENTS[0], b"{}", b"")
     if column == "state":
-        outbox.write_place(Place(junk, None, None))
+        outbox.write_place(SavedTable(junk, None, None))
     outbox.close()
     with pytest.raises(OutboxError, match=re.escape(str(path))):
         async with Agent(*link_and_table(TABLE), "", path):

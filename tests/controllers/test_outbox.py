@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controllers.agent.outbox import Outbox, OutboxError, Place, Sent
+from controllers.agent.outbox import Outbox, OutboxError, SavedTable, Sent
 from tests.servers import eventually
 
 STATE, LINE, ANSWER = (
@@ -29,15 +29,15 @@ def reopened(outbox: Outbox, path: Path) -> Outbox:
 
 def test_an_event_stays_pending_until_it_is_answered(path: Path) -> None:
     outbox = Outbox.open(path, "one", "T-1")
-    assert (outbox.last_seq, outbox.pending, outbox.place) == (0, None, Place())
+    assert (outbox.last_seq, outbox.pending, outbox.place) == (0, None, SavedTable())
     outbox.write_event(1, b"first", STATE, LINE)
     outbox = reopened(outbox, path)
     assert (outbox.last_seq, outbox.pending) == (1, Sent(1, b"first", None))
-    assert outbox.place == Place(STATE, LINE, None)
+    assert outbox.place == SavedTable(STATE, LINE, None)
     outbox.write_reply(1, b"reply", b"{}", ANSWER)
     outbox = reopened(outbox, path)
     assert (outbox.last_seq, outbox.pending) == (1, None)
-    assert outbox.place == Place(b"{}", LINE, ANSWER)
+    assert outbox.place == SavedTable(b"{}", LINE, ANSWER)
     assert list(outbox.history()) == [Sent(1, b"first", b"reply")]
     outbox.close()
 
@@ -71,9 +71,9 @@ def test_a_new_outbox_goes_on_from_the_services_number_and_remembers_it(path: Pa
 
 def test_the_state_between_events_is_kept(path: Path) -> None:
     outbox = Outbox.open(path, "one", "T-1")
-    outbox.write_place(Place(STATE, LINE, ANSWER))
+    outbox.write_place(SavedTable(STATE, LINE, ANSWER))
     outbox = reopened(outbox, path)
-    assert outbox.place == Place(STATE, LINE, ANSWER)
+    assert outbox.place == SavedTable(STATE, LINE, ANSWER)
     outbox.close()
 
 
@@ -133,7 +133,7 @@ def test_an_event_is_synced_before_it_is_given_out(path: Path) -> None:
             modes.append(statement.endswith("FULL"))
 
     connection.set_trace_callback(note)
-    outbox.write_place(Place(STATE, LINE, ANSWER))
+    outbox.write_place(SavedTable(STATE, LINE, ANSWER))
     outbox.write_event(1, b"first", STATE, LINE)
     connection.set_trace_callback(None)
     assert modes == [False, True, 2]

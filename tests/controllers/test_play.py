@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from controllers.table.device_events import Refusal, encode_answer, parse_event
+from controllers.table.device_events import DeviceRefusal, encode_answer, parse_event
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply, Result, Void, Wagers
 from tests.controllers.floors import HandTable
@@ -112,7 +112,7 @@ def test_another_patron_at_the_same_position_is_refused() -> None:
 def test_duty_d13_no_new_wager_without_a_live_link_but_the_round_goes_on() -> None:
     table = HandTable()
     table.say_all("wager 3 progressive")
-    table.fault = Refusal("link_down", "no beat")
+    table.fault = DeviceRefusal("link_down", "no beat")
     refused = table.say_short("wager 4 progressive")
     assert isinstance(refused.error, ErrorDetail)
     assert (refused.error.code, refused.light) == ("link_down", False)
@@ -123,7 +123,7 @@ def test_duty_d13_no_new_wager_without_a_live_link_but_the_round_goes_on() -> No
 def test_duty_d13_a_wager_may_be_withdrawn_without_a_live_link() -> None:
     table = HandTable()
     table.say_all("wager 3 progressive")
-    table.fault = Refusal("link_down", "no beat")
+    table.fault = DeviceRefusal("link_down", "no beat")
     assert table.say_short("withdraw 3 progressive").ok
 
 
@@ -371,7 +371,7 @@ BAD_LINES = [
 
 @pytest.mark.parametrize(("line", "code"), BAD_LINES)
 def test_a_line_that_is_no_device_event_is_refused(line: bytes, code: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(DeviceRefusal) as caught:
         parse_event(line)
     assert caught.value.code == code
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.agent.heartbeat import Pulse
+from controllers.agent.heartbeat import Heartbeat
 from meters.wire.messages import ControllerBeat
 
 
@@ -11,13 +11,13 @@ def beat(number: int, state: str = "operable", reason: str = "") -> ControllerBe
     return ControllerBeat(state=state, reason=reason, beat=number, at="2026-11-20T02:14:07Z")  # type: ignore[arg-type]
 
 
-def code_of(pulse: Pulse, now_s: float) -> str | None:
+def code_of(pulse: Heartbeat, now_s: float) -> str | None:
     fault = pulse.fault(now_s)
     return None if fault is None else fault.code
 
 
 def test_three_seconds_of_silence_lock_out() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     assert code_of(pulse, 0.0) == "link_down"
     pulse.hear(beat(1), retained=False, now_s=10.0)
     assert code_of(pulse, 10.0) is None
@@ -28,7 +28,7 @@ def test_three_seconds_of_silence_lock_out() -> None:
 
 
 def test_a_retained_beat_is_no_life() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     pulse.hear(beat(7), retained=True, now_s=10.0)
     assert code_of(pulse, 10.0) == "link_down"
     pulse.hear(beat(8), retained=False, now_s=10.5)
@@ -36,21 +36,21 @@ def test_a_retained_beat_is_no_life() -> None:
 
 
 def test_a_retained_beat_does_not_prolong_life() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     pulse.hear(beat(7), retained=False, now_s=10.0)
     pulse.hear(beat(9), retained=True, now_s=12.9)
     assert code_of(pulse, 13.0) == "link_down"
 
 
 def test_the_same_beat_again_is_no_life() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     pulse.hear(beat(7), retained=True, now_s=10.0)
     pulse.hear(beat(7), retained=False, now_s=10.1)
     assert code_of(pulse, 10.1) == "link_down"
 
 
 def test_a_restarted_controller_counts_anew() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     pulse.hear(beat(7000), retained=False, now_s=10.0)
     pulse.hear(beat(1), retained=False, now_s=20.0)
     assert code_of(pulse, 20.0) is None
@@ -58,7 +58,7 @@ def test_a_restarted_controller_counts_anew() -> None:
 
 @pytest.mark.parametrize("state", ["inoperable", "closed"])
 def test_a_live_controller_that_is_not_operable_locks_out_with_its_reason(state: str) -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     pulse.hear(beat(1, state, "the store is full"), retained=False, now_s=10.0)
     fault = pulse.fault(10.0)
     assert fault is not None

@@ -7,7 +7,7 @@ from bonus.wagers import PaidFrom
 from controllers.table.line_states import due_lines, open_lines
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.replies import decide, reconcile
-from controllers.table.state import Phase, Returned, Settled, TableState
+from controllers.table.state import Phase, Returned, SettledRound, TableState
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_reckoning import won
@@ -286,7 +286,7 @@ def test_what_the_service_refused_is_told_until_the_next_event_is_taken(event: s
 
 
 def test_a_state_of_an_older_version_goes_on() -> None:
-    kept = Settled(round="R1", lines=(LINE,))
+    kept = SettledRound(round="R1", lines=(LINE,))
     state = TableState(phase=Phase.DEALT, settled=kept)
     table = HandTable()
     table.state = state

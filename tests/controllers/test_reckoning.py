@@ -6,8 +6,8 @@ from msgspec import structs
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views
-from controllers.table.replies import Standing, compare, decide, reconcile
-from controllers.table.state import Decision, Phase, Returned, Settled, TableState
+from controllers.table.replies import SequenceComparison, compare, decide, reconcile
+from controllers.table.state import ClaimDecision, Phase, Returned, SettledRound, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 
@@ -114,19 +114,19 @@ def test_a_held_table_takes_no_event() -> None:
 @pytest.mark.parametrize(
     ("service", "last_seq", "pending", "standing"),
     [
-        (0, 0, False, Standing.AGREED),
-        (41, 41, False, Standing.AGREED),
-        (40, 41, True, Standing.AGREED),
-        (41, 41, True, Standing.AGREED),
-        (40, 41, False, Standing.BEHIND),
-        (39, 41, True, Standing.BEHIND),
-        (0, 1, False, Standing.BEHIND),
-        (41, 0, False, Standing.AHEAD),
-        (42, 41, True, Standing.AHEAD),
+        (0, 0, False, SequenceComparison.AGREED),
+        (41, 41, False, SequenceComparison.AGREED),
+        (40, 41, True, SequenceComparison.AGREED),
+        (41, 41, True, SequenceComparison.AGREED),
+        (40, 41, False, SequenceComparison.BEHIND),
+        (39, 41, True, SequenceComparison.BEHIND),
+        (0, 1, False, SequenceComparison.BEHIND),
+        (41, 0, False, SequenceComparison.AHEAD),
+        (42, 41, True, SequenceComparison.AHEAD),
     ],
 )
 def test_the_service_and_the_outbox_compared(
-    service: int, last_seq: int, standing: Standing, *, pending: bool
+    service: int, last_seq: int, standing: SequenceComparison, *, pending: bool
 ) -> None:
     hello = HelloReply(last_seq=service, open_round=None)
     assert compare(hello, last_seq=last_seq, pending=pending) is standing
@@ -218,8 +218,8 @@ def test_the_settlement_stays_until_the_next_round_begins() -> None:
 def test_a_decision_that_comes_late_or_twice_or_for_another_changes_nothing() -> None:
     table = settled((won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),), (CLAIM,))
     paid = decide(decide(table.state, "C1", "validated"), "C1", "paid")
-    assert isinstance(paid.settled, Settled)
-    assert paid.settled.decided == (Decision("C1", "paid"),)
+    assert isinstance(paid.settled, SettledRound)
+    assert paid.settled.decided == (ClaimDecision("C1", "paid"),)
     assert decide(paid, "C1", "validated") == paid
     assert decide(paid, "C1", "rejected") == paid
     assert decide(paid, "C2", "paid") == paid

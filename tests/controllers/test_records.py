@@ -9,7 +9,7 @@ import pytest
 
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.settling.lines import METER_OF_ITEM, Holding
+from bonus.settling.lines import METER_OF_ITEM, MeterHolding
 from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
 from bonus.wagers import MeterKind
@@ -36,7 +36,7 @@ def test_what_was_held_explains_what_was_paid(amount_micros: int, reserve_micros
         box(3, "5h 6h 7h", HAND_BONUS, patron="bob"),
     ]
     for dealer, community in (("9d Td 2c", "Js Ts"), ("5s 6s 7c", "Js Ts"), ("8h 9h Th", "Jh 4h")):
-        held = {BONUS: Holding(amount_micros, reserve_micros)}
+        held = {BONUS: MeterHolding(amount_micros, reserve_micros)}
         played = play(*boxes, dealer=dealer, community=community, held=held)
         found = held_before(meter_terms(BONUS, 100), played.lines)
         if not any(line.percent for line in played.lines):
@@ -51,7 +51,7 @@ def test_what_was_held_explains_what_was_paid(amount_micros: int, reserve_micros
 @pytest.mark.parametrize("amount_cents", [1_234_567, 999_999, 1])
 def test_a_meter_without_a_reserve_is_followed_by_its_reseed(amount_cents: int) -> None:
     """A royal takes the whole meter, and a straight flush below it a tenth of the reseeded one."""
-    held = {FIVE_CARD_METER: Holding(amount_cents * MICROS_PER_CENT)}
+    held = {FIVE_CARD_METER: MeterHolding(amount_cents * MICROS_PER_CENT)}
     boxes = [
         box(5, "As Ks Qs", FIVE_CARD, patron="amy"),
         box(3, "9s 8s 7s", FIVE_CARD, patron="amy"),
@@ -68,7 +68,7 @@ def test_what_cannot_have_been_paid_is_not_explained() -> None:
     twice = msgspec.structs.replace(second, item="five_card_hand_bonus", percent=100, paid=1)
     terms = meter_terms(BONUS, 100)
     assert held_before(terms, [first, second]) is not None
-    assert held_before(terms, [twice, twice]) == Holding(MICROS_PER_CENT, MICROS_PER_CENT)
+    assert held_before(terms, [twice, twice]) == MeterHolding(MICROS_PER_CENT, MICROS_PER_CENT)
     lower = msgspec.structs.replace(second, percent=10, paid=0)
     higher = msgspec.structs.replace(second, percent=10, paid=7)
     assert held_before(terms, [lower, higher]) is None

@@ -11,7 +11,7 @@ from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, wri
 from controllers.demo.report import dollars, exact_dollars, progress_line, show_summary
 from controllers.demo.run import DemoOptions
 from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
-from controllers.demo.table_books import Books
+from controllers.demo.table_books import TableBooks
 from meters.floor.floor_file import parse_floor, read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}
@@ -93,15 +93,15 @@ def test_exact_dollars(micros: int, text: str) -> None:
 def test_progress_names_the_highest_meter() -> None:
     low = MeterShown("tcp-one", "progressive", "Progressive", 101_234, "open")
     high = MeterShown("tcp-one", "five_card_progressive", "Five Card", 1_000_000, "open")
-    line = progress_line(75.2, Books(rounds=1200, wagers=9000, wins=3), [low, high])
+    line = progress_line(75.2, TableBooks(rounds=1200, wagers=9000, wins=3), [low, high])
     assert line == "01:15  1,200 rounds, 9,000 wagers, 3 wins; Five Card at $10,000.00"
-    assert progress_line(0, Books(), []) == "00:00  0 rounds, 0 wagers, 0 wins"
+    assert progress_line(0, TableBooks(), []) == "00:00  0 rounds, 0 wagers, 0 wins"
 
 
 def test_summary_says_what_does_not_balance(capsys: pytest.CaptureFixture[str]) -> None:
     totals = LedgerTotals(1, 2, 200, 480_000, 0, 0)
     report = AuditReport(balanced=False, entries=3, totals=totals, problems=("tcp-one: off by +7",))
-    show_summary(Console(), Books(rounds=1), report)
+    show_summary(Console(), TableBooks(rounds=1), report)
     shown = capsys.readouterr().out
     assert "DOES NOT BALANCE" in shown
     assert "tcp-one: off by +7" in shown

@@ -6,10 +6,10 @@ from typing import cast
 
 from structlog.testing import capture_logs
 
-from meters.claims.asks import AsksDesk
-from meters.claims.claims import ClaimsDesk
+from meters.claims.asks import Asks
+from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import validate_what_waits
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskRow, ClaimRow
 
 OFTEN = 12
@@ -38,9 +38,7 @@ class Deaf:
 async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> None:
     desk = Deaf()
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        task = group.create_task(
-            validate_what_waits(cast("ClaimsDesk", desk), cast("AsksDesk", desk), 0.0)
-        )
+        task = group.create_task(validate_what_waits(cast("Claims", desk), cast("Asks", desk), 0.0))
         await desk.asked.wait()
         task.cancel()
     assert task.done()
@@ -58,7 +56,7 @@ class Shut:
         self.asked += 1
         if self.asked == OFTEN:
             self.enough.set()
-        raise DeskError("inoperable", "the store does not answer")
+        raise ActError("inoperable", "the store does not answer")
 
 
 async def test_a_store_that_is_away_is_told_a_few_times_and_not_with_every_look() -> None:
@@ -66,7 +64,7 @@ async def test_a_store_that_is_away_is_told_a_few_times_and_not_with_every_look(
     with capture_logs() as logs:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             task = group.create_task(
-                validate_what_waits(cast("ClaimsDesk", desk), cast("AsksDesk", desk), 0.0)
+                validate_what_waits(cast("Claims", desk), cast("Asks", desk), 0.0)
             )
             await desk.enough.wait()
             task.cancel()

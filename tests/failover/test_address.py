@@ -7,7 +7,7 @@ import pytest
 from bonus.errors import UserError
 from meters.floor.facility import Service
 from meters.floor.floor_file import FloorError, read_floor
-from meters.floor.redis_address import Place, hosts_of, parse_replicated
+from meters.floor.redis_address import HostPort, hosts_of, parse_replicated
 from meters.keys.key_expiry import look_at_ways
 from tests.mqtt.floors import floor_text
 
@@ -18,14 +18,14 @@ def test_every_part_is_read() -> None:
     found = parse_replicated(
         "rediss+sentinel://pit:p%40ss@a:1,[::1]:2,b/house-1/3?replicas=2&ssl_ca_certs=%2Fca.crt"
     )
-    assert found.places == (Place("a", 1), Place("::1", 2), Place("b", 26_379))
+    assert found.places == (HostPort("a", 1), HostPort("::1", 2), HostPort("b", 26_379))
     assert (found.service, found.database, found.tls, found.replicas) == ("house-1", 3, True, 2)
     assert found.options == (("ssl_ca_certs", "/ca.crt"),)
 
 
 def test_what_is_left_out_has_its_usual_value() -> None:
     found = parse_replicated("redis+cluster://a,b:7000")
-    assert found.places == (Place("a", 6_379), Place("b", 7_000))
+    assert found.places == (HostPort("a", 6_379), HostPort("b", 7_000))
     assert (found.service, found.database, found.tls, found.replicas) == ("", 0, False, 1)
     assert parse_replicated("redis+cluster://a/0") == parse_replicated("redis+cluster://a/")
 

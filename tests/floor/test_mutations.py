@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from meters.floor.floor_file import FloorError, parse_floor
-from meters.floor.source_lines import Places
+from meters.floor.source_lines import SourceLines
 from tests.floor.example import FLOOR, SHIPPED
 
 TEXTS: Final = (FLOOR, SHIPPED.read_text())
@@ -119,7 +119,7 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, 
 @pytest.mark.parametrize("text", TEXTS, ids=["all in it", "shipped"])
 def test_every_value_has_a_line_of_its_own(text: str) -> None:
     """So the lines are not those of what is around it, but for a list of tables as a whole."""
-    places = Places(text)
+    places = SourceLines(text)
     for path in paths(tomllib.loads(text)):
         if path and not (isinstance(path[-1], str) and (*path, 0) in places.known):
             assert path in places.known, path
@@ -146,4 +146,4 @@ def test_every_value_has_a_line_of_its_own(text: str) -> None:
 )  # fmt: skip
 def test_places(text: str, path: tuple[str | int, ...], line: int) -> None:
     tomllib.loads(text)
-    assert Places(text).line_of(path) == line
+    assert SourceLines(text).line_of(path) == line

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-from meters.books.refusals import Refusal, refused
+from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.decoding import read_event
 from meters.intake.result_work import OpenRound
-from meters.intake.table_catalog import KnownTable, known_tables
+from meters.intake.table_catalog import CatalogTable, known_tables
 from meters.intake.validation import judge_result, judge_wagers
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
@@ -59,7 +59,7 @@ EVENTS: Final = (
 STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
 
 
-def known_table() -> KnownTable:
+def known_table() -> CatalogTable:
     """A table that feeds all four meters."""
     floor = parse_floor(FLOOR)
     return known_tables(floor, floor.link[0])[TableAddress("pit", "T-1")]
@@ -80,7 +80,7 @@ def check_event(payload: bytes) -> bool:
     """Read and judge an event; whether it was one that may change something."""
     event, seq = read_event(payload)
     assert seq is None or 1 <= seq <= SEQ_MAX
-    if isinstance(event, Refusal):
+    if isinstance(event, EventRefusal):
         check_refusal(refused(seq, event.code, event.message, event.field), seq)
         return False
     assert len(payload) <= EVENT_BYTES_MAX
@@ -92,7 +92,7 @@ def check_event(payload: bytes) -> bool:
     assert told["seq"] == seq
     try:
         _judge(event, told)
-    except Refusal as refusal:
+    except EventRefusal as refusal:
         check_refusal(refused(seq, refusal.code, refusal.message, refusal.field), seq)
         return False
     return True

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from controllers.agent.delivery import Delivered
 from controllers.agent.outbox import Outbox, OutboxError
-from controllers.agent.table_writer import Clerk
+from controllers.agent.table_writer import TableWriter
 from controllers.table.state import Layout, TableState
 from meters.books.audit import LinkAudit
 from meters.books.link_state import Snapshot
@@ -23,7 +23,7 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import parse_floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.decoding import read_event
-from meters.intake.table_catalog import KnownTable, known_tables
+from meters.intake.table_catalog import CatalogTable, known_tables
 from meters.metrics import Metrics
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
@@ -85,7 +85,7 @@ async def outboxes() -> AsyncIterator[Check]:
                 rest.unlink(missing_ok=True)
             path.write_bytes(body)
             _spoil(path, data)
-            clerk = Clerk(_LAYOUT, path, _undelivered)
+            clerk = TableWriter(_LAYOUT, path, _undelivered)
             try:
                 await clerk.open()
                 try:
@@ -128,7 +128,7 @@ class Intake:
         self.intake = LinkIntake(self.store, Metrics(floor))
         self.known = [*known_tables(floor, self.link).values()][-TABLES:]
         self.audit = LinkAudit(self.store)
-        self.waiting: list[tuple[KnownTable, bytes]] = []
+        self.waiting: list[tuple[CatalogTable, bytes]] = []
         self.before: Snapshot | None = None
         self.turn = itertools.count()
 
@@ -165,8 +165,8 @@ class Intake:
         self.before = after
 
     async def _numbered(
-        self, batch: Sequence[tuple[KnownTable, bytes]]
-    ) -> list[tuple[KnownTable, bytes]]:
+        self, batch: Sequence[tuple[CatalogTable, bytes]]
+    ) -> list[tuple[CatalogTable, bytes]]:
         """The same with the number and the round that are each table's next, where they fit."""
         states = await self.store.table_states([known.table.id for known, _ in batch])
         return [
@@ -181,7 +181,7 @@ class Intake:
         ]
 
 
-def _with_copies(batch: Sequence[tuple[KnownTable, bytes]]) -> list[tuple[KnownTable, bytes]]:
+def _with_copies(batch: Sequence[tuple[CatalogTable, bytes]]) -> list[tuple[CatalogTable, bytes]]:
     """The same, each event up to three times, some in other bytes, out of order.
 
     Chance follows from the events, so that an input that was found is made again.
@@ -198,7 +198,7 @@ def _with_copies(batch: Sequence[tuple[KnownTable, bytes]]) -> list[tuple[KnownT
 
 
 def _by_event(
-    batch: Sequence[tuple[KnownTable, bytes]], replies: Iterable[tuple[TableAddress, bytes]]
+    batch: Sequence[tuple[CatalogTable, bytes]], replies: Iterable[tuple[TableAddress, bytes]]
 ) -> list[bytes]:
     """The reply to each event: what is unreadable is answered first, a hello last."""
     kinds: dict[tuple[str, int], list[int]] = {}
@@ -216,7 +216,7 @@ def _by_event(
     return found
 
 
-def _hold_copies(batch: Sequence[tuple[KnownTable, bytes]], replies: Sequence[bytes]) -> None:
+def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[bytes]) -> None:
     """Hold that copies are answered alike, and that the first of a seq is the one that counts."""
     first: dict[tuple[str, int], tuple[bytes, bytes]] = {}
     for (known, data), reply in zip(batch, replies, strict=True):

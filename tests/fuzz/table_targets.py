@@ -10,10 +10,16 @@ from typing import Final
 
 import msgspec
 
-from controllers.agent.delivery import Courier, Delivered, Timing, _UnderWay, encode_money_event
+from controllers.agent.delivery import (
+    Delivered,
+    EventDelivery,
+    Timing,
+    _UnderWay,
+    encode_money_event,
+)
 from controllers.panel.table_view import look
 from controllers.table.device_events import (
-    Refusal,
+    DeviceRefusal,
     decode_answer,
     encode_answer,
     parse_event,
@@ -21,7 +27,7 @@ from controllers.table.device_events import (
 )
 from controllers.table.replies import absorb, compare, decide, reconcile
 from controllers.table.state import Layout, TableState
-from controllers.table.transitions import Stamp, Step, play
+from controllers.table.transitions import Stamp, Transition, play
 from meters.wire import topics
 from meters.wire.messages import (
     TABLE_EVENT,
@@ -113,7 +119,7 @@ def check_state(state: TableState) -> None:
     msgspec.json.encode(look(_LAYOUT, state, fault=None, values=_VALUES))
 
 
-def played(state: TableState, line: bytes, seq: int) -> Step:
+def played(state: TableState, line: bytes, seq: int) -> Transition:
     """Take a line that a round has for certain."""
     return play(_LAYOUT, state, parse_event(line), Stamp(seq, _NOW))
 
@@ -133,7 +139,7 @@ class Devices:
             self.state = TableState()
         try:
             event = parse_event(line)
-        except Refusal as refusal:
+        except DeviceRefusal as refusal:
             answer = encode_answer(refused(line, refusal))
             assert not decode_answer(answer).ok
             assert len(answer) < 10_000 + 2 * len(line)
@@ -166,7 +172,7 @@ class Heard:
         self.hellos: list[HelloReply] = []
         self.jackpots: list[Jackpot] = []
         self.behind: list[int] = []
-        self.courier = Courier("one", "T-1", "", self, Timing(), meters=("progressive",))
+        self.courier = EventDelivery("one", "T-1", "", self, Timing(), meters=("progressive",))
         self.stages = [*_stages()]
         self.turn = 0
 

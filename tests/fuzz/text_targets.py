@@ -17,13 +17,13 @@ from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
 from controllers.table.state import Layout
 from meters.floor.address_checks import is_broker, is_listening_address, is_redis, redis_mistake
-from meters.floor.branding import Look
+from meters.floor.branding import Branding
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import FloorError, read_floor
 from meters.floor.logo import read_logo
 from meters.floor.redis_address import is_replicated, parse_replicated, with_one_host
 from meters.intake.table_catalog import known_tables
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import check_pin
 from tests.floor.example import FLOOR, SHIPPED
@@ -192,7 +192,7 @@ async def logos() -> AsyncIterator[Check]:
         async def take(data: bytes) -> None:
             path.write_bytes(data)
             try:
-                logo = read_logo(Look(logo=str(path)))
+                logo = read_logo(Branding(logo=str(path)))
             except UserError:
                 return
             assert logo is not None
@@ -263,7 +263,7 @@ def check_name(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     try:
         name = clean_name(text)
-    except PeopleError:
+    except UsersError:
         pass
     else:
         assert clean_name(name) == name
@@ -272,7 +272,7 @@ def check_name(data: bytes) -> None:
         name.encode("latin-1")
     try:
         check_pin(text)
-    except PeopleError:
+    except UsersError:
         pass
     else:
         assert text.isascii()

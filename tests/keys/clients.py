@@ -13,7 +13,7 @@ from typing import Final
 
 import aiomqtt
 
-from meters.floor.identities import Party
+from meters.floor.identities import Identity
 from meters.floor.key_bundle import TlsFiles
 from tests.keys.servers import OBSERVER, SecuredMosquitto
 
@@ -23,7 +23,7 @@ _numbers: Final = itertools.count(1)
 
 
 def believing(
-    keys: Path, shown: tuple[Path, Path] | None = None, *, party: Party | None = None
+    keys: Path, shown: tuple[Path, Path] | None = None, *, party: Identity | None = None
 ) -> ssl.SSLContext:
     """TLS that believes the floor's authority and shows a certificate: a party's, or another."""
     if party is not None:
@@ -33,7 +33,7 @@ def believing(
     return TlsFiles(keys / "authority" / "ca.crt", certificate, key).context()
 
 
-def password_of(keys: Path, party: Party) -> str:
+def password_of(keys: Path, party: Identity) -> str:
     """A party's password at the broker."""
     return (keys / party.place / "password").read_text().strip()
 

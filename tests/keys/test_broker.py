@@ -16,7 +16,7 @@ import pytest
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
-from meters.floor.identities import CHECK, DISPLAY, Party, service_party, table_party
+from meters.floor.identities import CHECK, DISPLAY, Identity, service_party, table_party
 from meters.keys.authority import Authority
 from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
@@ -111,7 +111,7 @@ PARTIES: Final = pytest.mark.parametrize(
 def client_of(
     broker: SecuredMosquitto,
     keys: Path,
-    party: Party,
+    party: Identity,
     way: str,
 ) -> aiomqtt.Client:
     """A client as the party itself, by either way."""
@@ -121,7 +121,7 @@ def client_of(
 
 
 def enter(
-    broker: SecuredMosquitto, keys: Path, party: Party, way: str, *, will: str | None = None
+    broker: SecuredMosquitto, keys: Path, party: Identity, way: str, *, will: str | None = None
 ) -> bool:
     """Connect as the party itself and break off, leaving a will; whether the broker let it in."""
     if way == "certificate":
@@ -136,7 +136,7 @@ def enter(
 @PARTIES
 @pytest.mark.parametrize(("way", "retain"), [("certificate", True), ("password", False)])
 async def test_publishing(
-    broker: SecuredMosquitto, keys: Path, party: Party, way: str, *, retain: bool
+    broker: SecuredMosquitto, keys: Path, party: Identity, way: str, *, retain: bool
 ) -> None:
     """Each publishes on its own topics and on no other, whether retained or not."""
     async with observing(broker, keys) as observer:
@@ -150,7 +150,7 @@ async def test_publishing(
 @pytest.mark.duty("D20")
 @PARTIES
 @pytest.mark.parametrize("way", ["certificate", "password"])
-async def test_reading(broker: SecuredMosquitto, keys: Path, party: Party, way: str) -> None:
+async def test_reading(broker: SecuredMosquitto, keys: Path, party: Identity, way: str) -> None:
     """Whatever it subscribes to, each hears what it may and nothing else."""
     async with observing(broker, keys) as observer, client_of(broker, keys, party, way) as client:
         await observer.tell(*TOPICS, payload=b"kept", retain=True)

@@ -12,7 +12,7 @@ import pytest
 
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
-from meters.floor.identities import DISPLAY, Party, service_party, table_party
+from meters.floor.identities import DISPLAY, Identity, service_party, table_party
 from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.packets import remaining_length, text
@@ -47,7 +47,7 @@ def memory_kb(broker: SecuredMosquitto) -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
-def client(broker: SecuredMosquitto, keys: Path, party: Party) -> aiomqtt.Client:
+def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Client:
     """Somebody whose session outlives the connection."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=believing(keys, party=party),
@@ -55,7 +55,7 @@ def client(broker: SecuredMosquitto, keys: Path, party: Party) -> aiomqtt.Client
     )  # fmt: skip
 
 
-def speaking(broker: SecuredMosquitto, keys: Path, party: Party) -> BrokerConnection:
+def speaking(broker: SecuredMosquitto, keys: Path, party: Identity) -> BrokerConnection:
     service = Service(broker=broker.url, keys=str(keys))
     return BrokerConnection(broker_address(service, party), party.username)
 

@@ -19,15 +19,15 @@ from meters.redis_client.connect import open_redis
 from meters.redis_client.credentials import people_access
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, ShardedRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, PeopleKeys
+from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.servers import store_checks
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.pins import generate_pin
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.failover.servers import Cluster
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredRedis
@@ -59,8 +59,8 @@ def floor_at(store: SecuredRedis, home: Path, keys: Path) -> Floor:
 
 
 async def add_user(redis: AnyRedis, name: str) -> None:
-    by = Doer("command")
-    await People.of(redis, 30).users.add(name, Role.ADMINISTRATOR, generate_pin(), by)
+    by = Actor("command")
+    await UserDirectory.of(redis, 30).users.add(name, Role.ADMINISTRATOR, generate_pin(), by)
 
 
 async def looked(floor: Floor) -> dict[str, Check]:
@@ -74,7 +74,7 @@ async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
     """The store, whose people are gone at the end, as each test finds it."""
     async with open_redis(floor) as redis:
         yield redis
-        keys = PeopleKeys()
+        keys = UserKeys()
         people = redis_of(redis, PEOPLE_TAG)
         found = cast("list[bytes]", await people.zrange(keys.users, 0, -1))
         names = [name.decode() for name in found]
@@ -93,7 +93,7 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
         books, people = redis_of(redis, "main"), redis_of(redis, PEOPLE_TAG)
         assert books is redis_of(redis, "other")
         with pytest.raises(NoPermissionError):
-            await books.hgetall(PeopleKeys().user("ada lane"))
+            await books.hgetall(UserKeys().user("ada lane"))
         with pytest.raises(NoPermissionError):
             await people.hgetall(LinkKeys("main").accounts)
         found = await looked(floor)
@@ -107,16 +107,16 @@ async def test_people_can_be_asked_all_that_the_pages_ask(
     """The user for people may use each command that this needs."""
     floor, here, pin = floor_at(store, tmp_path, keys), Caller("::1", "pad"), generate_pin()
     async with empty_after(floor) as redis:
-        people = People.of(redis, 30, secret=b"secret")
-        by = Doer("command line (amy)")
+        people = UserDirectory.of(redis, 30, secret=b"secret")
+        by = Actor("command line (amy)")
         for name in ("Ada", "Eve"):
             await people.users.add(name, Role.ADMINISTRATOR, pin, by)
-        with pytest.raises(PeopleError, match="wrong"):
+        with pytest.raises(UsersError, match="wrong"):
             await people.sessions.sign_in("Ada", generate_pin(), here, None)
         opened = await people.sessions.sign_in("Ada", pin, here, None)
         own = generate_pin()
         await people.sessions.choose_pin(opened.token, opened.person, pin, own, here)
-        ada = Doer("Ada", "::1", opened.token)
+        ada = Actor("Ada", "::1", opened.token)
         await people.users.disable("Eve", ada)
         await people.users.enable("Eve", ada)
         await people.users.set_pin("Eve", generate_pin(), ada)
@@ -131,7 +131,7 @@ async def test_people_can_be_asked_all_that_the_pages_ask(
         assert found is not None
         await people.sessions.sign_out(opened.token, "::1")
         assert await people.sessions.find(opened.token, keep_alive=False) is None
-        await redis_of(redis, PEOPLE_TAG).delete(PeopleKeys().devices("ada"))
+        await redis_of(redis, PEOPLE_TAG).delete(UserKeys().devices("ada"))
 
 
 async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
@@ -147,7 +147,7 @@ async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
     async with open_redis(floor, archives=True) as redis:
         assert isinstance(redis, Redis)
         with pytest.raises(NoPermissionError):
-            await redis.hgetall(PeopleKeys().log_head)
+            await redis.hgetall(UserKeys().log_head)
 
 
 async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
@@ -179,7 +179,7 @@ async def test_a_bundle_and_a_list_of_two_releases_are_told(
         at, copied = store, "copy services/"
     floor = floor_at(at, tmp_path, mine)
     async with open_redis(floor) as redis:
-        with pytest.raises(PeopleError):
+        with pytest.raises(UsersError):
             await add_user(redis, "Ada Lane")
     found = await looked(floor)
     assert found[WHAT].fails
@@ -216,7 +216,7 @@ async def test_each_has_a_user_of_its_own_in_a_cluster(
 ) -> None:
     """By the lines of the list that was written; the passwords are in address and environment."""
     lines = (keys / "redis" / "users.acl").read_text().splitlines()
-    people = PeopleKeys()
+    people = UserKeys()
     with Cluster(people.log) as cluster:
         for server in cluster.servers:
             for line in lines[1:3]:

@@ -11,7 +11,7 @@ import aiomqtt
 import pytest
 
 import meters.wire.broker_client
-from meters.floor.identities import Party, service_party, table_party
+from meters.floor.identities import Identity, service_party, table_party
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
 from tests.keys.clients import believing
 from tests.keys.servers import SecuredMosquitto
@@ -61,7 +61,7 @@ async def busy(broker: SecuredMosquitto) -> AsyncIterator[int]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def connect(port: int, keys: Path, party: Party) -> None:
+async def connect(port: int, keys: Path, party: Identity) -> None:
     """Connect as agents and services do, again and again until the broker has answered."""
     pace = ConnectPace()
     while True:

@@ -24,21 +24,21 @@ from meters.keys.redis_files import (
     users,
 )
 from meters.redis_client.link_keys import LinkKeys
-from meters.redis_client.user_keys import PeopleKeys
+from meters.redis_client.user_keys import UserKeys
 from meters.users.store import script_text
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
 PEOPLE: Final = "pitlink-people"
 PEOPLES_KEYS: Final = (
-    *PeopleKeys().log_and_head,
-    PeopleKeys().users,
-    PeopleKeys().administrators,
-    PeopleKeys().pins_set,
-    PeopleKeys().user("eve"),
-    PeopleKeys().account("eve"),
-    PeopleKeys().session("0"),
-    PeopleKeys().lock("eve"),
+    *UserKeys().log_and_head,
+    UserKeys().users,
+    UserKeys().administrators,
+    UserKeys().pins_set,
+    UserKeys().user("eve"),
+    UserKeys().account("eve"),
+    UserKeys().session("0"),
+    UserKeys().lock("eve"),
 )
 BOOKS_KEYS: Final = (
     LinkKeys("main").accounts,
@@ -187,7 +187,7 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
             with pytest.raises(NoPermissionError):
                 archive.execute_command(*words)  # type: ignore[no-untyped-call]
     with pytest.raises(NoPermissionError):
-        archive.execute_command("XTRIM", PeopleKeys().log, "MINID", "2-0")  # type: ignore[no-untyped-call]
+        archive.execute_command("XTRIM", UserKeys().log, "MINID", "2-0")  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.duty("D20")
@@ -201,7 +201,7 @@ def test_with_the_books_password_nobody_touches_people(service: redis.Redis, key
 @pytest.mark.parametrize("key", BOOKS_KEYS)
 def test_with_the_people_s_password_nobody_touches_books(people: redis.Redis, key: str) -> None:
     """Neither those of a link, nor its ledger, nor the slips that were paid."""
-    refuses_all(people, key, PeopleKeys().users)
+    refuses_all(people, key, UserKeys().users)
 
 
 @pytest.mark.duty("D20")
@@ -209,7 +209,7 @@ def test_an_administrator_is_not_inserted_by_our_own_script(
     service: redis.Redis, people: redis.Redis
 ) -> None:
     """The script that adds users, loaded and called with the books' password, writes nothing."""
-    keys = PeopleKeys()
+    keys = UserKeys()
     named = [keys.user("eve"), keys.users, keys.administrators, *keys.log_and_head]
     named += [keys.pins_set, keys.account("eve"), keys.account("")]
     at = "2026-01-01T00:00:00Z"

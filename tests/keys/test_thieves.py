@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.event_group import stored_event_group
-from meters.floor.identities import ARCHIVE, CHECK, DISPLAY, Party, service_party, table_party
+from meters.floor.identities import ARCHIVE, CHECK, DISPLAY, Identity, service_party, table_party
 from meters.mqtt.packets import remaining_length, text
 from tests.keys.clients import believing, by_certificate
 from tests.keys.floor import write_floor
@@ -44,7 +44,7 @@ ROUNDS: Final = 15
 ANSWERED_WITHIN_S: Final = 20.0
 
 
-def as_thief(floor: Floor, party: Party, *, clean: bool = False) -> aiomqtt.Client:
+def as_thief(floor: Floor, party: Identity, *, clean: bool = False) -> aiomqtt.Client:
     """Somebody whose session outlives their connection, unless it is a clean one."""
     return aiomqtt.Client(
         "localhost", floor.broker.port, tls_context=believing(floor.keys, party=party),
@@ -54,7 +54,7 @@ def as_thief(floor: Floor, party: Party, *, clean: bool = False) -> aiomqtt.Clie
 
 @asynccontextmanager
 async def thieves(
-    floor: Floor, parties: Sequence[Party], groups: Sequence[str], *, stay: bool
+    floor: Floor, parties: Sequence[Identity], groups: Sequence[str], *, stay: bool
 ) -> AsyncIterator[None]:
     """Everybody has joined every group that they know of; they stay, or only their sessions do."""
     async with AsyncExitStack() as stack:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from bonus.law.chapter import load
-from bonus.law.chapter_file import Cells, Chapter, Table
+from bonus.law.chapter_file import Cells, Chapter, PrintedTable
 from tests.law.printed_tables import CHAPTERS, Cell, printed_cells
 
 pytestmark = pytest.mark.section(
@@ -91,7 +91,7 @@ def columns(cells: Cells, choices: tuple[str, ...]) -> Iterator[tuple[str | None
             yield choice.rpartition("-")[2], cell
 
 
-def table_cells(table: Table) -> Iterator[tuple[Place, str]]:
+def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
     """The cells of one of the data's tables, and of the rates that belong to it."""
     for name, row in table.pays.items():
         for letter, cell in columns(row, table.choices):

@@ -6,17 +6,17 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.books.link_state import Act, Decided, EnvyAct
+from meters.books.link_state import Act, DecisionResult, EnvyAct
 from meters.books.steps import (
-    Answer,
     Contribution,
     DueStep,
     EnvyStep,
     Kind,
     ReplyWork,
     ResultWork,
+    ScriptAnswer,
+    ScriptStep,
     Status,
-    Step,
     TakeStep,
     WagersWork,
     Work,
@@ -76,7 +76,7 @@ class Books:
         self.store = LinkStore(redis, link or link_of())
         self.keys = self.store.keys
 
-    async def apply(self, *steps: Step) -> list[Answer]:
+    async def apply(self, *steps: ScriptStep) -> list[ScriptAnswer]:
         """Apply steps as one batch, with the places of their keys filled in."""
         keys = [self.keys.table(step.table) for step in steps]
         placed = []
@@ -98,11 +98,11 @@ class Books:
             placed.append(msgspec.structs.replace(step, table_key=place, work=work))
         return await self.store.apply(placed, keys)
 
-    async def one(self, step: Step) -> Answer:
+    async def one(self, step: ScriptStep) -> ScriptAnswer:
         """Apply one step alone."""
         return (await self.apply(step))[0]
 
-    async def accept(self, *steps: Step) -> list[Answer]:
+    async def accept(self, *steps: ScriptStep) -> list[ScriptAnswer]:
         """Apply steps one after the other, all of which must be accepted."""
         answers = [await self.one(step) for step in steps]
         assert [answer.status for answer in answers] == [Status.ACCEPTED] * len(steps)
@@ -118,7 +118,7 @@ class Books:
         hand_pay: bool = True,
         meter: str = METER,
         limit_cents: int = 0,
-    ) -> Decided:
+    ) -> DecisionResult:
         """Carry a decision on a claim; who pays is another than who validates."""
         return await self.store.decide(
             claim,
@@ -210,8 +210,8 @@ def added(
 def _step(
     seq: int, kind: Kind, round_id: str, work: Work | None, *, table: str, basis: int | None,
     digest: str,
-) -> Step:  # fmt: skip
-    return Step(
+) -> ScriptStep:  # fmt: skip
+    return ScriptStep(
         table_key=0,
         table=table,
         seq=seq,
@@ -227,19 +227,19 @@ def _step(
 def wagers(
     seq: int, *contributions: Contribution, round_id: str = "R1", table: str = "T-1",
     reply: str = "", digest: str = "",
-) -> Step:  # fmt: skip
+) -> ScriptStep:  # fmt: skip
     """Wagers that are accepted; a dollar's 14% without anything said."""
     work = WagersWork(reply or f'{{"wagers":{seq}}}', "null", contributions or (added(140_000),))
     return _step(seq, Kind.WAGERS, round_id, work, table=table, basis=None, digest=digest)
 
 
-def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> Step:
+def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> ScriptStep:
     """A void round."""
     work = ReplyWork(f'{{"void":{seq}}}')
     return _step(seq, Kind.VOID, round_id, work, table=table, basis=None, digest=digest)
 
 
-def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> Step:
+def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> ScriptStep:
     """An event that was judged and refused before the script saw it."""
     work = ReplyWork(f'{{"refused":{seq}}}')
     return _step(seq, Kind.REFUSED, "", work, table="T-1", basis=basis, digest=digest)
@@ -249,7 +249,7 @@ def result(
     seq: int, *dues: DueStep, takes: Sequence[TakeStep] = (), basis: int, round_id: str = "R1",
     table: str = "T-1", reply: Sequence[str | int] | None = None, digest: str = "",
     envy: Sequence[EnvyStep] = (),
-) -> Step:  # fmt: skip
+) -> ScriptStep:  # fmt: skip
     """A result; its reply names each due's cents between bars unless one is given."""
     parts: list[str | int] = [f'{{"result":{seq},"cents":"']
     for number in range(1, len(dues) + 1):

@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from meters.books.refusals import refused_by_script
-from meters.books.steps import Answer, Status, Step
+from meters.books.steps import ScriptAnswer, ScriptStep, Status
 from meters.books.store import REPLIES_KEPT, TermsError
 from tests.lua.books import (
     BONUS,
@@ -37,7 +37,7 @@ class Row:
 
     label: str
     given: Given
-    step: Step
+    step: ScriptStep
     status: Status
     text: bytes = b""
 
@@ -233,7 +233,7 @@ async def test_status_that_writes_nothing_leaves_every_key_as_it_was(
 ) -> None:
     await row.given(books)
     before = await books.keyspace()
-    assert await books.one(row.step) == Answer(row.status, row.text)
+    assert await books.one(row.step) == ScriptAnswer(row.status, row.text)
     assert await books.keyspace() == before
 
 
@@ -242,7 +242,7 @@ async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, ro
     await row.given(books)
     before = await books.keyspace()
     reply = row.text or refused_by_script(row.step.seq, row.status)
-    assert await books.one(row.step) == Answer(row.status, reply)
+    assert await books.one(row.step) == ScriptAnswer(row.status, reply)
     table = books.keys.table("T-1")
     kept = await books.redis.hget(table, f"reply:{row.step.seq}")
     assert kept == row.step.digest.encode() + reply
@@ -255,13 +255,13 @@ async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, ro
     if row.step.seq == 1:
         await books.redis.delete(table)
     assert await books.keyspace() == before
-    assert await books.one(row.step) == Answer(row.status, reply)
-    assert await books.one(row.step) == Answer(Status.AGAIN, reply)
+    assert await books.one(row.step) == ScriptAnswer(row.status, reply)
+    assert await books.one(row.step) == ScriptAnswer(Status.AGAIN, reply)
 
 
 @pytest.mark.parametrize("step", [wagers(1), void(2), refusal(2), result(2, basis=1)])
 async def test_terms_that_are_not_those_opened_come_before_everything(
-    books: Books, step: Step
+    books: Books, step: ScriptStep
 ) -> None:
     await books.accept(wagers(1))
     await books.redis.hset(books.keys.meters, "terms", "another digest")
@@ -288,7 +288,7 @@ async def test_terms_that_were_never_opened_are_not_taken_for_open(books: Books)
     ids=["wagers", "void", "result"],
 )
 async def test_accepted_of_each_kind_is_counted_once_and_repeated_word_for_word(
-    books: Books, step: Step
+    books: Books, step: ScriptStep
 ) -> None:
     if step.kind == "wagers":
         await books.one(refusal(1))
@@ -301,7 +301,7 @@ async def test_accepted_of_each_kind_is_counted_once_and_repeated_word_for_word(
     after = await books.keyspace()
     assert (await books.store.snapshot()).last_entry == before.last_entry + 1
     assert (await books.last_entry())["kind"] == step.kind
-    assert await books.one(step) == Answer(Status.AGAIN, first.text)
+    assert await books.one(step) == ScriptAnswer(Status.AGAIN, first.text)
     assert await books.keyspace() == after
 
 

@@ -4,17 +4,22 @@ import msgspec
 import pytest
 
 from meters.books.approvals import Approval, ApprovalBook, ForgedError
-from meters.books.approved_configuration import Filed
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
 from meters.floor.floor_file import parse_floor
 from tests.lua.books import FLOOR, Books, wagers
 
-FILED = Filed.of(parse_floor(FLOOR), parse_floor(FLOOR).link[0])
-OTHER = Filed(FILED.text.replace('"positions":7', '"positions":6'))
+FILED = LinkConfiguration.of(parse_floor(FLOOR), parse_floor(FLOOR).link[0])
+OTHER = LinkConfiguration(FILED.text.replace('"positions":7', '"positions":6'))
 
 
 async def _approve(
-    books: Books, filed: Filed = FILED, by: str = "amy", replaces: str = "", *, first: bool = False
+    books: Books,
+    filed: LinkConfiguration = FILED,
+    by: str = "amy",
+    replaces: str = "",
+    *,
+    first: bool = False,
 ) -> None:
     approval = Approval(filed.digest, filed.text, by, ("table T-1 positions 7 → 6",))
     await ApprovalBook(books.store).approve(approval, replaces, first=first)

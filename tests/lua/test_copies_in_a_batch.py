@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from meters.books.steps import Answer, Status, Step
+from meters.books.steps import ScriptAnswer, ScriptStep, Status
 from meters.books.store import REPLIES_KEPT
 from tests.lua.books import Books, odds, refusal, result, share, take, void, wagers
 
@@ -32,7 +32,7 @@ OTHER = "f" * 32
     ],
 )
 async def test_copies_get_the_first_reply_word_for_word_and_move_nothing(
-    books: Books, before: list[Step], step: Step
+    books: Books, before: list[ScriptStep], step: ScriptStep
 ) -> None:
     for earlier in before:
         await books.one(earlier)
@@ -40,8 +40,8 @@ async def test_copies_get_the_first_reply_word_for_word_and_move_nothing(
     first, *copies = await books.apply(step, step, step)
     assert first.status not in {Status.AGAIN, Status.SEQ_PASSED}
     kept = first.text or first.status.encode()
-    assert copies == [Answer(Status.AGAIN, kept)] * 2
-    assert await books.one(step) == Answer(Status.AGAIN, kept)
+    assert copies == [ScriptAnswer(Status.AGAIN, kept)] * 2
+    assert await books.one(step) == ScriptAnswer(Status.AGAIN, kept)
     accepted = first.status is Status.ACCEPTED
     assert (await books.store.snapshot()).last_entry == entries + accepted
 
@@ -56,7 +56,7 @@ async def test_other_bytes_with_a_seq_of_the_same_batch_are_seq_reused(books: Bo
         Status.AGAIN,
         Status.SEQ_REUSED,
     ]
-    assert await books.one(wagers(1)) == Answer(Status.AGAIN, answers[0].text)
+    assert await books.one(wagers(1)) == ScriptAnswer(Status.AGAIN, answers[0].text)
 
 
 async def test_first_of_two_that_share_a_seq_in_a_batch_is_the_one_that_counts(

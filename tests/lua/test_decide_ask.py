@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from meters.books.asks import Ask, AskAct, Correction
-from meters.books.steps import AskStep, Kind, ReplyWork, Status, Step
+from meters.books.steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
 from tests.lua.books import Books, wagers
@@ -17,10 +17,10 @@ REFUSAL = ',"status":"refused"}'
 ACTS: tuple[AskAct, ...] = ("confirm_correction", "refuse_correction")
 
 
-def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> Step:
+def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptStep:
     """A void that a floorperson must confirm."""
     asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
-    return Step(
+    return ScriptStep(
         table_key=0, table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
         basis=None, event="{}", work=ReplyWork(f'{{"seq":{seq}}}'), act=True, ask=asked,
     )  # fmt: skip

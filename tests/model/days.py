@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from meters.books.close_readings import READING, Reading, ReadingBook
+from meters.books.close_readings import READING, CloseReading, CloseReadings
 from meters.books.store import LinkStore
 from meters.floor.gaming_day import GamingDays
 from tests.model.pit import Pit
@@ -30,7 +30,7 @@ class Days:
         self.pit = pit
         self.clock = Clock()
         self.books = [
-            ReadingBook(LinkStore(pit.redis, pit.link), SIX, name, self.clock)
+            CloseReadings(LinkStore(pit.redis, pit.link), SIX, name, self.clock)
             for name in ("service", "other")
         ]
 
@@ -46,7 +46,7 @@ class Days:
             state = await self.pit.store.state()
             await asyncio.gather(*(book.keep(state.day) for book in self.books))
 
-    async def readings(self) -> list[tuple[int, Reading]]:
+    async def readings(self) -> list[tuple[int, CloseReading]]:
         return [
             (number, READING.decode(fields["event"]))
             for number, fields in await self.pit.store.entries(0, 10_000)

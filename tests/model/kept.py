@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import Archive
-from meters.archive.archiver import Archiver, Outcome
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archiver import Archiver, ArchiveResult
 from meters.books.audit import Finding
 from meters.books.mark import Mark
 from meters.selfcheck.approval_checks import Configuration
@@ -25,7 +25,7 @@ class Kept:
     def __init__(self, pit: Pit, home: Path) -> None:
         self.pit = pit
         self.days = Days(pit)
-        self.archive = Archive(home, pit.link.id)
+        self.archive = ArchiveFiles(home, pit.link.id)
         self.rounds = 0
         self._table = "T-1"
 
@@ -58,7 +58,7 @@ class Kept:
                 await self.play()
             await self.days.keep(A_DAY)
 
-    async def run(self, live_days: int = 1, *, lost: bool = False) -> Outcome:
+    async def run(self, live_days: int = 1, *, lost: bool = False) -> ArchiveResult:
         archiver = Archiver(self.pit.store, self.archive, live_days)
         return await archiver.run(lambda _, __: None, lost=lost)
 

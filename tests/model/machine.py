@@ -13,7 +13,7 @@ from hypothesis.strategies import DataObject
 
 from meters.books.asks import AskAct
 from meters.books.link_state import Act, EnvyAct
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, ClaimRow
 from meters.wire.messages import Jackpot
 from tests.model.deals import (
@@ -303,7 +303,7 @@ class Floor(HeldFloor):
         told = len(self.pit.told)
         try:
             row = self.runner.run(self.pit.desk.decide_envy(claim, act, "fp-1", reason="why"))
-        except DeskError as refused:
+        except ActError as refused:
             outcome: str | None = refused.code
         else:
             outcome = row.envy_state
@@ -378,16 +378,16 @@ class Floor(HeldFloor):
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
         if self.books.held(meter) // 1 + cents < 0:
-            with pytest.raises(DeskError, match="the meter holds"):
+            with pytest.raises(ActError, match="the meter holds"):
                 self.runner.run(desk.propose(link, "sue", change))
             return
         limit = self.books.meters[meter].limit_cents
         if limit is not None and cents > 0 and self.books.held(meter) + cents > limit:
-            with pytest.raises(DeskError, match="limit is"):
+            with pytest.raises(ActError, match="limit is"):
                 self.runner.run(desk.propose(link, "sue", change))
             return
         proposed = self.runner.run(desk.propose(link, "sue", change))
-        with pytest.raises(DeskError, match="another person"):
+        with pytest.raises(ActError, match="another person"):
             self.runner.run(desk.confirm(link, proposed.proposal, "sue"))
         assert self.runner.run(desk.confirm(link, proposed.proposal, "tim")).state == "confirmed"
         self.books.adjust(meter, cents)
@@ -412,7 +412,7 @@ class Floor(HeldFloor):
             row = self.runner.run(
                 self.pit.desk.decide(claim, act, by, envy_not_due=envy_too, envy_paid=envy_too)
             )
-        except DeskError as refused:
+        except ActError as refused:
             outcome = refused.code
         else:
             outcome, win = row.state, self.pit.told[told]
@@ -427,6 +427,6 @@ class Floor(HeldFloor):
     @rule(act=st.sampled_from(("validate", "reject", "pay")))
     def decide_nothing(self, act: Act) -> None:
         """An act on a claim that there never was."""
-        with pytest.raises(DeskError) as refused:
+        with pytest.raises(ActError) as refused:
             self.runner.run(self.pit.decide("T-1-999999-1", act))
         assert refused.value.code == "unknown_claim"

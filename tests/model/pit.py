@@ -12,13 +12,13 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.link_state import Act
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
-from meters.claims.asks import AsksDesk
-from meters.claims.claims import ClaimsDesk, hit_message
+from meters.claims.asks import Asks
+from meters.claims.claims import Claims, hit_message
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor_api.types import ClaimRow
-from meters.intake.batches import Arrival, LinkIntake, Outcome
+from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import known_tables
-from meters.links.links import LinksDesk
+from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
@@ -121,14 +121,14 @@ class Pit:
         self.store = LinkStore(redis, self.link)
         self.told: list[Jackpot] = []
         self.problem: str | None = None
-        self.desk = ClaimsDesk(
+        self.desk = Claims(
             self.floor,
             {self.link.id: self.store},
             lambda _: self.problem,
             lambda _, jackpot: self.told.append(jackpot),
             lambda _: asyncio.sleep(0),
         )
-        self.asks = AsksDesk(
+        self.asks = Asks(
             self.floor,
             {self.link.id: self.store},
             lambda _: self.problem,
@@ -137,7 +137,7 @@ class Pit:
         )
         self.books = OpenBooks(self.floor, self.store)
         self.online: set[str] = set()
-        self.links_desk = LinksDesk({self.link.id: self.books}, {self.link.id: self.online})
+        self.links_desk = Links({self.link.id: self.books}, {self.link.id: self.online})
         self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
         self.intakes = [LinkIntake(store, self.metrics) for store in self._stores]
@@ -167,7 +167,7 @@ class Pit:
         """Have a worker forget all that it saw."""
         self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics)
 
-    async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> Outcome:
+    async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
         """Have a worker take a batch: tables and what they sent."""
         outcome = await self.intakes[worker].take(
             [Arrival(self.known[table], payload) for table, payload in events]

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from meters.books.mark import LedgerMark
-from meters.displays.display_state import Board
+from meters.displays.display_state import DisplayState
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival
 from meters.metrics import Metrics
@@ -33,7 +33,7 @@ class Running:
         self.service = LinkService(
             pit.store,
             LedgerMark(data, pit.link.id),
-            Announcer(pit.store, Board(), metrics, self._post),
+            Announcer(pit.store, DisplayState(), metrics, self._post),
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(pit.floor, pit.store, adopts=adopts),

@@ -11,7 +11,7 @@ from typing import cast
 import msgspec
 import pytest
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayWriter
 from meters.books.chain import link_entry
 from meters.books.ledger import Replay
@@ -133,7 +133,7 @@ async def test_an_audit_without_the_archive_says_that_it_is_not_whole(
     await kept.week()
     await kept.run()
     whole = kept.archive
-    kept.archive = Archive(tmp_path / "elsewhere", kept.pit.link.id)
+    kept.archive = ArchiveFiles(tmp_path / "elsewhere", kept.pit.link.id)
     (problem,) = (await kept.audit()).problems
     assert "only what follows was audited" in problem
     kept.archive = whole
@@ -144,7 +144,7 @@ async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_pa
     await kept.week(2)
     await kept.run()
     await kept.week(1)
-    kept.archive = Archive(tmp_path / "elsewhere", kept.pit.link.id)
+    kept.archive = ArchiveFiles(tmp_path / "elsewhere", kept.pit.link.id)
     with pytest.raises(ArchiveError, match="say where they are"):
         await kept.run()
     assert not (tmp_path / "elsewhere").exists()

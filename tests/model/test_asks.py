@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from meters.books.asks import Correction
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskRow
 from meters.intake.batches import Arrival, LinkIntake
 from meters.restore.rebuild import Rebuild
@@ -151,7 +151,7 @@ async def test_a_confirmation_serves_for_exactly_what_was_shown(
     assert code(await void(pit, "T-1", "R1", **changed)) == "unconfirmed"
     assert (await the_ask(pit)).ask != shown.ask
     assert code(await void(pit)) == "unconfirmed", "the first is no longer confirmed"
-    with pytest.raises(DeskError) as error:
+    with pytest.raises(ActError) as error:
         await confirm(pit, shown)
     assert error.value.code == "unknown_ask"
 
@@ -257,7 +257,7 @@ async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:
     assert code(await pit.event("T-1", "withdrawal", "R1")) == "accepted"
     assert await pit.asks.asks() == []
     assert await pit.entries() == entries
-    with pytest.raises(DeskError) as error:
+    with pytest.raises(ActError) as error:
         await confirm(pit, ask)
     assert error.value.code == "unknown_ask"
     assert code(await pit.event("T-1", "withdrawal", "R1")) == "accepted", "nothing asked, no harm"
@@ -269,7 +269,7 @@ async def test_the_second_decision_is_told_who_was_first(pit: Pit) -> None:
     await void(pit)
     ask = await the_ask(pit)
     await confirm(pit, ask)
-    with pytest.raises(DeskError, match="already confirmed by Ada") as error:
+    with pytest.raises(ActError, match="already confirmed by Ada") as error:
         await pit.asks.decide(ask.ask, "refuse_correction", "Bob", reason="No")
     assert error.value.code == "wrong_state"
     assert [one["kind"] for one in await pit.entries()].count("confirm_correction") == 1
@@ -339,7 +339,7 @@ async def test_a_link_that_is_inoperable_decides_nothing(pit: Pit) -> None:
     await void(pit)
     ask = await the_ask(pit)
     pit.problem = "the ledger does not hold"
-    with pytest.raises(DeskError) as error:
+    with pytest.raises(ActError) as error:
         await confirm(pit, ask)
     assert error.value.code == "link_inoperable"
 
@@ -353,7 +353,7 @@ async def test_an_ask_that_was_changed_in_the_store_is_neither_shown_nor_confirm
     text = cast("bytes", await pit.redis.hget(key, "T-1")).decode()
     await pit.redis.hset(key, "T-1", text.replace("As", "2s"))
     assert await pit.asks.asks() == []
-    with pytest.raises(DeskError) as error:
+    with pytest.raises(ActError) as error:
         await confirm(pit, ask)
     assert error.value.code == "unknown_ask"
 

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, MeterStanding, Parameter, ParameterChange
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 
@@ -119,7 +119,7 @@ async def test_limit_that_cannot_be_is_refused(
 ) -> None:
     pit = await _pit(pit_redis)
     await pit.links_desk.close(LINK, "sue", "bounds")
-    with pytest.raises(DeskError, match=words) as refused:
+    with pytest.raises(ActError, match=words) as refused:
         await _propose(pit, _to(value))
     assert refused.value.code == code
 
@@ -129,7 +129,7 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(pit_redis: Redi
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.links_desk.close(LINK, "sue", "bounds")
     proposal = await _propose(pit, _to(SEED + 13))
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.links_desk.confirm(LINK, proposal, "tim")
     assert refused.value.code == "above_limit"
     await _set(pit, "limit", SEED + 14)
@@ -139,12 +139,12 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(pit_redis: Redi
 @pytest.mark.duty("D15")
 async def test_correction_does_not_lift_a_meter_above_its_limit(pit_redis: Redis) -> None:
     pit = await _pit(pit_redis, f"limit = {SEED + 20}")
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=21, reason="lost wager"))
     assert refused.value.code == "above_limit"
     proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=20, reason="lost wager"))
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
-    with pytest.raises(DeskError) as late:
+    with pytest.raises(ActError) as late:
         await pit.links_desk.confirm(LINK, proposal, "tim")
     assert late.value.code == "above_limit", "it has risen since"
     assert (await pit.audit()).balanced

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow
 from meters.restore.output import waiting_line
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
@@ -49,7 +49,7 @@ async def test_envy_is_owed_and_nothing_is_paid_while_the_win_is_pending(pit: Pi
     assert (row.envy_state, row.envy_amount) == ("pending", 2 * ENVY)
     assert await _owed(pit) == 2 * ENVY
     assert await _paid(pit) == (0, 0)
-    with pytest.raises(DeskError, match="has not been decided yet") as refused:
+    with pytest.raises(ActError, match="has not been decided yet") as refused:
         await pit.pay_envy(row.claim)
     assert refused.value.code == "wrong_state"
 
@@ -62,7 +62,7 @@ async def test_validated_envy_is_paid_by_one_act_with_a_name(pit: Pit) -> None:
     paid = await pit.pay_envy(row.claim, by="Cora")
     assert (paid.envy_state, paid.envy_by, paid.state) == ("paid", "Cora", "validated")
     assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
-    with pytest.raises(DeskError, match="already paid by Cora"):
+    with pytest.raises(ActError, match="already paid by Cora"):
         await pit.pay_envy(row.claim, by="Dan")
     last = (await pit.entries())[-1]
     assert (last["kind"], last["by"]) == ("pay_envy", "Cora")
@@ -123,7 +123,7 @@ async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: P
     assert (row.position, row.amount, row.envy_amount) == (3, 0, 2 * ENVY)
     assert row.envy_state == "validated"
     assert (await _owed(pit), await _paid(pit)) == (2 * ENVY, (0, 0))
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.decide(row.claim, "validate")
     assert refused.value.code == "wrong_state"
     paid = await pit.pay_envy(row.claim)
@@ -206,7 +206,7 @@ async def test_envy_is_paid_once_though_several_confirm_it_at_once(pit: Pit) -> 
     )
     done = await asyncio.gather(*acts, return_exceptions=True)
     assert sum(isinstance(one, ClaimRow) and one.envy_state == "paid" for one in done) >= 1
-    refused = {one.code for one in done if isinstance(one, DeskError)}
+    refused = {one.code for one in done if isinstance(one, ActError)}
     assert refused <= {"wrong_state", "envy_decided"}
     assert (await pit.store.snapshot()).tallies[f"table_paid_cents:{PROGRESSIVE}"] == 2 * ENVY
     assert await _owed(pit) == 0
@@ -216,9 +216,9 @@ async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
     await pit.round({3: PROGRESSIVE}, {3: ROYAL})
     (row,) = await pit.desk.waiting()
     assert row.envy_state is None
-    with pytest.raises(DeskError, match="no Envy Bonus is owed"):
+    with pytest.raises(ActError, match="no Envy Bonus is owed"):
         await pit.pay_envy(row.claim)
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.pay_envy("pit.T-1-9-1")
     assert refused.value.code == "unknown_claim"
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from meters.books.checkpoint import EMPTY
 from meters.books.upgrades import upgrade_link
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.intake.result_work import ResultWriter
 from meters.restore.rebuild import Rebuild
 from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, RAGS, Pit
@@ -44,7 +44,7 @@ async def test_books_of_before_still_audit_and_say_that_their_envy_is_paid(befor
     assert not [name for name in accounts if name.startswith("envy:")]
     (row,) = await before.desk.waiting()
     assert (row.claim, row.envy_state, row.envy_amount) == (CLAIM, "paid", ENVY)
-    with pytest.raises(DeskError, match="already paid"):
+    with pytest.raises(ActError, match="already paid"):
         await before.pay_envy(CLAIM)
 
 
@@ -62,7 +62,7 @@ async def test_rejection_of_a_win_of_before_takes_its_envy_back(
 async def test_win_of_before_is_paid_without_its_envy(before: Pit) -> None:
     paid = (await before.accounts())["paid"]
     await before.decide(CLAIM, "validate")
-    with pytest.raises(DeskError, match="no longer owed"):
+    with pytest.raises(ActError, match="no longer owed"):
         await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1", envy_paid=True)
     row = await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1")
     assert (row.state, row.envy_state) == ("paid", "paid")

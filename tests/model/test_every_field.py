@@ -18,7 +18,7 @@ from meters.books.mark import Mark
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor_api.types import Adjustment, ParameterChange
 from meters.redis_client.user_keys import PEOPLE_TAG
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
@@ -148,7 +148,7 @@ async def _played(kept: Kept) -> None:
 
 
 async def _staffed(redis: Redis) -> None:
-    people = People.of(redis, 30, PinHashing(time_cost=1, memory_kib=8))
+    people = UserDirectory.of(redis, 30, PinHashing(time_cost=1, memory_kib=8))
     register = Register(redis, people)
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")

@@ -5,7 +5,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.claims import history
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
@@ -95,7 +95,7 @@ async def test_who_decided_what_and_when_stays_with_the_win(pit: Pit) -> None:
     await pit.round({3: PROGRESSIVE}, {3: ROYAL})
     (row,) = await pit.desk.waiting()
     await pit.desk.decide(row.claim, "validate", "amy")
-    with pytest.raises(DeskError, match="another person pays") as refused:
+    with pytest.raises(ActError, match="another person pays") as refused:
         await pit.desk.decide(row.claim, "pay", "amy", slip="S-1")
     assert refused.value.code == "same_person"
     paid = await pit.desk.decide(row.claim, "pay", "ben", slip="S-1")
@@ -166,10 +166,10 @@ async def test_search_narrows(pit: Pit) -> None:
     ],
 )
 async def test_search_that_cannot_be_is_refused(pit: Pit, asked: dict[str, str], code: str) -> None:
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.desk.wins(msgspec.convert(asked, WinSearch))
     assert refused.value.code == code
-    with pytest.raises(DeskError, match="no claim"):
+    with pytest.raises(ActError, match="no claim"):
         await pit.desk.find("T-9-9-9")
 
 
@@ -190,7 +190,7 @@ async def test_slip_number_pays_one_win(pit: Pit) -> None:
     for row in (first, second):
         await pit.desk.decide(row.claim, "validate", "amy")
     await pit.desk.decide(first.claim, "pay", "ben", slip="HP-7")
-    with pytest.raises(DeskError, match=f"payment of {first.claim} already") as refused:
+    with pytest.raises(ActError, match=f"payment of {first.claim} already") as refused:
         await pit.desk.decide(second.claim, "pay", "ben", slip=" hp-7 ")
     assert refused.value.code == "slip_used"
     assert (await pit.desk.decide(second.claim, "pay", "ben", slip="HP-8")).state == "paid"

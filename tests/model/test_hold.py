@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.wire.messages import REPLY, Reply
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, Pit, event_bytes
 
@@ -115,7 +115,7 @@ async def test_what_was_refused_for_another_reason_says_that_reason(pit: Pit) ->
 async def test_a_decision_that_is_refused_opens_nothing(pit: Pit) -> None:
     (claim,) = await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
     await pit.decide(claim, "validate", by="fp-1")
-    with pytest.raises(DeskError):
+    with pytest.raises(ActError):
         await pit.decide(claim, "pay", by="fp-1")
     assert _code(await pit.wagers({1: PROGRESSIVE}, round_id="R2")) == "held"
 

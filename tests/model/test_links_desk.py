@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.store import TermsError
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, LinkStanding, MeterStanding, ParameterChange
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
@@ -46,7 +46,7 @@ async def _change(pit: Pit, change: ParameterChange | Adjustment) -> str:
 
 
 async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str, str]:
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.links_desk.propose(LINK, "sue", change)
     return refused.value.code, refused.value.message
 
@@ -84,7 +84,7 @@ async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pi
     assert reply.error is not None
     assert (reply.status, reply.error.code) == ("refused", "link_closed")
     assert (await pit.result({1: RAGS})).status == "accepted"
-    with pytest.raises(DeskError, match="closed already by sue"):
+    with pytest.raises(ActError, match="closed already by sue"):
         await pit.links_desk.close(LINK, "tim", "again")
     assert (await pit.links_desk.open(LINK, "tim")).state == "operable"
     assert (await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")).status == "accepted"
@@ -99,13 +99,13 @@ async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit
     assert (proposed.before, proposed.after, proposed.state) == (
         "paytable A", "paytable B", "open",
     )  # fmt: skip
-    with pytest.raises(DeskError, match="another person confirms"):
+    with pytest.raises(ActError, match="another person confirms"):
         await pit.links_desk.confirm(LINK, proposed.proposal, "sue")
     assert (await _meter(pit)).paytable == "A"
     confirmed = await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
     assert (confirmed.state, confirmed.by, confirmed.decided_by) == ("confirmed", "sue", "tim")
     assert (await _meter(pit)).paytable == "B"
-    with pytest.raises(DeskError, match="confirmed by tim already"):
+    with pytest.raises(ActError, match="confirmed by tim already"):
         await pit.links_desk.confirm(LINK, proposed.proposal, "una")
     await pit.links_desk.open(LINK, "tim")
     assert (await pit.audit()).balanced
@@ -122,7 +122,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         await link.comes_up()
         await pit.links_desk.close(LINK, "sue", "five-dollar felt")
         change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
-        with pytest.raises(DeskError, match="less than the seed"):
+        with pytest.raises(ActError, match="less than the seed"):
             await _change(pit, change)
         up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
         assert await _change(pit, up) == "confirmed"
@@ -166,7 +166,7 @@ async def test_proposal_that_another_change_overtook_is_stale(pit: Pit) -> None:
     await pit.links_desk.close(LINK, "sue", "new paytables")
     first = await pit.links_desk.propose(LINK, "sue", _paytable())
     assert await _change(pit, _paytable()) == "confirmed"
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.links_desk.confirm(LINK, first.proposal, "tim")
     assert refused.value.code in {"stale", "no_change"}
     assert (await pit.links_desk.withdraw(LINK, first.proposal, "tim")).state == "withdrawn"
@@ -224,7 +224,7 @@ async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
     assert acts[3].told == "new paytables"
     assert [act.what for act in acts[4:]] == ["seed"] * 4
     assert await pit.links_desk.acts(LINK, acts[3].entry, 1) == [acts[4]]
-    with pytest.raises(DeskError, match="no link other"):
+    with pytest.raises(ActError, match="no link other"):
         await pit.links_desk.acts("other", None, 10)
 
 
@@ -237,7 +237,7 @@ async def test_nothing_is_done_on_an_inoperable_link(pit: Pit) -> None:
         pit.links_desk.confirm(LINK, "P-1", "sue"),
         pit.links_desk.withdraw(LINK, "P-1", "sue"),
     ):
-        with pytest.raises(DeskError, match="do not hold") as refused:
+        with pytest.raises(ActError, match="do not hold") as refused:
             await act
         assert refused.value.code == "link_inoperable"
     assert (await _standing(pit)).state == "inoperable"
@@ -248,7 +248,7 @@ async def test_unknown_proposal_is_told(pit: Pit) -> None:
         pit.links_desk.confirm(LINK, "P-1", "sue"),
         pit.links_desk.withdraw(LINK, "P-1", "sue"),
     ):
-        with pytest.raises(DeskError) as refused:
+        with pytest.raises(ActError) as refused:
             await act
         assert refused.value.code == "unknown_proposal"
 

@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.mark import Mark
 from meters.intake.batches import LinkIntake
@@ -45,7 +45,7 @@ async def test_a_round_that_was_open_gets_its_result(pit: Pit, tmp_path: Path) -
     settled = await pit.event("T-1", "result", _ROUND, **dealt)
     assert settled.status == "accepted"
     assert (await pit.audit()).balanced
-    archive = Archive(tmp_path, pit.link.id)
+    archive = ArchiveFiles(tmp_path, pit.link.id)
     await Archiver(pit.store, archive, 1).run(lambda _done, _of: None)
     assert (
         await audit_link(pit.store, archive, Mark(pit.link.id), lambda _done, _of: None)

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link
 from meters.books.mark import LedgerMark
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment
 from meters.redis_client.health import NotKeptError
 from tests.lua.books import keyspace
@@ -89,7 +89,7 @@ async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) ->
     reason = await link.goes_down("+1")
     link.pit.inoperable = reason  # as its service says it
     change = Adjustment(meter="progressive", amount=-1, reason="malfunction")
-    with pytest.raises(DeskError, match=r"\+1"):
+    with pytest.raises(ActError, match=r"\+1"):
         await link.pit.links_desk.propose(link.pit.link.id, "sue", change)
     await move_balance(link.pit, "meter:progressive", -1)
     await link.comes_up()
@@ -233,7 +233,7 @@ async def test_full_redis_takes_no_decision_by_half(link: Running) -> None:
     pit = link.pit
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
-    with pytest.raises(DeskError) as refused:
+    with pytest.raises(ActError) as refused:
         await pit.decide("pit.T-1-2-4", "validate")
     assert refused.value.code == "link_inoperable"
     assert await keyspace(pit.redis) == before

@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.link_state import Act
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from tests.model.pit import (
     BONUS,
     CENT,
@@ -70,7 +70,7 @@ async def test_reading_hand_pay_is_any_percentage_of_the_meter_and_nothing_else(
         row = await pit.decide(claim.claim, "pay", by="fp-2")
         assert (row.state, row.decided_by) == ("paid", "fp-2")
     else:
-        with pytest.raises(DeskError, match="paid at the table"):
+        with pytest.raises(ActError, match="paid at the table"):
             await pit.decide(claim.claim, "pay")
     assert (await pit.accounts())["paid"] == line.paid * CENT
     assert await pit.desk.waiting() == []
@@ -186,7 +186,7 @@ async def test_reading_validation_whoever_comes_second_is_told_who_was_first(
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     await pit.decide("pit.T-1-2-1", "reject", by="fp-1")
     before = await pit.accounts()
-    with pytest.raises(DeskError, match="already rejected by fp-1") as refused:
+    with pytest.raises(ActError, match="already rejected by fp-1") as refused:
         await pit.decide("pit.T-1-2-1", act, by="fp-2")
     assert refused.value.code == "wrong_state"
     assert await pit.accounts() == before
@@ -197,7 +197,7 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     pit.problem = "the books do not hold"
     before = await pit.accounts()
-    with pytest.raises(DeskError, match="do not hold"):
+    with pytest.raises(ActError, match="do not hold"):
         await pit.decide("pit.T-1-2-1", "validate")
     assert await pit.accounts() == before
 

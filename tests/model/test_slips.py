@@ -12,8 +12,8 @@ from redis.exceptions import ConnectionError as LostError
 from meters.books.audit import LinkAudit
 from meters.books.slips import SLIPS_KEY, SLIPS_TAG
 from meters.books.store import LinkStore
-from meters.claims.claims import ClaimsDesk
-from meters.floor_api.protocols import DeskError
+from meters.claims.claims import Claims
+from meters.floor_api.protocols import ActError
 from meters.redis_client.shards import AnyRedis, redis_of
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer
@@ -33,7 +33,7 @@ class Facility:
             Pit(cast("Redis", redis), FLOOR.replace('id = "pit"', f'id = "{id_}"')) for id_ in LINKS
         ]
         self.stores = {pit.link.id: pit.store for pit in self.pits}
-        self.desk = ClaimsDesk(
+        self.desk = Claims(
             self.pits[0].floor,
             self.stores,
             lambda _: None,
@@ -54,7 +54,7 @@ class Facility:
         """Pay a claim; its state, or the code of the refusal."""
         try:
             return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
-        except DeskError as error:
+        except ActError as error:
             return error.code
 
     async def reserved(self) -> dict[bytes, bytes]:
@@ -79,7 +79,7 @@ async def facility(pit_redis: Redis) -> Facility:
 
 async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> None:
     assert await facility.pay(CLAIM, "A-1001") == "paid"
-    with pytest.raises(DeskError, match=f"payment of {CLAIM} already") as refused:
+    with pytest.raises(ActError, match=f"payment of {CLAIM} already") as refused:
         await facility.desk.decide(OTHER, "pay", "ben", slip="A-1001")
     assert refused.value.code == "slip_used"
     assert await facility.pay(OTHER, "A-1002") == "paid"
@@ -109,7 +109,7 @@ async def test_case_and_blanks_make_no_other_number(facility: Facility, again: s
 async def test_number_that_looks_like_another_is_refused_and_says_why(
     facility: Facility, slip: str, told: str
 ) -> None:
-    with pytest.raises(DeskError, match=told) as refused:
+    with pytest.raises(ActError, match=told) as refused:
         await facility.desk.decide(CLAIM, "pay", "ben", slip=slip)
     assert refused.value.code == "bad_value"
     assert await facility.reserved() == {}
@@ -129,7 +129,7 @@ async def test_of_payments_at_the_same_moment_with_one_slip_one_is_made(facility
 
 
 async def test_refused_payment_leaves_its_number_free(facility: Facility) -> None:
-    with pytest.raises(DeskError, match="another person pays"):
+    with pytest.raises(ActError, match="another person pays"):
         await facility.desk.decide(CLAIM, "pay", "amy", slip="A-1")
     assert await facility.reserved() == {}
     assert await facility.pay(OTHER, "A-1") == "paid"
@@ -270,7 +270,7 @@ async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility
     assert await facility.pay(CLAIM, "A-1") == "paid"
     await facility.redis.delete(SLIPS_KEY)
     pot = facility.stores["pot"]
-    desk = ClaimsDesk(
+    desk = Claims(
         facility.pits[1].floor, {"pot": pot}, lambda _: None, lambda *_: None,
         lambda _: asyncio.sleep(0),
     )  # fmt: skip

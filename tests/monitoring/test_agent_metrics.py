@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controllers.agent.agent import Agent
-from controllers.agent.heartbeat import Pulse
+from controllers.agent.heartbeat import Heartbeat
 from controllers.agent.metrics import STATES, AgentMetrics
 from meters.wire.messages import ControllerBeat
 from tests.controllers.floors import FLOOR, line_of
@@ -129,7 +129,7 @@ async def test_a_table_without_its_controller_is_not_playable(
 
 
 def test_beats_that_did_not_come_are_counted() -> None:
-    pulse = Pulse()
+    pulse = Heartbeat()
     assert pulse.age_s(5.0) == float("inf")
     for number, at_s in enumerate((0.0, 1.1, 2.0, 2.5, 6.4), start=1):
         beat = ControllerBeat(state="operable", reason="", beat=number, at="")

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link
 from meters.books.accounts import meter_account
-from meters.books.link_stats import FigureBook
+from meters.books.link_stats import LinkStatsReader
 from meters.metrics import Metrics
 from meters.mqtt.incoming import Arrivals
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
@@ -34,7 +34,7 @@ async def pit(redis_server: RedisServer) -> AsyncIterator[Pit]:
 
 
 async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
-    book = FigureBook(pit.store)
+    book = LinkStatsReader(pit.store)
 
     async def waiting() -> tuple[int, int]:
         figures = await book.read((await pit.store.state()).desk)
@@ -68,7 +68,7 @@ async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
 @pytest.mark.section("649a.11(c)(5)(v)")
 async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(pit: Pit) -> None:
     """Not while its win is pending, and no more once it was paid or rejected."""
-    book = FigureBook(pit.store)
+    book = LinkStatsReader(pit.store)
     now = datetime.now(UTC).timestamp()
     metrics = Metrics(pit.floor, now=lambda: now + 7_200)
 
@@ -99,7 +99,7 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
 
 async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldest(pit: Pit) -> None:
     """Until confirmed or refused, or no longer asked for; a repeat is no younger."""
-    book = FigureBook(pit.store)
+    book = LinkStatsReader(pit.store)
     now = datetime.now(UTC).timestamp()
     metrics = Metrics(pit.floor, now=lambda: now + 7_200)
 

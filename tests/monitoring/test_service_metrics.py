@@ -6,8 +6,8 @@ import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from meters.books.audit_notes import BACKUP_NOTE
-from meters.books.link_state import Head, LinkState, OpenDay
-from meters.books.link_stats import Figures, Memory, Waiting
+from meters.books.link_state import LedgerHead, LinkState, OpenDay
+from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
 from meters.floor.floor_file import Floor, parse_floor
 from meters.metrics import CODES_MAX, Metrics
 from meters.metrics.link_metrics import Audited
@@ -109,12 +109,14 @@ def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events(
 
 def test_the_books_are_shown_in_whole_cents() -> None:
     metrics = made()
-    state = LinkState((), None, rounds_open=3, desk=0, head=Head(120, ""), day=OpenDay("", ""))
-    figures = Figures(
+    state = LinkState(
+        (), None, rounds_open=3, desk=0, head=LedgerHead(120, ""), day=OpenDay("", "")
+    )
+    figures = LinkStats(
         {"progressive": 1_234_567},
         {"progressive": 19_999},
-        Waiting(),
-        Waiting(),
+        WaitingCount(),
+        WaitingCount(),
         2,
         90,
         entries_archived=30,
@@ -136,10 +138,10 @@ def test_the_books_are_shown_in_whole_cents() -> None:
 
 def test_what_waits_ages_by_itself() -> None:
     metrics = made(now=1_090.0)
-    envy = Waiting(3, 1_030.0)
-    corrections = Waiting(4, 1_050.0)
+    envy = WaitingCount(3, 1_030.0)
+    corrections = WaitingCount(4, 1_050.0)
     metrics.books.show_waiting(
-        "tcp-main", Waiting(2, 1_000.0), Waiting(1, 1_080.0), envy, corrections
+        "tcp-main", WaitingCount(2, 1_000.0), WaitingCount(1, 1_080.0), envy, corrections
     )
     assert read(metrics, "pitlink_claims_pending", "tcp-main") == 2
     assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 90
@@ -149,7 +151,7 @@ def test_what_waits_ages_by_itself() -> None:
     assert read(metrics, "pitlink_envy_oldest_age_seconds", "tcp-main") == 60
     assert read(metrics, "pitlink_corrections_pending", "tcp-main") == 4
     assert read(metrics, "pitlink_corrections_oldest_age_seconds", "tcp-main") == 40
-    metrics.books.show_waiting("tcp-main", Waiting(), Waiting())
+    metrics.books.show_waiting("tcp-main", WaitingCount(), WaitingCount())
     assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 0
     assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 0
     assert read(metrics, "pitlink_envy_unpaid", "tcp-main") == 0
@@ -197,7 +199,7 @@ def test_the_parts_are_shown() -> None:
     metrics.running.show_broker(connected=False)
     metrics.running.show_broker(connected=True)
     metrics.running.show_redis("pit-2", ready=True)
-    metrics.running.show_memory("pit-2", Memory(1_000, 5_000))
+    metrics.running.show_memory("pit-2", RedisMemory(1_000, 5_000))
     metrics.running.show_memory("pit-2", None)
     assert read(metrics, "pitlink_broker_connected") == 1
     assert read(metrics, "pitlink_broker_connections_total") == 2
@@ -233,7 +235,7 @@ def test_what_strangers_send_makes_no_labels() -> None:
         metrics.running.count_dropped(f"link-{number}")
         metrics.running.count_not_taken(f"link-{number}")
         metrics.books.show_amount("tcp-main", f"meter-{number}", 1)
-        metrics.books.show_waiting(f"link-{number}", Waiting(1, 0.0), Waiting())
+        metrics.books.show_waiting(f"link-{number}", WaitingCount(1, 0.0), WaitingCount())
     seen = samples(metrics)
     assert read(metrics, "pitlink_events_total", "unknown") == 500
     assert read(metrics, "pitlink_table_wagers_total", "unknown") == 500

@@ -5,7 +5,7 @@ import socket
 
 import aiomqtt
 
-from meters.logs.throttled import Seldom
+from meters.logs.throttled import ThrottledLog
 from meters.mqtt.buffered_socket import BufferedSocket
 from meters.mqtt.incoming import HELD_OFF_S, WAITING_MAX, Arrivals
 from tests.waiting import eventually_async
@@ -122,7 +122,7 @@ async def test_a_socket_that_never_runs_dry_leaves_the_loop_its_turns() -> None:
 
 def test_a_warning_is_told_a_few_times_then_seldom_with_its_number() -> None:
     now_s = 0.0
-    seldom = Seldom(lambda: now_s)
+    seldom = ThrottledLog(lambda: now_s)
     assert [seldom.due("a") for _ in range(7)] == [0, 0, 0, 0, 0, None, None]
     assert seldom.due("b") == 0
     now_s = 61.0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bonus.odds.enumerations import Enumerator
-from meters.odds.count_cache import KeptCounts
+from meters.odds.count_cache import CountCache
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +19,4 @@ def counted(counts_directory: Path) -> Enumerator:
     def complain(message: str) -> None:
         raise AssertionError(message)
 
-    return Enumerator(KeptCounts(counts_directory, complain))
+    return Enumerator(CountCache(counts_directory, complain))

@@ -8,24 +8,24 @@ import msgspec
 import pytest
 
 from bonus.law.chapter import chapters, load
-from bonus.odds.entries import Entry, decimal, exact
+from bonus.odds.entries import OddsEntry, decimal, exact
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.main_edges import folded_strengths
-from bonus.odds.offers import Draws, Offer, offers_of
+from bonus.odds.offers import DrawOdds, Offer, offers_of
 
 FIVE_CARDS = comb(52, 5)
-SEVEN_DRAWN = Draws(magic_card_every=24, lucky_every=12, positions=7)
+SEVEN_DRAWN = DrawOdds(magic_card_every=24, lucky_every=12, positions=7)
 
 
-def all_offers(draws: Draws = SEVEN_DRAWN) -> Iterator[Offer]:
+def all_offers(draws: DrawOdds = SEVEN_DRAWN) -> Iterator[Offer]:
     for chapter in chapters().values():
         yield from offers_of(chapter, {"ante_bonus": 5, "pair_plus": 40}, draws)
 
 
 def entries(
-    counted: Enumerator, wager: str, game: str = "three_card_poker", draws: Draws = SEVEN_DRAWN
-) -> list[Entry]:
+    counted: Enumerator, wager: str, game: str = "three_card_poker", draws: DrawOdds = SEVEN_DRAWN
+) -> list[OddsEntry]:
     return [
         entry_of(offer, counted)
         for offer in all_offers(draws)
@@ -33,7 +33,7 @@ def entries(
     ]
 
 
-def edges(found: list[Entry]) -> dict[str, str]:
+def edges(found: list[OddsEntry]) -> dict[str, str]:
     return {
         f"{entry.paytable or ''}{'+' if entry.mini_royal else ''}{entry.reading}": entry.house_edge
         for entry in found
@@ -156,7 +156,7 @@ def test_the_three_card_progressive(counted: Enumerator) -> None:
     )
 
 
-def paid_cents(entry: Entry, meter_cents: int, wager_cents: int, players: int = 1) -> int:
+def paid_cents(entry: OddsEntry, meter_cents: int, wager_cents: int, players: int = 1) -> int:
     """What all deals pay in cents, each to the cent, by the cells as they are printed."""
     paid = 0
     for line in entry.hands:
@@ -168,7 +168,7 @@ def paid_cents(entry: Entry, meter_cents: int, wager_cents: int, players: int = 
     return paid
 
 
-WITHOUT = Draws()
+WITHOUT = DrawOdds()
 
 
 @pytest.mark.section("649a.12(e)")
@@ -265,13 +265,13 @@ METER = Fraction(4 * 100 + 36 * 10, 100 * FIVE_CARDS)
     ("draws", "drawn"),
     [
         (WITHOUT, Fraction(0)),
-        (Draws(24, 0, 7), Fraction(5 * 20, 52 * 24)),
-        (Draws(0, 12, 7), Fraction(5, 8 * 12)),
-        (Draws(24, 12, 6), Fraction(5 * 20, 52 * 24) + Fraction(5, 7 * 12)),
+        (DrawOdds(24, 0, 7), Fraction(5 * 20, 52 * 24)),
+        (DrawOdds(0, 12, 7), Fraction(5, 8 * 12)),
+        (DrawOdds(24, 12, 6), Fraction(5 * 20, 52 * 24) + Fraction(5, 7 * 12)),
     ],
 )
 def test_the_five_card_hand_bonus_with_its_draws(
-    draws: Draws, drawn: Fraction, counted: Enumerator
+    draws: DrawOdds, drawn: Fraction, counted: Enumerator
 ) -> None:
     for wager in ("five_card_hand_bonus", "five_card_hand_bonus_dealer"):
         (entry,) = entries(counted, wager, draws=draws)
@@ -291,7 +291,7 @@ def test_the_five_card_hand_bonus_with_its_draws(
 @pytest.mark.reading("T19")
 def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerator) -> None:
     """Each beside the other as often as that is drawn."""
-    (entry,) = entries(counted, "five_card_hand_bonus", draws=Draws())
+    (entry,) = entries(counted, "five_card_hand_bonus", draws=DrawOdds())
     bare = 1 - HANDS_BACK - 10_000 * METER
     assert entry.magic_card is not None
     assert entry.lucky is not None
@@ -300,7 +300,7 @@ def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerato
     magic, lucky = entry.magic_card.house_edge_gone_every, entry.lucky.house_edge_gone_every
     assert Fraction(100, 52 * magic) >= bare > Fraction(100, 52 * (magic + 1))
     assert Fraction(5, 8 * lucky) >= bare > Fraction(5, 8 * (lucky + 1))
-    (both,) = entries(counted, "five_card_hand_bonus", draws=Draws(5, 2))
+    (both,) = entries(counted, "five_card_hand_bonus", draws=DrawOdds(5, 2))
     assert both.magic_card is not None
     assert both.lucky is not None
     beside = bare - Fraction(5, 8 * 2)
@@ -309,14 +309,14 @@ def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerato
     beside = bare - Fraction(100, 52 * 5)
     assert Fraction(both.lucky.house_edge_gone_at) * Fraction(5, 8) == beside
     assert Fraction(both.house_edge) < 0
-    (lost,) = entries(counted, "five_card_hand_bonus", draws=Draws(2, 12))
+    (lost,) = entries(counted, "five_card_hand_bonus", draws=DrawOdds(2, 12))
     assert lost.lucky is not None
     assert (lost.lucky.house_edge_gone_at, lost.lucky.house_edge_gone_every) == ("0/1", 0)
 
 
 @pytest.mark.reading("T20")
 def test_a_lucky_bonus_that_can_be_drawn_in_any_round(counted: Enumerator) -> None:
-    draws = Draws(positions=8)
+    draws = DrawOdds(positions=8)
     (entry,) = entries(counted, "five_card_hand_bonus", draws=draws)
     assert entry.lucky is not None
     assert (entry.lucky.house_edge_gone_at, entry.lucky.house_edge_gone_every) == ("", 0)

@@ -7,7 +7,7 @@ import pytest
 
 from bonus.odds.counts import Advance
 from bonus.odds.enumerations import Enumeration, Enumerator, HandDeals
-from meters.odds.count_cache import KeptCounts, code_digest
+from meters.odds.count_cache import CountCache, code_digest
 
 
 class Counting:
@@ -35,7 +35,7 @@ def files_in(directory: Path) -> list[Path]:
 def test_what_was_counted_once_is_read_the_next_time(tmp_path: Path, notices: list[str]) -> None:
     counting = Counting()
     for _ in range(2):
-        enumerator = Enumerator(KeptCounts(tmp_path / "made" / "here", notices.append))
+        enumerator = Enumerator(CountCache(tmp_path / "made" / "here", notices.append))
         assert enumerator.get(counting.enumeration) == HandDeals({"pair": 1})
         assert enumerator.get(counting.enumeration) == HandDeals({"pair": 1})
     assert counting.times == 1
@@ -54,7 +54,7 @@ def test_without_a_shelf_nothing_is_counted_twice_in_one_run() -> None:
 def test_what_other_code_counted_is_not_read(tmp_path: Path, notices: list[str]) -> None:
     counting = Counting()
     for code in ("old", "new", "new"):
-        Enumerator(KeptCounts(tmp_path, notices.append, code)).get(counting.enumeration)
+        Enumerator(CountCache(tmp_path, notices.append, code)).get(counting.enumeration)
     assert counting.times == 2
     assert not notices
 
@@ -63,18 +63,18 @@ def test_what_other_code_counted_is_not_left_lying_about(
     tmp_path: Path, notices: list[str]
 ) -> None:
     other = Counting("hands and more")
-    Enumerator(KeptCounts(tmp_path, notices.append, "old")).get(other.enumeration)
+    Enumerator(CountCache(tmp_path, notices.append, "old")).get(other.enumeration)
     for code in ("old", "new"):
-        Enumerator(KeptCounts(tmp_path, notices.append, code)).get(Counting("hands").enumeration)
+        Enumerator(CountCache(tmp_path, notices.append, code)).get(Counting("hands").enumeration)
     assert len(files_in(tmp_path)) == 2
-    Enumerator(KeptCounts(tmp_path, notices.append, "old")).get(other.enumeration)
+    Enumerator(CountCache(tmp_path, notices.append, "old")).get(other.enumeration)
     assert other.times == 1
 
 
 def test_what_has_another_name_is_not_read(tmp_path: Path, notices: list[str]) -> None:
     first, second = Counting("some hands"), Counting("some-hands")
     for counting in (first, second):
-        Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+        Enumerator(CountCache(tmp_path, notices.append)).get(counting.enumeration)
     assert (first.times, second.times) == (1, 1)
 
 
@@ -83,19 +83,19 @@ def test_a_damaged_file_is_counted_again_and_mended(
     damage: bytes, tmp_path: Path, notices: list[str]
 ) -> None:
     counting = Counting()
-    Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    Enumerator(CountCache(tmp_path, notices.append)).get(counting.enumeration)
     (file,) = files_in(tmp_path)
     file.write_bytes(damage)
-    found = Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    found = Enumerator(CountCache(tmp_path, notices.append)).get(counting.enumeration)
     assert found == HandDeals({"pair": 2})
     assert [notice for notice in notices if "damaged" in notice] == notices != []
-    Enumerator(KeptCounts(tmp_path, notices.append)).get(counting.enumeration)
+    Enumerator(CountCache(tmp_path, notices.append)).get(counting.enumeration)
     assert counting.times == 2
     assert len(notices) == 1
 
 
 def test_one_changed_bit_is_damage(tmp_path: Path, notices: list[str]) -> None:
-    shelf = KeptCounts(tmp_path, notices.append)
+    shelf = CountCache(tmp_path, notices.append)
     shelf.put("hands", b"\x01\x02\x03")
     (file,) = files_in(tmp_path)
     data = bytearray(file.read_bytes())
@@ -109,7 +109,7 @@ def test_what_is_whole_but_something_else_is_counted_again(
     tmp_path: Path, notices: list[str]
 ) -> None:
     counting = Counting()
-    shelf = KeptCounts(tmp_path, notices.append)
+    shelf = CountCache(tmp_path, notices.append)
     shelf.put(counting.enumeration.name, msgspec.msgpack.encode({"deals": ["no", "counts"]}))
     assert Enumerator(shelf).get(counting.enumeration) == HandDeals({"pair": 1})
 
@@ -117,7 +117,7 @@ def test_what_is_whole_but_something_else_is_counted_again(
 def test_a_directory_that_cannot_be_is_told_of_once(tmp_path: Path, notices: list[str]) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("no directory")
-    enumerator = Enumerator(KeptCounts(in_the_way / "here", notices.append))
+    enumerator = Enumerator(CountCache(in_the_way / "here", notices.append))
     first, second = Counting("first"), Counting("second")
     assert enumerator.get(first.enumeration) == HandDeals({"pair": 1})
     assert enumerator.get(second.enumeration) == HandDeals({"pair": 1})
@@ -127,7 +127,7 @@ def test_a_directory_that_cannot_be_is_told_of_once(tmp_path: Path, notices: lis
 def test_nothing_is_left_of_a_file_that_could_not_be_put_in_place(
     tmp_path: Path, notices: list[str]
 ) -> None:
-    shelf = KeptCounts(tmp_path, notices.append)
+    shelf = CountCache(tmp_path, notices.append)
     shelf.put("hands", b"kept")
     (file,) = files_in(tmp_path)
     file.unlink()
@@ -176,6 +176,6 @@ def test_what_is_begun_is_told(tmp_path: Path, notices: list[str]) -> None:
 
     counting = Counting()
     for _ in range(2):
-        Enumerator(KeptCounts(tmp_path, notices.append), begin).get(counting.enumeration)
+        Enumerator(CountCache(tmp_path, notices.append), begin).get(counting.enumeration)
     assert begun == [("some hands", 10)]
     assert done == [10]

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from bonus.law.chapter import chapters
-from bonus.odds.entries import Entry
+from bonus.odds.entries import OddsEntry
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.offers import Draws, offers_of
+from bonus.odds.offers import DrawOdds, offers_of
 from meters.odds.tables import show
 
 Shown = Callable[..., str]
@@ -20,7 +20,7 @@ Shown = Callable[..., str]
 def shown(counted: Enumerator) -> Shown:
     """Entries of a wager as they are printed."""
 
-    def print_them(game: str, wager: str, width: int = 100, draws: Draws | None = None) -> str:
+    def print_them(game: str, wager: str, width: int = 100, draws: DrawOdds | None = None) -> str:
         chosen = list(entries(counted, game, wager, draws))
         console = Console(width=width, file=io.StringIO(), highlight=False)
         show(chosen, console)
@@ -31,10 +31,12 @@ def shown(counted: Enumerator) -> Shown:
     return print_them
 
 
-def entries(counted: Enumerator, game: str, wager: str, draws: Draws | None = None) -> list[Entry]:
+def entries(
+    counted: Enumerator, game: str, wager: str, draws: DrawOdds | None = None
+) -> list[OddsEntry]:
     chapter = chapters()[game]
     royals = {"ante_bonus": 5, "pair_plus": 40}
-    offers = offers_of(chapter, royals, draws or Draws())
+    offers = offers_of(chapter, royals, draws or DrawOdds())
     return [entry_of(offer, counted) for offer in offers if offer.wager == wager]
 
 
@@ -77,7 +79,7 @@ def test_each_edge_stands_under_its_paytable_and_nothing_is_cut(
     }
 
 
-def percent_of(entry: Entry) -> str:
+def percent_of(entry: OddsEntry) -> str:
     numerator, denominator = map(int, entry.house_edge.split("/"))
     return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
 
@@ -120,7 +122,7 @@ def test_folding_and_sharing_are_told(shown: Shown, counted: Enumerator) -> None
 
 
 def test_draws_by_which_the_house_loses_are_told_plainly(shown: Shown) -> None:
-    text = shown("three_card_poker", "five_card_hand_bonus", draws=Draws(5, 2))
+    text = shown("three_card_poker", "five_card_hand_bonus", draws=DrawOdds(5, 2))
     assert "the house loses at the seed: draw less often" in text
     assert "the house loses" not in shown("three_card_poker", "five_card_hand_bonus")
 

@@ -11,7 +11,7 @@ import httpx
 from playwright.async_api import Locator, Page, expect
 
 from controllers.agent.agent import Agent
-from controllers.panel.access import Access
+from controllers.panel.access import PanelAccess
 from controllers.panel.app import serve_panel
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT
@@ -45,7 +45,7 @@ class PanelStand:
 
     def client(self, *, key: str = KEY) -> httpx.AsyncClient:
         """A client with a session, as a browser has that was let in by a key."""
-        session = Access(key, self.table).begin_session() if key else ""
+        session = PanelAccess(key, self.table).begin_session() if key else ""
         cookies = {f"pitlink-panel-{self.table}": session} if key else {}
         return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=60)
 

@@ -11,7 +11,7 @@ import pytest
 
 from bonus.errors import UserError
 from controllers.panel import access
-from controllers.panel.access import SESSION_S, WRONG_MOST, Access, panel_key
+from controllers.panel.access import SESSION_S, WRONG_MOST, PanelAccess, panel_key
 from controllers.table.state import Phase
 from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import ScriptedService, say_all
@@ -101,7 +101,7 @@ async def test_an_address_that_shows_many_wrong_ones_is_not_listened_to_for_a_mi
 
 @pytest.mark.duty("D20")
 async def test_a_session_ends_and_the_key_begins_another(panel: PanelStand) -> None:
-    lock = Access(KEY, panel.table)
+    lock = PanelAccess(KEY, panel.table)
     began = {
         "just begun": (time.time(), 200),
         "nearly over": (time.time() - SESSION_S + 60, 200),
@@ -121,8 +121,8 @@ async def test_a_session_ends_and_the_key_begins_another(panel: PanelStand) -> N
     _, nonce, digest = session.split(".")
     for forged in (f"{int(time.time())}.{nonce}.{digest}", KEY, f"{session}.", "..", "a.b.c"):
         assert not lock.holds(forged)
-    assert not Access("another key", panel.table).holds(lock.begin_session())
-    assert not Access(KEY, "T-2").holds(lock.begin_session())
+    assert not PanelAccess("another key", panel.table).holds(lock.begin_session())
+    assert not PanelAccess(KEY, "T-2").holds(lock.begin_session())
 
 
 @pytest.mark.duty("D20")
@@ -294,7 +294,7 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
     new = panel_key(path)
     assert new != old
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert not Access(new, "T-1").holds(Access(old, "T-1").begin_session())
+    assert not PanelAccess(new, "T-1").holds(PanelAccess(old, "T-1").begin_session())
     nobody = run_pitlink("table", "T-9", "--config", str(floor), "--renew-panel-key")
     assert (nobody.returncode, nobody.stdout) == (1, "")
     assert "there is no table T-9" in nobody.stderr
@@ -302,4 +302,4 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
 
 def test_an_empty_key_would_let_everybody_in_and_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
-        Access("", "T-1")
+        PanelAccess("", "T-1")

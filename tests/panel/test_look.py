@@ -4,14 +4,14 @@ import pytest
 
 from controllers.panel.table_view import look
 from controllers.panel.views import View
-from controllers.table.device_events import Refusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.replies import decide
 from controllers.table.state import Phase, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, MeterValue, Reply
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_put_away import LINE, full
 
-DOWN = Refusal("link_down", "the link is down: no beat for 7 seconds")
+DOWN = DeviceRefusal("link_down", "the link is down: no beat for 7 seconds")
 TO_DEAL = "wager 3 progressive; wager 5 five_of_six_progressive; lockout; chips 2"
 
 
@@ -81,7 +81,7 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason(
     code: str, title: str, controller: str
 ) -> None:
     table = played("wager 3 progressive")
-    table.fault = Refusal(code, "the store is full")
+    table.fault = DeviceRefusal(code, "the store is full")
     view = view_of(table)
     assert view.shut is not None
     assert (view.shut.title, view.controller) == (title, controller)
@@ -93,7 +93,7 @@ def test_what_shuts_the_table_does_not_change_with_every_second_of_silence() -> 
     table = played("")
     table.fault = DOWN
     first = view_of(table)
-    table.fault = Refusal("link_down", "the link is down: no beat for 8 seconds")
+    table.fault = DeviceRefusal("link_down", "the link is down: no beat for 8 seconds")
     assert view_of(table) == first
 
 
@@ -214,7 +214,7 @@ def test_a_closed_link_goes_on_with_the_round_and_only_one_that_is_down_waits(
     text: str, closed: str, down: str
 ) -> None:
     table = played(text)
-    for fault, then in ((Refusal("closed", "closed for the night"), closed), (DOWN, down)):
+    for fault, then in ((DeviceRefusal("closed", "closed for the night"), closed), (DOWN, down)):
         table.fault = fault
         shut = view_of(table).shut
         assert shut is not None
@@ -224,7 +224,7 @@ def test_a_closed_link_goes_on_with_the_round_and_only_one_that_is_down_waits(
 def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> None:
     table = played("")
     table.state = TableState(phase=Phase.HELD, held=("C1",))
-    table.fault = Refusal("closed", "closed for the night")
+    table.fault = DeviceRefusal("closed", "closed for the night")
     shut = view_of(table).shut
     assert shut is not None
     assert shut.then == "The table is released when the documents are done."

@@ -8,7 +8,7 @@ from bonus.settling.lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import LineView
-from controllers.table.state import Decision, Phase, Settled, TableState
+from controllers.table.state import ClaimDecision, Phase, SettledRound, TableState
 from meters.wire.messages import ClaimOpened
 
 
@@ -51,20 +51,20 @@ CLAIMS = tuple(
 )
 
 
-def settled(**decided: str) -> Settled:
-    return Settled(
+def settled(**decided: str) -> SettledRound:
+    return SettledRound(
         round="R1",
         lines=LINES,
         claims=CLAIMS,
-        decided=tuple(Decision(claim, event) for claim, event in decided.items()),  # type: ignore[arg-type]
+        decided=tuple(ClaimDecision(claim, event) for claim, event in decided.items()),  # type: ignore[arg-type]
     )
 
 
-def shown(found: Settled) -> Sequence[LineView]:
+def shown(found: SettledRound) -> Sequence[LineView]:
     return [each for turn in settled_view(found).turns for each in turn.lines]
 
 
-def states(found: Settled) -> list[str]:
+def states(found: SettledRound) -> list[str]:
     return [each.state for each in shown(found)]
 
 
@@ -113,7 +113,7 @@ def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> N
     assert shown(settled())[6].state == "wait"
     assert shown(settled(C2="validated"))[6].state == "pay"
     assert shown(settled())[6].why[-1] == "The Envy Bonus is for the hand of position 1."
-    alone = Settled(round="R1", lines=LINES, claims=CLAIMS[:2], decided=())
+    alone = SettledRound(round="R1", lines=LINES, claims=CLAIMS[:2], decided=())
     assert shown(alone)[6].state == "pay", "no win of position 1 waits"
 
 
@@ -155,13 +155,13 @@ def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
 )
 def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) -> None:
     claim = ClaimOpened(claim="C0", position=3, item=item, amount=5000)
-    kept = Settled(round="R1", lines=(), claims=(claim,))
+    kept = SettledRound(round="R1", lines=(), claims=(claim,))
     state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
     (held,) = held_views(state)
     assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
-    validated = Settled(
+    validated = SettledRound(
         round="R1", lines=(), claims=(claim,),
-        decided=(Decision("C0", "validated"),),
+        decided=(ClaimDecision("C0", "validated"),),
     )  # fmt: skip
     (held,) = held_views(TableState(phase=Phase.HELD, held=("C0",), settled=validated))
     assert held.validated

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from tests.lua.conftest import OldestRedis
 from tests.people.staff import Register
@@ -34,4 +34,4 @@ async def redis(people_server: RedisServer) -> AsyncIterator[Redis]:
 async def register(redis: Redis) -> Register:
     """The people of a facility, of whom there are none yet."""
     pins = PinHashing(time_cost=1, memory_kib=8)
-    return Register(redis, People.of(redis, 5, pins))
+    return Register(redis, UserDirectory.of(redis, 5, pins))

@@ -5,19 +5,19 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from meters.redis_client.user_keys import PeopleKeys
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.redis_client.user_keys import UserKeys
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.operators_log import LogRow
 from meters.users.roles import Role
-from meters.users.sessions import Opened, SignedIn
+from meters.users.sessions import OpenedSession, SignedIn
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Doer
+from meters.users.users import Actor
 
 PIN: Final = "314159"
 WRONG: Final = "271828"
 HERE: Final = "192.0.2.7"
-BY_COMMAND: Final = Doer("command line (amy)")
+BY_COMMAND: Final = Actor("command line (amy)")
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Register:
     """The people, and the Redis that keeps them."""
 
     redis: Redis
-    people: People
-    keys: PeopleKeys = field(default_factory=PeopleKeys)
+    people: UserDirectory
+    keys: UserKeys = field(default_factory=UserKeys)
 
     async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
         """Add a user whose PIN is `PIN`, and their own."""
@@ -35,7 +35,7 @@ class Register:
     async def sign_in(
         self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None,
         device: str = "",
-    ) -> Opened:  # fmt: skip
+    ) -> OpenedSession:  # fmt: skip
         """Sign somebody in."""
         return await self.people.sessions.sign_in(name, pin, Caller(client, device), old)
 
@@ -45,7 +45,7 @@ class Register:
         """Try to sign in where it must fail, and give the code."""
         try:
             await self.sign_in(name, pin, client=client, device=device)
-        except PeopleError as error:
+        except UsersError as error:
             return error.code
         raise AssertionError(f"{name} was signed in")
 

@@ -15,7 +15,7 @@ from meters.users.log_mark import LogMark
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 pytestmark = pytest.mark.duty("D17")
@@ -185,7 +185,7 @@ async def test_users_of_an_earlier_release_are_taken_as_they_are_until_they_are_
     )
     found = await check_log(staffed.redis)
     assert (found.problems, found.unnoted) == ((), ("ann", "flo", "tim"))
-    keys, store = staffed.keys, PeopleStore(staffed.redis)
+    keys, store = staffed.keys, UserStore(staffed.redis)
     for folded in found.unnoted:
         await store.call("note_user", [keys.user(folded), *keys.log_and_head], ["at", "service"])
     found = await check_log(staffed.redis)

@@ -16,11 +16,11 @@ import redis
 from redis.asyncio import Redis
 
 from meters.floor.floor_file import read_floor
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
 from tests.waiting import Found
 
@@ -59,13 +59,13 @@ def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess
     return run_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
 
 
-def with_people(floor: Path, ask: Callable[[People], Awaitable[Found]]) -> Found:
+def with_people(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
     """Ask the people of a floor in this process."""
 
     async def asked() -> Found:
         store = Redis.from_url(read_floor(floor).service.redis)
         try:
-            return await ask(People.of(store, 5, PinHashing(time_cost=1, memory_kib=8)))
+            return await ask(UserDirectory.of(store, 5, PinHashing(time_cost=1, memory_kib=8)))
         finally:
             await store.aclose()
 
@@ -74,7 +74,7 @@ def with_people(floor: Path, ask: Callable[[People], Awaitable[Found]]) -> Found
 
 def add_ada(floor: Path) -> None:
     """Let there be one user, an administrator."""
-    doer = Doer("the test")
+    doer = Actor("the test")
     with_people(floor, lambda people: people.users.add("Ada", Role.ADMINISTRATOR, PIN, doer))
 
 
@@ -114,7 +114,7 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
     told = r"^The PIN is ([0-9]{8})\. It is not shown again\.$"
     (pin,) = re.findall(told, done.stdout, re.MULTILINE)
 
-    async def signs_in(people: People) -> bool:
+    async def signs_in(people: UserDirectory) -> bool:
         return (await people.sessions.sign_in(words[1], pin, Caller(""), None)).person.must_choose
 
     assert with_people(floor, signs_in)

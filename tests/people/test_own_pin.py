@@ -5,16 +5,16 @@ from typing import cast
 import pytest
 
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
-from meters.users.sessions import Opened
+from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
 OWN = "161803"
-ADA = Doer("Ada", HERE)
+ADA = Actor("Ada", HERE)
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ async def staffed(register: Register) -> Register:
     return register
 
 
-async def choose(register: Register, opened: Opened, old: str = PIN, new: str = OWN) -> str:
+async def choose(register: Register, opened: OpenedSession, old: str = PIN, new: str = OWN) -> str:
     """Choose a PIN, and give the code where it is refused."""
     try:
         await register.people.sessions.choose_pin(
             opened.token, opened.person, old, new, Caller(HERE)
         )
-    except PeopleError as error:
+    except UsersError as error:
         return error.code
     return ""
 
@@ -168,14 +168,14 @@ async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: 
 
 async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
     ada = await staffed.sign_in("Ada")
-    await staffed.people.users.add("Sue", Role.SUPERVISOR, WRONG, Doer("Ada", HERE, ada.token))
+    await staffed.people.users.add("Sue", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
     assert (await setters(staffed, "Sue", WRONG)).own == ("Ada",)
 
 
 async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:
     users = staffed.people.users
-    ada = Doer("Ada", HERE, (await staffed.sign_in("Ada")).token)
-    flo = Doer("Flo", HERE, (await staffed.sign_in("Flo")).token)
+    ada = Actor("Ada", HERE, (await staffed.sign_in("Ada")).token)
+    flo = Actor("Flo", HERE, (await staffed.sign_in("Flo")).token)
     await staffed.people.sessions.sign_out(ada.token, HERE)
     before = await staffed.told()
     for doer in (ada, flo):
@@ -183,7 +183,7 @@ async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) ->
             users.add("Sue", Role.SUPERVISOR, PIN, doer), users.set_pin("Flo", WRONG, doer),
             users.enable("Flo", doer), users.disable("Finn", doer),
         ):  # fmt: skip
-            with pytest.raises(PeopleError) as refused:
+            with pytest.raises(UsersError) as refused:
                 await act
             assert refused.value.code == "session_ended"
     assert await staffed.told() == before

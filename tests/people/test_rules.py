@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import RIGHTS, Right, Role, in_words, roles_in_words
@@ -40,7 +40,7 @@ def test_a_name_is_kept_as_it_is_written(name: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(PeopleError) as refused:
+    with pytest.raises(UsersError) as refused:
         clean_name(name)
     assert refused.value.code == "bad_name"
 
@@ -64,7 +64,7 @@ def test_a_pin_that_is_not_guessed_first_is_taken(pin: str) -> None:
     ],
 )  # fmt: skip
 def test_a_poor_pin_is_refused_and_not_repeated(pin: str) -> None:
-    with pytest.raises(PeopleError) as refused:
+    with pytest.raises(UsersError) as refused:
         check_pin(pin)
     assert refused.value.code == "bad_pin"
     assert not pin or pin not in refused.value.message
@@ -125,11 +125,11 @@ async def test_hashes_are_reckoned_beside_the_loop_two_at_once_and_a_queue_has_a
     monkeypatch.setattr(pins, "_verify", slow)
     tries = [asyncio.create_task(pins.matches("314159", None)) for _ in range(40)]
     done, _ = await asyncio.wait(tries, timeout=30, return_when="FIRST_COMPLETED")
-    assert {type(task.exception()) for task in done} == {PeopleError}
+    assert {type(task.exception()) for task in done} == {UsersError}
     await eventually_async(lambda: running == 2, what="two at once")
     go_on.set()
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
-    refused = [each for each in outcomes if isinstance(each, PeopleError)]
+    refused = [each for each in outcomes if isinstance(each, UsersError)]
     assert {each.code for each in refused} == {"busy"}
     assert len(outcomes) - len(refused) >= 32
     assert most == 2

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from meters.books.schema import SCHEMA
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from tests.lua.books import keyspace
 from tests.people.staff import BY_COMMAND, PIN, Register
 
@@ -24,13 +24,13 @@ async def note(register: Register, schema: int | None) -> None:
         await register.redis.hset(register.keys.log_head, "schema", str(schema))
 
 
-def anew(register: Register) -> People:
+def anew(register: Register) -> UserDirectory:
     """The people as a process has them that starts now."""
-    return People.of(register.redis, 5, PinHashing(time_cost=1, memory_kib=8))
+    return UserDirectory.of(register.redis, 5, PinHashing(time_cost=1, memory_kib=8))
 
 
 async def test_the_first_entry_notes_the_present_version(register: Register) -> None:
-    store = PeopleStore(register.redis)
+    store = UserStore(register.redis)
     assert await store.schema() is None
     await register.people.log.note("service_started", by="service")
     assert await store.schema() == SCHEMA
@@ -43,7 +43,7 @@ async def test_another_version_is_left_alone(
     await register.people.log.note("service_started", by="service")
     await note(register, schema)
     before = await keyspace(register.redis)
-    with pytest.raises(PeopleError, match=said) as refused:
+    with pytest.raises(UsersError, match=said) as refused:
         await anew(register).log.note("service_started", by="service")
     assert refused.value.code == "other_schema"
     assert await keyspace(register.redis) == before
@@ -53,8 +53,8 @@ async def test_an_upgrade_is_in_the_log_once(register: Register) -> None:
     await register.people.log.note("service_started", by="service")
     await note(register, None)
     for _ in range(2):
-        await PeopleStore(register.redis).upgrade("pitlink", "pitlink 2")
-    assert await PeopleStore(register.redis).schema() == SCHEMA
+        await UserStore(register.redis).upgrade("pitlink", "pitlink 2")
+    assert await UserStore(register.redis).schema() == SCHEMA
     people = anew(register)
     await people.log.note("service_stopped", by="service")
     rows = await people.log.page(None, 10)
@@ -74,7 +74,7 @@ async def test_a_pin_that_another_set_before_serves_for_a_day_from_the_upgrade(
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
     await register.redis.hdel(register.keys.user("finn"), "choose_by")
     await note(register, 2)
-    await PeopleStore(register.redis).upgrade("pitlink", "pitlink 3")
+    await UserStore(register.redis).upgrade("pitlink", "pitlink 3")
     rows = {row.name: row for row in await anew(register).users.rows()}
     assert rows["Flo"].choose_by is None
     left = datetime.fromisoformat(rows["Finn"].choose_by or "") - datetime.now(UTC)

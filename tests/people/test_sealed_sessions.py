@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.duty("D20")]
 def people_with(redis: Redis, secret: bytes) -> Register:
     """The people as a service with a secret keeps them."""
     pins = PinHashing(time_cost=1, memory_kib=8)
-    return Register(redis, People.of(redis, 5, pins, secret))
+    return Register(redis, UserDirectory.of(redis, 5, pins, secret))
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
@@ -116,7 +116,7 @@ async def test_no_session_outlives_its_longest_life_however_busy(staffed: Regist
 async def test_a_wrong_name_and_a_wrong_pin_are_told_alike(staffed: Register) -> None:
     told = []
     for name, pin in (("Flo", WRONG), ("Ghost", PIN), ("Flo", ""), ("no name/at all", PIN)):
-        with pytest.raises(PeopleError) as refused:
+        with pytest.raises(UsersError) as refused:
             await staffed.sign_in(name, pin)
         told.append((refused.value.code, refused.value.message, refused.value.wait_ms))
     assert set(told) == {("wrong_name_or_pin", "the name or the PIN is wrong", None)}
@@ -128,7 +128,7 @@ async def test_the_fifth_failure_locks_a_name_out_there_also_for_the_right_pin(
 ) -> None:
     codes = [await staffed.refused(name) for _ in range(5)]
     assert codes == ["wrong_name_or_pin"] * 4 + ["locked_out"]
-    with pytest.raises(PeopleError) as refused:
+    with pytest.raises(UsersError) as refused:
         await staffed.sign_in(name.upper(), PIN)
     assert refused.value.code == "locked_out"
     assert refused.value.wait_ms is not None
@@ -223,7 +223,7 @@ async def test_many_who_are_right_at_once_are_never_locked_out(register: Registe
     async def code(name: str) -> str:
         try:
             return (await register.sign_in(name)).person.name
-        except PeopleError as error:
+        except UsersError as error:
             return error.code if error.wait_ms else "told no time"
 
     told = await asyncio.gather(*(code(name) for name in names))
@@ -238,7 +238,7 @@ async def test_who_is_turned_away_before_his_pin_was_looked_at_has_not_failed(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def busy(*_: object) -> bool:
-        raise PeopleError("busy", "too many", wait_ms=2_000)
+        raise UsersError("busy", "too many", wait_ms=2_000)
 
     with monkeypatch.context() as patched:
         patched.setattr(PinHashing, "matches", busy)
@@ -335,7 +335,7 @@ async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register
     assert (await users.unlock("FLO", BY_COMMAND)).locked == ()
     assert await staffed.sign_in()
     assert (await staffed.told())[-2] == ("user_unlocked", BY_COMMAND.name, "Flo")
-    with pytest.raises(PeopleError) as refused:
+    with pytest.raises(UsersError) as refused:
         await users.unlock("Ghost", BY_COMMAND)
     assert refused.value.code == "unknown_user"
 
@@ -447,7 +447,7 @@ async def test_workers_share_sessions_and_what_ended_them(
     staffed: Register, people_server: RedisServer
 ) -> None:
     other = Redis.from_url(people_server.url)
-    worker = People.of(other, 5, PinHashing(time_cost=1, memory_kib=8))
+    worker = UserDirectory.of(other, 5, PinHashing(time_cost=1, memory_kib=8))
     opened = await staffed.sign_in()
     assert await worker.sessions.find(opened.token, keep_alive=True) == opened.person
     await worker.sessions.sign_out(opened.token, HERE)
@@ -459,7 +459,7 @@ async def test_a_store_that_fails_signs_nobody_in(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = Redis.from_url("unix:///nowhere/redis.sock")
-    people = People.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
+    people = UserDirectory.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
     token = (await staffed.sign_in()).token
     for asked in (
         people.sessions.sign_in("Flo", PIN, Caller(HERE), None),
@@ -467,7 +467,7 @@ async def test_a_store_that_fails_signs_nobody_in(
         people.users.rows(),
         people.log.page(None, 1),
     ):
-        with pytest.raises(PeopleError) as refused:
+        with pytest.raises(UsersError) as refused:
             await asked
         assert refused.value.code == "store_failed"
     await nowhere.aclose()

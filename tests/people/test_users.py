@@ -5,18 +5,18 @@ import asyncio
 import pytest
 import structlog
 
-from meters.redis_client.user_keys import PeopleKeys
-from meters.users.errors import PeopleError
+from meters.redis_client.user_keys import UserKeys
+from meters.users.errors import UsersError
 from meters.users.names import fold_name
 from meters.users.roles import Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 
 async def code_of(doing: object) -> str:
     """The code with which something is refused."""
     assert asyncio.iscoroutine(doing)
-    with pytest.raises(PeopleError) as refused:
+    with pytest.raises(UsersError) as refused:
         await doing
     return refused.value.code
 
@@ -37,7 +37,7 @@ async def test_of_many_who_add_the_same_name_one_does(register: Register) -> Non
         for name in ("Bob", "BOB", "bob", "bOb")
     ]
     outcomes = await asyncio.gather(*adding, return_exceptions=True)
-    assert sum(isinstance(each, PeopleError) for each in outcomes) == 3
+    assert sum(isinstance(each, UsersError) for each in outcomes) == 3
     assert len(await register.people.users.rows()) == 1
     assert len(await register.log()) == 1
 
@@ -77,11 +77,11 @@ async def test_nobody_disables_himself_nor_the_last_administrator(register: Regi
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
     users = register.people.users
-    assert await code_of(users.disable("ADA", Doer("Ada"))) == "yourself"
-    await users.disable("Bea", Doer("Ada"))
+    assert await code_of(users.disable("ADA", Actor("Ada"))) == "yourself"
+    await users.disable("Bea", Actor("Ada"))
     assert await code_of(users.disable("Ada", BY_COMMAND)) == "last_administrator"
     await users.enable("Bea", BY_COMMAND)
-    await users.disable("Ada", Doer("Bea"))
+    await users.disable("Ada", Actor("Bea"))
     assert [row.name for row in await users.rows() if row.enabled] == ["Bea"]
 
 
@@ -90,9 +90,11 @@ async def test_of_two_who_disable_each_other_one_stays(register: Register) -> No
     await register.add("Bea", Role.ADMINISTRATOR)
     users = register.people.users
     outcomes = await asyncio.gather(
-        users.disable("Ada", Doer("Bea")), users.disable("Bea", Doer("Ada")), return_exceptions=True
+        users.disable("Ada", Actor("Bea")),
+        users.disable("Bea", Actor("Ada")),
+        return_exceptions=True,
     )
-    refused = [each.code for each in outcomes if isinstance(each, PeopleError)]
+    refused = [each.code for each in outcomes if isinstance(each, UsersError)]
     assert refused == ["last_administrator"]
     assert sum(row.enabled for row in await users.rows()) == 1
 
@@ -111,7 +113,7 @@ async def test_every_change_is_in_the_log_with_who_did_it_and_from_where(
     register: Register,
 ) -> None:
     users = register.people.users
-    ada = Doer("Ada", "192.0.2.9")
+    ada = Actor("Ada", "192.0.2.9")
     await users.add("Flo", Role.DEALER, PIN, ada)
     await users.set_pin("flo", WRONG, ada)
     await users.disable("flo", ada)
@@ -157,6 +159,6 @@ async def test_a_role_that_there_is_not_is_told_as_the_stores_failure(register: 
     people = register.people
     await register.add("Flo")
     token = (await register.sign_in("Flo")).token
-    await register.redis.hset(PeopleKeys().user(fold_name("Flo")), "role", "king")
+    await register.redis.hset(UserKeys().user(fold_name("Flo")), "role", "king")
     for doing in (people.users.rows(), register.sign_in("Flo"), register.whose(token)):
         assert await code_of(doing) == "store_failed"

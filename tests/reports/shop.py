@@ -11,15 +11,15 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.wire.clock
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.close_readings import ReadingBook
+from meters.books.close_readings import CloseReadings
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.gaming_day import GamingDays
 from meters.floor_api.types import Adjustment
 from meters.reports.gaming_days import LinkDay
-from meters.reports.ledger_scan import Choose, LinkSurvey, Survey, survey
+from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, survey
 from meters.reports.query import from_to, one_day
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
@@ -84,7 +84,7 @@ class Shop:
         self.days = GamingDays.of_facility(self.floor.facility)
         self.clock = clock
         self._rounds = 0
-        self._readings = ReadingBook(self.pit.store, self.days, "service", self._now)
+        self._readings = CloseReadings(self.pit.store, self.days, "service", self._now)
         self._outages = OutageBook(self.pit.store, "service")
 
     def _now(self) -> datetime:
@@ -145,19 +145,19 @@ class Shop:
         """Note that the link was inoperable until now."""
         await self._outages.note(Outage(f"o-{since}", since, (reason,)))
 
-    async def archive(self, live_days: int = 1) -> Archive:
+    async def archive(self, live_days: int = 1) -> ArchiveFiles:
         """Write the closed days to files, and trim all but the last of them."""
-        archive = Archive(Path(self.floor.archive.directory), self.pit.link.id)
+        archive = ArchiveFiles(Path(self.floor.archive.directory), self.pit.link.id)
         await Archiver(self.pit.store, archive, live_days).run(lambda _done, _of: None)
         return archive
 
-    async def survey(self, choose: Choose) -> Survey:
+    async def survey(self, choose: Choose) -> LedgerScan:
         """What a report is made of."""
         return await survey(
             self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
         )
 
-    async def read(self, choose: Choose) -> LinkSurvey:
+    async def read(self, choose: Choose) -> LinkScan:
         """The same of the link."""
         (found,) = (await self.survey(choose)).links
         return found

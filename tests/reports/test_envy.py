@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from meters.books.accounts import PAID
-from meters.reports.document import Paper
+from meters.reports.document import ReportDocument
 from meters.reports.documents import day_paper, jackpots_paper
 from meters.reports.flows import ENVY, Flow
 from meters.reports.query import from_to
@@ -29,7 +29,7 @@ async def shop(make_shop: MakeShop) -> Shop:
     return shop
 
 
-def _said(paper: Paper) -> str:
+def _said(paper: ReportDocument) -> str:
     """All that a paper lists, a line each."""
     sections = [section for part in paper.parts for section in part.sections]
     lines = [line for one in sections for line in (one.title, *map(" ".join, one.rows), one.note)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
@@ -81,7 +81,7 @@ async def test_the_audit_of_each_night_begins_with_the_last_audited_day(
 
     nightly = await _pitlink(tmp_path, "audit", "--since-last", "--json")
     assert nightly.returncode == 0
-    files = Archive(tmp_path, "pit").files()
+    files = ArchiveFiles(tmp_path, "pit").files()
     assert json.loads(nightly.stdout)["since_entries"] == {"pit": files[-1].head.first}
     assert json.loads(nightly.stdout)["seals"] == json.loads(whole.stdout)["seals"]
     assert not _noted(tmp_path, AUDIT_NOTE).whole
@@ -112,7 +112,7 @@ async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before
     assert "warn  last audit: " in checked.stdout
     await shop.pit.redis.hincrby(accounts, "meter:progressive", -1)
     again = await _pitlink(tmp_path, "audit", "--since-last", "--json")
-    files = {str(file.head.day): file.head.first for file in Archive(tmp_path, "pit").files()}
+    files = {str(file.head.day): file.head.first for file in ArchiveFiles(tmp_path, "pit").files()}
     assert json.loads(again.stdout)["since_entries"] == {"pit": files["2026-01-19"]}
     assert _noted(tmp_path, AUDIT_NOTE).through == {"pit": "2026-01-20"}
 
@@ -125,7 +125,7 @@ async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted
     good = await _pitlink(tmp_path, "archive")
     assert (good.returncode, good.stderr) == (0, "")
     assert _metric(shop, "pitlink_archive_sound") == 1
-    path = Archive(tmp_path, "pit").files()[0].path
+    path = ArchiveFiles(tmp_path, "pit").files()[0].path
     copy = path.read_bytes()
     if how == "lost":
         path.unlink()

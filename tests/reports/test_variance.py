@@ -12,7 +12,7 @@ import pytest
 from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_paper
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, Variance
-from meters.reports.ledger_scan import LinkSurvey
+from meters.reports.ledger_scan import LinkScan
 from meters.reports.pdf import report_pdf
 from meters.reports.query import one_day
 from meters.reports.reconciliation import faults_of
@@ -23,7 +23,7 @@ from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
 METER = f"meter:{PROGRESSIVE}"
 
 
-async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkSurvey, LinkDay, str]:
+async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkScan, LinkDay, str]:
     """A day, and its paper as text."""
     found = await shop.survey(one_day(date.fromisoformat(told)))
     (each,) = found.links

@@ -11,7 +11,7 @@ from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.intake.batches import LinkIntake
 from meters.restore.ledger_copy import LedgerCopy
-from meters.restore.link_restore import Found, LinkRestoring, Restored
+from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Reply, seq_of
@@ -91,14 +91,14 @@ class Attempt:
         self._copy = copy
         self._without = without
 
-    async def look(self) -> tuple[Found, bool]:
+    async def look(self) -> tuple[RestorePlan, bool]:
         """What it finds, and whether anything is to be done."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
             found = await restoring.look(_untold)
             return found, restoring.is_due(found)
 
-    async def run(self) -> Restored:
+    async def run(self) -> RestoreResult:
         """The whole of it."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
@@ -106,9 +106,9 @@ class Attempt:
             assert restoring.is_due(found)
             return await restoring.carry_out(found, "tess", _untold)
 
-    def _restoring(self, outboxes: Mapping[str, OutboxCopy]) -> LinkRestoring:
+    def _restoring(self, outboxes: Mapping[str, OutboxCopy]) -> LinkRestore:
         pit = self._pit
-        return LinkRestoring(
+        return LinkRestore(
             pit.floor,
             LinkStore(pit.redis, pit.link),
             LedgerMark(pit.home, pit.link.id),

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from meters.books.store import LinkStore
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
-from meters.restore.store_snapshot import Image
+from meters.restore.store_snapshot import StoreSnapshot
 
 Keys = dict[str, dict[str, bytes]]
 _HIGHER: Final = ("version:", "desk")
@@ -32,7 +32,7 @@ class Copied:
 
 async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
     """Every key of a link but its ledger; of sorted sets the scores."""
-    sorted_sets = Image(keys).sorted_sets
+    sorted_sets = StoreSnapshot(keys).sorted_sets
     found: Keys = {}
     async for name in redis.scan_iter(match=f"{keys.table('').removesuffix('table:')}*"):
         key = name.decode()
@@ -46,7 +46,7 @@ async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
     return found
 
 
-def keys_of(image: Image) -> Keys:
+def keys_of(image: StoreSnapshot) -> Keys:
     """An image in the same form."""
     return {key: dict(fields) for key, fields in image}
 

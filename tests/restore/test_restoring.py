@@ -11,14 +11,14 @@ from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
 from meters.books.mark import LedgerMark
 from meters.restore import store_writing as writing
 from meters.restore.errors import RestoreError
-from meters.restore.findings import Standing
+from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
@@ -111,7 +111,7 @@ async def play(pit: KeptPit, *rounds: int) -> None:
 async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, deleted: int) -> None:
     """What had left Redis stays in the archive alone, whose first days may be gone."""
     pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 1\n")
-    days, archive = Days(pit), Archive(pit.home / "archive", pit.link.id)
+    days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
     archiver = Archiver(pit.store, archive, live_days=pit.floor.archive.live_days)
     await days.open()
     for day in range(1, 5):
@@ -161,7 +161,7 @@ async def test_an_archive_of_days_that_would_all_be_live_begins_a_store(
 ) -> None:
     """Of the days before its first there is nothing but the books at their close."""
     pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 300\n")
-    days, archive = Days(pit), Archive(pit.home / "archive", pit.link.id)
+    days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
     archiver = Archiver(pit.store, archive, live_days=300)
     await days.open()
     for day in range(1, 6):
@@ -194,7 +194,7 @@ async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: 
     was, seen = await read_store(pit.redis, pit.store.keys), pit.mark.seen
     await pit.redis.flushall()
     found, due = await pit.restoring(copy).look()
-    assert (found.held.standing, found.seen, due) == (Standing.EMPTY, seen.entries, True)
+    assert (found.held.standing, found.seen, due) == (StoreCondition.EMPTY, seen.entries, True)
     restored = await pit.restoring(copy).run()
     assert restored.finding.problems == ()
     assert (restored.entries, restored.replayed.differing) == (seen.entries, [])
@@ -430,7 +430,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     copy.fails_at = copy.last
     with pytest.raises(OSError, match="the disk failed"):
         await pit.restoring(copy).run()
-    assert (await pit.restoring(copy).look())[0].held.standing is Standing.HALF
+    assert (await pit.restoring(copy).look())[0].held.standing is StoreCondition.HALF
     with pytest.raises(RestoreError, match="give the same archive again"):
         await pit.restoring().look()
     # Without its mark, a service would take a store for what it is.
@@ -481,6 +481,6 @@ async def test_a_store_that_is_written_half_is_never_taken_for_one(
             patch.setattr(writing, "_parts", failing)
             with pytest.raises(OSError, match="the cable was pulled"):
                 await pit.restoring(copy).run()
-        assert (await pit.restoring(copy).look())[0].held.standing is Standing.HALF
+        assert (await pit.restoring(copy).look())[0].held.standing is StoreCondition.HALF
     await pit.restoring(copy).run()
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT, resolve
-from bonus.settling.lines import Holding, Item, Line, Outcome
+from bonus.settling.lines import Item, Line, MeterHolding, Outcome
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind, Wager
@@ -53,10 +53,10 @@ def box(
     patron: str | None = None,
     folded: bool = False,
     cents: int = 100,
-) -> DealtPosition:
+) -> RoundPosition:
     """A position with a hand; its wagers are all of ``cents``."""
     dealt = None if hand is None else three(hand)
-    return DealtPosition(position, patron, dealt, folded, dict.fromkeys(wagers, cents))
+    return RoundPosition(position, patron, dealt, folded, dict.fromkeys(wagers, cents))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Played:
     """A settlement with its sums, and the meters after it."""
 
     lines: tuple[Line, ...]
-    after: Mapping[MeterKind, Holding]
+    after: Mapping[MeterKind, MeterHolding]
 
     def of(self, item: Item) -> list[tuple[int, Outcome, int]]:
         """Position, outcome and what is paid, of each line about ``item``, in order."""
@@ -77,18 +77,18 @@ class Played:
         return [(position, paid) for position, out, paid in self.of(item) if out == Outcome.PAID]
 
 
-def seeds(terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, Holding]:
-    return {kind: Holding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()}
+def seeds(terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, MeterHolding]:
+    return {kind: MeterHolding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()}
 
 
 def play(
-    *boxes: DealtPosition,
+    *boxes: RoundPosition,
     dealer: str = DEALER,
     community: str | None = COMMUNITY,
     magic: str | None = None,
     lucky: LuckyPosition | None = None,
     terms: Mapping[MeterKind, MeterTerms] | None = None,
-    held: Mapping[MeterKind, Holding] | None = None,
+    held: Mapping[MeterKind, MeterHolding] | None = None,
 ) -> Played:
     """Check and settle a round; the meters hold their seeds but for what ``held`` says."""
     terms = terms or terms_at()

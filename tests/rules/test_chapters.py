@@ -11,7 +11,7 @@ from bonus.law.choices import choice_problem, offered
 from bonus.law.meter_terms import terms_in
 from bonus.settling.holdings import resolve
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MeterKind
@@ -82,14 +82,14 @@ def test_a_further_chapter_is_a_file() -> None:
     rules = table_rules(chapter, {"river_bonus": "B"})
     played = Round(
         positions=(
-            DealtPosition(
+            RoundPosition(
                 4,
                 None,
                 cards("As Ks 9s 4s 2s"),
                 folded=False,
                 wagers={"blind": 100, "call": 400, "river_bonus": 10},
             ),
-            DealtPosition(
+            RoundPosition(
                 2,
                 None,
                 None,
@@ -116,7 +116,7 @@ def test_a_further_chapter_pays_its_meters_by_its_own_tables() -> None:
     chapter = read_chapter(text.replace('["70 for 1"', '["99 for 1"'))
     terms = {MeterKind.PROGRESSIVE: terms_in(chapter, MeterKind.PROGRESSIVE, 100, "A")}
     rules = table_rules(chapter, {"progressive": "A", "pair_plus": "A"})
-    box = DealtPosition(
+    box = RoundPosition(
         3, None, cards("9s 8s 7s"), folded=False, wagers={"pair_plus": 5, "progressive": 100}
     )
     played = Round((box,), cards("2c 3d 9h"))
@@ -133,7 +133,7 @@ def test_each_of_several_wagers_with_one_table_is_settled() -> None:
     chapter = read_chapter(text.replace('cards = ["hand"]', 'cards = ["hand", "hand"]'))
     rules = table_rules(chapter, {"river_bonus": "A"})
     wagers = {"blind": 100, "call": 400, "river_bonus": 10, "bonus_dealer": 20}
-    box = DealtPosition(1, None, cards("As Ks 9s 4s 2s"), folded=False, wagers=wagers)
+    box = RoundPosition(1, None, cards("As Ks 9s 4s 2s"), folded=False, wagers=wagers)
     played = Round((box,), cards("Qc Qd Qh 3c 5d"))
     check_round(played, rules, {})
     lines, _ = resolve(settle_round(played, rules, {}), {}, {})

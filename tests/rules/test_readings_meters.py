@@ -4,7 +4,7 @@ import pytest
 
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, take_off
-from bonus.settling.lines import Holding, Item, Outcome, Take
+from bonus.settling.lines import Item, MeterHolding, Outcome, Take
 from bonus.settling.settlement import void_lines
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind
@@ -27,8 +27,8 @@ JACK_TEN = "Js Ts"
 BONUS = MeterKind.FIVE_CARD_HAND_BONUS
 
 
-def cents(amount: int, reserve: int = 0) -> Holding:
-    return Holding(amount * MICROS_PER_CENT, reserve * MICROS_PER_CENT)
+def cents(amount: int, reserve: int = 0) -> MeterHolding:
+    return MeterHolding(amount * MICROS_PER_CENT, reserve * MICROS_PER_CENT)
 
 
 @pytest.mark.reading("G1")
@@ -73,21 +73,21 @@ def test_reading_g2_x_for_1_is_x_times_the_wager_in_all() -> None:
 
 @pytest.mark.reading("G3")
 def test_reading_g3_fractions_of_a_cent_stay_on_the_meter() -> None:
-    held = Holding(1_234_567_8901)  # 1,234,567 cents and 8,901 micros
+    held = MeterHolding(1_234_567_8901)  # 1,234,567 cents and 8,901 micros
     played = play(
         box(3, BELOW, FIVE_CARD),
         community=JACK_TEN,
         held={MeterKind.FIVE_CARD_PROGRESSIVE: held},
     )
     assert played.paid(Item.FIVE_CARD_PROGRESSIVE) == [(3, 123_456)]
-    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == Holding(
+    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == MeterHolding(
         held.amount_micros - 123_456 * MICROS_PER_CENT
     )
     assert take_off(
         held,
         Take(MeterKind.FIVE_CARD_PROGRESSIVE, 100),
         terms_at()[MeterKind.FIVE_CARD_PROGRESSIVE],
-    ) == (1_234_567, Holding(1_000_000 * MICROS_PER_CENT + 8_901))
+    ) == (1_234_567, MeterHolding(1_000_000 * MICROS_PER_CENT + 8_901))
 
 
 @pytest.mark.reading("T13")
@@ -151,14 +151,16 @@ def test_reading_t14_every_wager_adds_to_its_meter_folded_or_not() -> None:
 @pytest.mark.section("649a.12(i)(4)")
 def test_reading_t14_what_a_wager_adds_is_exact_below_the_cent() -> None:
     terms = {BONUS: meter_terms(BONUS, 1)}
-    assert contributions([box(1, RAGS, HAND_BONUS, cents=1)], terms) == {BONUS: Holding(2_100, 800)}
+    assert contributions([box(1, RAGS, HAND_BONUS, cents=1)], terms) == {
+        BONUS: MeterHolding(2_100, 800)
+    }
 
 
 @pytest.mark.reading("T15")
 @pytest.mark.reading("Turn")
 @pytest.mark.section("649a.12(h)(4)")
 def test_reading_t15_a_later_player_is_paid_from_the_reseeded_meter() -> None:
-    held = Holding(3_000_000 * MICROS_PER_CENT + 77)
+    held = MeterHolding(3_000_000 * MICROS_PER_CENT + 77)
     played = play(
         box(7, ROYAL, FIVE_CARD),
         box(1, BELOW, FIVE_CARD),
@@ -166,7 +168,9 @@ def test_reading_t15_a_later_player_is_paid_from_the_reseeded_meter() -> None:
         held={MeterKind.FIVE_CARD_PROGRESSIVE: held},
     )
     assert played.paid(Item.FIVE_CARD_PROGRESSIVE) == [(7, 3_000_000), (1, 100_000)]
-    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == Holding(900_000 * MICROS_PER_CENT + 77)
+    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == MeterHolding(
+        900_000 * MICROS_PER_CENT + 77
+    )
 
 
 @pytest.mark.reading("T15")
@@ -348,10 +352,10 @@ def test_reading_t20_a_lucky_dealer_pays_every_wager_on_the_dealers_hand() -> No
 @pytest.mark.reading("T21")
 @pytest.mark.section("649a.12(i)(4)")
 def test_reading_t21_the_reserve_becomes_the_meter_and_starts_again_at_nothing() -> None:
-    held = Holding(1_200_000 * MICROS_PER_CENT + 31, 30_000 * MICROS_PER_CENT + 400)
+    held = MeterHolding(1_200_000 * MICROS_PER_CENT + 31, 30_000 * MICROS_PER_CENT + 400)
     played = play(box(4, ROYAL, HAND_BONUS), community=JACK_TEN, held={BONUS: held})
     assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(4, 1_200_000)]
-    assert played.after[BONUS] == Holding(30_000 * MICROS_PER_CENT + 431, 0)
+    assert played.after[BONUS] == MeterHolding(30_000 * MICROS_PER_CENT + 431, 0)
 
 
 @pytest.mark.reading("T21")
@@ -460,6 +464,6 @@ def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
         with pytest.raises(ValueError, match="cannot take"):
             Take(BONUS, percent, shares)
     with pytest.raises(ValueError, match="less than nothing"):
-        Holding(-1)
+        MeterHolding(-1)
     with pytest.raises(ValueError, match="less than nothing"):
-        Holding(0, -1)
+        MeterHolding(0, -1)

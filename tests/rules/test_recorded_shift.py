@@ -18,9 +18,9 @@ import pytest
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
-from bonus.settling.lines import Holding, Outcome
+from bonus.settling.lines import MeterHolding, Outcome
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import DealtPosition, Round
+from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind, Wager
@@ -67,7 +67,7 @@ class Table:
         assert self.dealer is not None
         return Round(
             tuple(
-                DealtPosition(
+                RoundPosition(
                     position,
                     None,
                     self.hands.get(position),
@@ -85,7 +85,7 @@ class Table:
 class Books:
     """What the shift comes to."""
 
-    holdings: dict[str, dict[MeterKind, Holding]] = field(default_factory=dict)
+    holdings: dict[str, dict[MeterKind, MeterHolding]] = field(default_factory=dict)
     awards: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     rounds: int = 0
     voids: int = 0
@@ -117,7 +117,7 @@ def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTe
     held = books.holdings[link]
     added = contributions(played.positions, terms)
     for kind, more in added.items():
-        held[kind] = Holding(
+        held[kind] = MeterHolding(
             held[kind].amount_micros + more.amount_micros,
             held[kind].reserve_micros + more.reserve_micros,
         )
@@ -135,7 +135,7 @@ def play() -> Books:
     for link in floor["link"]:
         terms = link_terms(link)
         books.holdings[link["id"]] = {
-            kind: Holding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()
+            kind: MeterHolding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()
         }
         for seat in link["table"]:
             table = Table()

@@ -9,7 +9,7 @@ from bonus.law.meter_terms import meter_terms
 from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.hand_bonus_return import hand_bonus_return
-from bonus.odds.offers import Draws, offers_of
+from bonus.odds.offers import DrawOdds, offers_of
 from bonus.wagers import MeterKind
 
 # 4 royals at the seed of 10,000 for 1, 36 straight flushes at a tenth of it, then the odds.
@@ -19,7 +19,7 @@ HANDS = Fraction(4 * 10_000 + 36 * 1_000 + 624 * 500 + 3_744 * 100 + 5_108 * 50,
 def test_the_return_is_what_the_odds_come_to() -> None:
     """What `pitlink check` says without counting is what `pitlink odds` counts."""
     chapter = chapters()["three_card_poker"]
-    draws = Draws(magic_card_every=24, lucky_every=12, positions=6)
+    draws = DrawOdds(magic_card_every=24, lucky_every=12, positions=6)
     offers = offers_of(chapter, {"ante_bonus": 5, "pair_plus": 40}, draws)
     offer = next(offer for offer in offers if offer.wager == "five_card_hand_bonus")
     edge = Fraction(entry_of(offer, Enumerator()).house_edge)

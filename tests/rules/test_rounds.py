@@ -3,7 +3,7 @@
 import pytest
 
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import DealtPosition, Draw, Round, RoundError, one_card, read_cards
+from bonus.settling.rounds import Draw, Round, RoundError, RoundPosition, one_card, read_cards
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind
@@ -26,7 +26,7 @@ MORE_RAGS = "3h 6s Tc"
 
 
 def dealt(
-    *boxes: DealtPosition,
+    *boxes: RoundPosition,
     dealer: str = DEALER,
     community: str | None = COMMUNITY,
     draw: Draw = Draw(),  # noqa: B008
@@ -68,7 +68,7 @@ WRONG = [
     ),
     (dealt(box(1, RAGS, HAND_BONUS, cents=0)), "wrong_amount", "positions[0].wagers."),
     (
-        dealt(DealtPosition(1, None, three(RAGS), folded=False, wagers={"ante": 100})),
+        dealt(RoundPosition(1, None, three(RAGS), folded=False, wagers={"ante": 100})),
         "unknown_wager",
         "positions[0].wagers.ante",
     ),

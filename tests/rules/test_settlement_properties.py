@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
 from bonus.settling.holdings import MICROS_PER_CENT, resolve
-from bonus.settling.lines import Holding, Outcome, Settlement
+from bonus.settling.lines import MeterHolding, Outcome, Settlement
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import DealtPosition, Draw, LuckyPosition, Round
+from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import METER_OF, MeterKind, PaidFrom, Wager
@@ -41,7 +41,7 @@ def rounds(draw: st.DrawFn) -> Round:
     ):
         first, second, third = deck[5 + 3 * index : 8 + 3 * index]
         boxes.append(
-            DealtPosition(
+            RoundPosition(
                 position,
                 draw(st.sampled_from([None, "ann", "bob"])),
                 (first, second, third),
@@ -57,10 +57,10 @@ def rounds(draw: st.DrawFn) -> Round:
 
 
 holdings = st.fixed_dictionaries(
-    {kind: st.builds(Holding, st.integers(0, 10**12)) for kind in MeterKind}
+    {kind: st.builds(MeterHolding, st.integers(0, 10**12)) for kind in MeterKind}
     | {
         MeterKind.FIVE_CARD_HAND_BONUS: st.builds(
-            Holding, st.integers(0, 10**12), st.integers(0, 10**10)
+            MeterHolding, st.integers(0, 10**12), st.integers(0, 10**10)
         )
     }
 )
@@ -68,7 +68,9 @@ holdings = st.fixed_dictionaries(
 
 @settings(max_examples=200, deadline=None)
 @given(rounds(), holdings)
-def test_every_wager_gets_exactly_one_line(played: Round, held: dict[MeterKind, Holding]) -> None:
+def test_every_wager_gets_exactly_one_line(
+    played: Round, held: dict[MeterKind, MeterHolding]
+) -> None:
     check_round(played, meter_rules(), TERMS)
     lines, _ = resolve(settle_round(played, meter_rules(), TERMS), held, TERMS)
     made = Counter((box.position, wager) for box in played.positions for wager in box.wagers)
@@ -96,7 +98,7 @@ def test_the_order_in_which_positions_are_named_does_not_matter(
 @settings(max_examples=300, deadline=None)
 @given(rounds(), holdings)
 def test_what_percentages_pay_is_what_leaves_the_meters(
-    played: Round, held: dict[MeterKind, Holding]
+    played: Round, held: dict[MeterKind, MeterHolding]
 ) -> None:
     """Meter and reserve together change by what is paid and what a reseed gives, and no more."""
     settlement = settle_round(played, meter_rules(), TERMS)

@@ -11,9 +11,9 @@ import meters.books.approvals
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
-from meters.links.links import LinksDesk
+from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
@@ -44,8 +44,8 @@ async def approve(link: Running, by: str = "sue", digest: str | None = None) -> 
     await desk_of(link).approve("pit", by, digest or row.digest)
 
 
-def desk_of(link: Running) -> LinksDesk:
-    return LinksDesk({"pit": link.service}, {"pit": ()})
+def desk_of(link: Running) -> Links:
+    return Links({"pit": link.service}, {"pit": ()})
 
 
 async def unapproved(link: Running) -> UnapprovedRow:
@@ -103,13 +103,13 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
             " it under Links, or `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == before, "nothing was done under it"
-        with pytest.raises(DeskError, match="not as approved"):
+        with pytest.raises(ActError, match="not as approved"):
             await desk_of(link).close("pit", "sue", "a test")
         await approve(link)
         await link.comes_up()
         acts = await desk_of(link).acts("pit", None, 9)
         latest = next(act for act in acts if act.what != "inoperable")
-        with pytest.raises(DeskError) as again:
+        with pytest.raises(ActError) as again:
             await desk_of(link).approve("pit", "sue", link.service.configuration.filed.digest)
         assert again.value.code == "no_change"
     assert (latest.what, latest.by) == ("approve", "sue")
@@ -123,7 +123,7 @@ async def test_only_what_was_shown_is_approved(keeping_redis: Redis, tmp_path: P
     await ran_once(keeping_redis, tmp_path)
     async with running(Pit(keeping_redis, SIX), tmp_path) as link:
         await link.goes_down("positions")
-        with pytest.raises(DeskError) as refused:
+        with pytest.raises(ActError) as refused:
             await approve(link, digest="0" * 64)
         assert refused.value.code == "stale"
         await link.goes_down("positions")
@@ -209,7 +209,7 @@ async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
         await link.goes_down(told)
         before = await keyspace(keeping_redis)
         assert told in str((await unapproved(link)).barred)
-        with pytest.raises(DeskError, match=told) as refused:
+        with pytest.raises(ActError, match=told) as refused:
             await approve(link)
         assert refused.value.code == "barred"
         assert await keyspace(keeping_redis) == before
@@ -390,7 +390,7 @@ async def test_nothing_is_approved_on_books_that_do_not_hold(
     await keeping_redis.hincrby(pit.store.keys.accounts, "meter:progressive", 1)
     async with running(pit, tmp_path) as link:
         await link.goes_down("meter:progressive holds", "+1")
-        with pytest.raises(DeskError, match="meter:progressive holds") as refused:
+        with pytest.raises(ActError, match="meter:progressive holds") as refused:
             await approve(link)
         assert refused.value.code == "link_inoperable"
 

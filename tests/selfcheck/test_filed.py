@@ -2,14 +2,14 @@
 
 import pytest
 
-from meters.books.approved_configuration import Filed
+from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import parse_floor
 from tests.floor.example import FLOOR
 
 
-def filed(text: str = FLOOR, link: int = 0) -> Filed:
+def filed(text: str = FLOOR, link: int = 0) -> LinkConfiguration:
     floor = parse_floor(text)
-    return Filed.of(floor, floor.link[link])
+    return LinkConfiguration.of(floor, floor.link[link])
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
     (tmp_path / "returns").mkdir()
     (tmp_path / "returns" / "__init__.py").write_text("hurt = True\n")
     (home / MODULE).with_suffix("").symlink_to(tmp_path / "returns")
-    seen("bonus/returns is a link to a directory")
+    seen("bonus/odds/hand_bonus_return is a link to a directory")
 
 
 def test_many_are_counted(home: Path) -> None:

@@ -11,9 +11,9 @@ from redis.asyncio import Redis
 
 from meters.books.mark import LedgerMark
 from meters.books.slips import SLIPS_KEY
-from meters.claims.claims import ClaimsDesk
-from meters.claims.slips import SlipDesk
-from meters.floor_api.protocols import DeskError
+from meters.claims.claims import Claims
+from meters.claims.slips import SlipNumbers
+from meters.floor_api.protocols import ActError
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer, run_pitlink
 
@@ -42,7 +42,7 @@ class Before:
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
         self.pits = [Pit(redis, text) for text in texts()]
-        self.desk = ClaimsDesk(
+        self.desk = Claims(
             self.pits[0].floor,
             {pit.link.id: pit.store for pit in self.pits},
             lambda _: None,
@@ -70,7 +70,7 @@ class Before:
 
         with monkeypatch.context() as patch:
             patch.setattr("meters.claims.claims.slip_of", str)
-            patch.setattr(SlipDesk, "reserved", unreserved)
+            patch.setattr(SlipNumbers, "reserved", unreserved)
             for claim, slip in zip(CLAIMS, slips, strict=False):
                 await self.desk.decide(claim, "pay", "ben", slip=slip)
         for pit in self.pits:
@@ -82,7 +82,7 @@ class Before:
         """Pay a claim with this release; its state, or the code of the refusal."""
         try:
             return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
-        except DeskError as error:
+        except ActError as error:
             return error.code
 
     async def reserved(self) -> dict[str, str]:

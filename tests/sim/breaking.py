@@ -58,7 +58,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "an event is published before it is written": (
         Defect(
-            "controllers.agent.table_writer:Clerk._write_step",
+            "controllers.agent.table_writer:TableWriter._write_step",
             "payload = encode_money_event(step.send)",
             "payload = encode_money_event(step.send)\n"
             "        await asyncio.wait({asyncio.ensure_future("
@@ -67,7 +67,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "any reply is taken for the one awaited": (
         Defect(
-            "controllers.agent.delivery:Courier._hear_reply",
+            "controllers.agent.delivery:EventDelivery._hear_reply",
             "under_way.seq != reply.seq",
             "reply.seq is None",
         ),
@@ -103,7 +103,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "a refusal at the desk is not told as one": (
         Defect(
-            "meters.claims.claims:ClaimsDesk._carry",
+            "meters.claims.claims:Claims._carry",
             "except WrongStateError as error:",
             "except OSError as error:",
         ),

@@ -23,8 +23,8 @@ import meters.service.outages
 import meters.wire.broker_client
 import meters.wire.clock
 from controllers.agent.meter_values import MeterValues
-from meters.displays.display_state import Board
-from meters.logs.throttled import Seldom
+from meters.displays.display_state import DisplayState
+from meters.logs.throttled import ThrottledLog
 from meters.selfcheck.software import read_software
 from tests.model.model_floor import Chance
 from tests.sim.loop import current_process
@@ -85,6 +85,6 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
-        patch.setattr(Board.__init__, "__defaults__", (loop.time,))
-        patch.setattr(Seldom.__init__, "__defaults__", (loop.time,))
+        patch.setattr(DisplayState.__init__, "__defaults__", (loop.time,))
+        patch.setattr(ThrottledLog.__init__, "__defaults__", (loop.time,))
         yield

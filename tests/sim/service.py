@@ -5,12 +5,12 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.claims.asks import AsksDesk
-from meters.claims.claims import ClaimsDesk
-from meters.displays.display_state import Board
+from meters.claims.asks import Asks
+from meters.claims.claims import Claims
+from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import Floor
-from meters.links.links import LinksDesk
+from meters.links.links import Links
 from meters.service.link import LinkService
 from meters.service.service import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk
@@ -29,22 +29,22 @@ class Running:
         self._service = service
 
     @property
-    def board(self) -> Board:
+    def board(self) -> DisplayState:
         """What its displays show."""
         return self._service._board
 
     @property
-    def claims(self) -> ClaimsDesk:
+    def claims(self) -> Claims:
         """Its claims desk."""
         return self._service._desk
 
     @property
-    def asks(self) -> AsksDesk:
+    def asks(self) -> Asks:
         """Its desk for corrections."""
         return self._service._asks_desk
 
     @property
-    def links(self) -> LinksDesk:
+    def links(self) -> Links:
         """Its links desk."""
         return self._service._links_desk
 

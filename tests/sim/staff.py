@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from meters.books.asks import AskAct
 from meters.books.link_state import Act, EnvyAct
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
@@ -194,7 +194,7 @@ class Staff:
             return None
         try:
             done = task.result()
-        except DeskError as error:
+        except ActError as error:
             self._world.note(f"{what}: {error.code}")
             return None
         except asyncio.CancelledError:

@@ -14,8 +14,8 @@ from controllers.agent.outbox import Outbox, OutboxError, Sent
 from controllers.bots.bots import DealerBot
 from controllers.bots.dealer import shuffle
 from controllers.table.device_events import (
-    Answer,
     CorrectionWithdrawn,
+    DeviceAnswer,
     DeviceEvent,
     HandRead,
     Retracted,
@@ -148,7 +148,7 @@ class SimulatedTable:
         if not self._over:
             self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
 
-    async def say(self, event: DeviceEvent, *, at_once: bool = False) -> Answer:
+    async def say(self, event: DeviceEvent, *, at_once: bool = False) -> DeviceAnswer:
         """Have a device say something until it is answered, whatever becomes of the agent.
 
         With `at_once`, as the panel does: nothing waits for a floorperson.
@@ -267,7 +267,7 @@ class SimulatedTable:
         )
 
 
-def _short(answer: Answer) -> str:
+def _short(answer: DeviceAnswer) -> str:
     if answer.ok:
         return "ok"
     return f"refused {getattr(answer.error, 'code', '')}"

@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 import meters.service.announcer
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.audit import LinkAudit
-from meters.books.link_state import Head, LinkState, MeterState, OpenDay
+from meters.books.link_state import LedgerHead, LinkState, MeterState, OpenDay
 from meters.books.store import LinkStore
-from meters.displays.display_state import Board
+from meters.displays.display_state import DisplayState
 from meters.metrics import Metrics
 from meters.service.announcer import Announcer
 from tests.controllers.floors import HandTable
@@ -34,7 +34,7 @@ class Spoken:
 
     def __init__(self, data: Path) -> None:
         floor = simulated_floor(data)
-        self.board = Board()
+        self.board = DisplayState()
         self.posted: list[bytes] = []
         self.announcer = Announcer(
             LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
@@ -47,7 +47,7 @@ class Spoken:
 
     def tell(self) -> None:
         meter = MeterState("high", 500_000, 1, 1, pending=False)
-        state = LinkState((meter,), None, 0, 0, Head(1, ""), OpenDay("", ""))
+        state = LinkState((meter,), None, 0, 0, LedgerHead(1, ""), OpenDay("", ""))
         self.announcer.tell_meters(state, self.announcer.topics.heard)
 
     @property

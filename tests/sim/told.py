@@ -7,8 +7,8 @@ from typing import Any, Final, Protocol
 from msgspec import UNSET
 
 from controllers.table.device_events import (
-    Answer,
     BettingLocked,
+    DeviceAnswer,
     DeviceEvent,
     SettlePressed,
     VoidPressed,
@@ -22,7 +22,7 @@ _STAYS_OPEN: Final = frozenset({"outbox_failed", "betting_locked", "locked_out",
 """Why betting is not locked: the lights stay as they are."""
 
 
-def ends_betting(event: DeviceEvent, answer: Answer) -> bool:
+def ends_betting(event: DeviceEvent, answer: DeviceAnswer) -> bool:
     """Return whether an answer to a lock-out ended the betting, so that the lights are out."""
     code = None if answer.error is UNSET else answer.error.code
     return isinstance(event, BettingLocked) and code not in _STAYS_OPEN
@@ -52,7 +52,7 @@ class Told:
         self._lit: dict[str, set[tuple[int, str]]] = {}
 
     def answered(
-        self, table: str, event: DeviceEvent, answer: Answer, *, lost: bool, shaken: bool
+        self, table: str, event: DeviceEvent, answer: DeviceAnswer, *, lost: bool, shaken: bool
     ) -> None:
         """Take an answer.
 
@@ -77,7 +77,7 @@ class Told:
             case _:
                 return
 
-    def _light(self, table: str, answer: Answer) -> None:
+    def _light(self, table: str, answer: DeviceAnswer) -> None:
         if isinstance(answer.position, int) and isinstance(answer.wager, str):
             lit = self._lit.setdefault(table, set())
             if answer.light is True:
@@ -85,7 +85,7 @@ class Told:
             else:
                 lit.discard((answer.position, answer.wager))
 
-    def _locked(self, table: str, answer: Answer, *, shaken: bool) -> None:
+    def _locked(self, table: str, answer: DeviceAnswer, *, shaken: bool) -> None:
         lit, self._lit[table] = self._lit.get(table, set()), set()
         self._rounds[table] = None
         if not answer.ok or answer.round is UNSET:
@@ -107,7 +107,7 @@ class Told:
         if sent != lit and not shaken:
             self._world.fail(f"{table} {answer.round}: lit were {lit}, accepted {sent}")
 
-    def _settled(self, table: str, answer: Answer, *, doubtful: bool) -> None:
+    def _settled(self, table: str, answer: DeviceAnswer, *, doubtful: bool) -> None:
         known = self._rounds.get(table)
         round_id = None if answer.round is UNSET else answer.round
         if not answer.ok:
@@ -129,7 +129,7 @@ class Told:
         if told != held or opened != [_claim(claim) for claim in reply["claims"]]:
             self._world.fail(f"{table} {round_id}: told {told} {opened}, the ledger has {reply}")
 
-    def _voided(self, table: str, answer: Answer, *, lost: bool) -> None:
+    def _voided(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
         round_id = self._rounds.get(table)
         if not answer.ok:
             return

@@ -35,10 +35,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from meters.redis_client.user_keys import PeopleKeys
-from meters.users.directory import People
+from meters.redis_client.user_keys import UserKeys
+from meters.users.directory import UserDirectory
 from meters.users.roles import Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.mqtt.events import result, void, wagers
 from tests.mqtt.stand import LINKS, Stand
 from tests.staff import PIN
@@ -96,9 +96,9 @@ class DescribedApi:
 
     async def _hire(self) -> None:
         async with Redis.from_url(self._redis_url) as redis:
-            people = People.of(redis, 60)
+            people = UserDirectory.of(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
-                await people.users.add(name, role, PIN, Doer("the test"), own=True)
+                await people.users.add(name, role, PIN, Actor("the test"), own=True)
 
     def _asks(self, stand: Stand) -> list[str]:
         """Have tables ask a floorperson to confirm voids, and give the asks."""
@@ -117,7 +117,7 @@ class DescribedApi:
 
     async def _forget_tries(self) -> None:
         """Let nobody be locked out by what was tried in his name."""
-        prefix = PeopleKeys().user_prefix.removesuffix("user:")
+        prefix = UserKeys().user_prefix.removesuffix("user:")
         async with Redis.from_url(self._redis_url) as redis:
             for kind in ("tries", "lock", "undecided"):
                 async for key in redis.scan_iter(f"{prefix}{kind}:*"):

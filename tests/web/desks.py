@@ -12,8 +12,8 @@ from meters.books.asks import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Floor
-from meters.floor_api.change_signal import DeskBell
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.change_signal import ChangeSignal
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import (
     ActRow,
     Adjustment,
@@ -66,7 +66,7 @@ _OVER: Final = {"paid", "rejected"}
 class ClaimsInMemory:
     """A claims desk: `claims` may be filled by the test, `acts` has what reached it."""
 
-    bell: DeskBell
+    bell: ChangeSignal
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
     acts: list[tuple[str, Act | EnvyAct, str, str | None, str | None, bool]] = field(
         default_factory=list
@@ -82,7 +82,7 @@ class ClaimsInMemory:
 
     async def find(self, claim: str) -> ClaimRow:
         if claim not in self.claims:
-            raise DeskError("unknown_claim", f"there is no claim {claim}")
+            raise ActError("unknown_claim", f"there is no claim {claim}")
         return self.claims[claim]
 
     async def decide(
@@ -100,11 +100,11 @@ class ClaimsInMemory:
         row = await self.find(claim)
         by_hand = row.paid_from == "hand_pay"
         if act == "pay" and not by_hand:
-            raise DeskError("wrong_state", f"claim {claim} is paid at the table, not by hand")
+            raise ActError("wrong_state", f"claim {claim} is paid at the table, not by hand")
         if act == "pay" and row.state == "pending":
-            raise DeskError("wrong_state", f"claim {claim} has not been validated yet")
+            raise ActError("wrong_state", f"claim {claim} has not been validated yet")
         if row.state != ("validated" if act == "pay" else "pending"):
-            raise DeskError("wrong_state", f"claim {claim} is already {row.state} by {_who(row)}")
+            raise ActError("wrong_state", f"claim {claim} is already {row.state} by {_who(row)}")
         if act == "pay":
             _check_another(row.validated_by, actor, setters)
         self.acts.append((claim, act, actor, reason, slip, envy_not_due))
@@ -132,7 +132,7 @@ class ClaimsInMemory:
     ) -> ClaimRow:
         row = await self.find(claim)
         if row.envy_state != "validated":
-            raise DeskError("wrong_state", f"its Envy Bonuses are {row.envy_state}")
+            raise ActError("wrong_state", f"its Envy Bonuses are {row.envy_state}")
         self.acts.append((claim, act, actor, reason, None, bool(setters.own)))
         state: ClaimState = "paid" if act == "pay_envy" else "rejected"
         row = msgspec.structs.replace(
@@ -144,7 +144,7 @@ class ClaimsInMemory:
 
     async def wins(self, search: WinSearch) -> WinPage:
         if search.since is not None and "T" not in search.since:
-            raise DeskError("bad_value", f"{search.since} is no moment")
+            raise ActError("bad_value", f"{search.since} is no moment")
         found = [
             row
             for row in sorted(self.claims.values(), key=lambda row: -int(row.order))
@@ -165,7 +165,7 @@ class ClaimsInMemory:
 def _check_another(first: str | None, actor: str, setters: PinSetters) -> None:
     """Refuse the second half to who did the first, and to who is not known to be another."""
     if first == actor or first in setters.shared:
-        raise DeskError("same_person", "another person does the second half")
+        raise ActError("same_person", "another person does the second half")
 
 
 def _decided(row: ClaimRow) -> bool:
@@ -211,7 +211,7 @@ ASK_RESULT: Final = msgspec.structs.replace(
 class AsksInMemory:
     """A desk for corrections: `rows` may be filled by the test, `acts` has what reached it."""
 
-    bell: DeskBell
+    bell: ChangeSignal
     rows: dict[str, AskRow] = field(default_factory=dict)
     acts: list[tuple[str, AskAct, str, str]] = field(default_factory=list)
 
@@ -225,7 +225,7 @@ class AsksInMemory:
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
         if ask not in self.rows:
-            raise DeskError("unknown_ask", f"the table no longer asks for {ask}")
+            raise ActError("unknown_ask", f"the table no longer asks for {ask}")
         self.acts.append((ask, act, actor, reason))
         row = self.rows.pop(ask)
         self.bell.ring()
@@ -235,7 +235,7 @@ class AsksInMemory:
 class LinksInMemory:
     """A links desk; `done` has what reached it."""
 
-    def __init__(self, floor: Floor, bell: DeskBell) -> None:
+    def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
         self.done: list[tuple[str, ...]] = []
         self.links_by_id = {link.id: _standing(floor, link.id) for link in floor.link}
         self._acts: dict[str, list[ActRow]] = {link.id: [] for link in floor.link}
@@ -247,13 +247,13 @@ class LinksInMemory:
 
     async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
         if self._link(link).state == "closed":
-            raise DeskError("wrong_state", "the link is closed already")
+            raise ActError("wrong_state", "the link is closed already")
         self._note(link, "close", actor, "link", reason)
         return self._put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
 
     async def open(self, link: str, actor: str) -> LinkStanding:
         if self._link(link).state != "closed":
-            raise DeskError("wrong_state", "the link is open already")
+            raise ActError("wrong_state", "the link is open already")
         self._note(link, "open", actor, "link", "")
         return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
 
@@ -262,11 +262,11 @@ class LinksInMemory:
     ) -> LinkStanding:
         unapproved = self._link(link).unapproved
         if unapproved is None:
-            raise DeskError("no_change", "the floor file is approved already")
+            raise ActError("no_change", "the floor file is approved already")
         if unapproved.barred:
-            raise DeskError("barred", unapproved.barred)
+            raise ActError("barred", unapproved.barred)
         if unapproved.digest != digest:
-            raise DeskError("stale", "the floor file is not what was shown: look again")
+            raise ActError("stale", "the floor file is not what was shown: look again")
         self._note(link, "approve", actor, "link", ", ".join(unapproved.changed))
         return self._put(link, state="operable", reason="", unapproved=None)
 
@@ -284,7 +284,7 @@ class LinksInMemory:
         standing = self._link(link)
         meter = next((each for each in standing.meters if each.meter == change.meter), None)
         if meter is None:
-            raise DeskError("unknown_meter", f"the link has no meter {change.meter}")
+            raise ActError("unknown_meter", f"the link has no meter {change.meter}")
         number = next(self._numbers)
         if isinstance(change, Adjustment):
             sign = "+" if change.amount > 0 else "\N{MINUS SIGN}"
@@ -292,13 +292,11 @@ class LinksInMemory:
             parameter, amount, reason = None, change.amount, change.reason
         else:
             if standing.state != "closed":
-                raise DeskError(
-                    "not_closed", "a parameter is changed only while the link is closed"
-                )
+                raise ActError("not_closed", "a parameter is changed only while the link is closed")
             before, after = str(getattr(meter, change.parameter)), str(change.value)
             parameter, amount, reason = change.parameter, None, None
             if before == after:
-                raise DeskError("no_change", f"it is {before} already")
+                raise ActError("no_change", f"it is {before} already")
         row = ProposalRow(
             proposal=f"P-{number}", link=link, meter=change.meter, parameter=parameter,
             kind="parameter" if parameter else "adjustment", before=before, after=after,
@@ -337,14 +335,14 @@ class LinksInMemory:
 
     def _link(self, link: str) -> LinkStanding:
         if link not in self.links_by_id:
-            raise DeskError("unknown_link", f"there is no link {link}")
+            raise ActError("unknown_link", f"there is no link {link}")
         return self.links_by_id[link]
 
     def _proposal(self, link: str, proposal: str) -> ProposalRow:
         for row in self._link(link).proposals:
             if row.proposal == proposal:
                 return row
-        raise DeskError("unknown_proposal", f"there is no open proposal {proposal}")
+        raise ActError("unknown_proposal", f"there is no open proposal {proposal}")
 
     def _decide(self, row: ProposalRow, state: str, actor: str) -> ProposalRow:
         left = tuple(each for each in self._link(row.link).proposals if each is not row)

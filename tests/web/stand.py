@@ -12,18 +12,18 @@ import msgspec
 from litestar import Litestar
 from redis.asyncio import Redis
 
-from meters.displays.display_state import Board, MeterRow, MeterState
+from meters.displays.display_state import DisplayState, MeterRow, MeterState
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor_api.change_signal import DeskBell
-from meters.http.middleware import Front
+from meters.floor_api.change_signal import ChangeSignal
+from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.metrics import Metrics
-from meters.redis_client.user_keys import PeopleKeys
-from meters.users.directory import People
+from meters.redis_client.user_keys import UserKeys
+from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from meters.web.api.signing import Me
 from meters.web.app import create_app
 from meters.web.security import CSRF_HEADER
@@ -128,7 +128,7 @@ class Stand:
         shared_with: "Stand | None" = None,
     ) -> None:
         self.floor: Floor = parse_floor(floor_text)
-        self.bell: DeskBell = shared_with.bell if shared_with else DeskBell()
+        self.bell: ChangeSignal = shared_with.bell if shared_with else ChangeSignal()
         self.asks: AsksInMemory = shared_with.asks if shared_with else AsksInMemory(self.bell)
         self.claims: ClaimsInMemory = (
             shared_with.claims if shared_with else ClaimsInMemory(self.bell)
@@ -140,12 +140,12 @@ class Stand:
         self.metrics = Metrics(self.floor)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.board = Board()
+        self.board = DisplayState()
         self.redis_url = f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE
         if shared_with:
             self.redis_url = shared_with.redis_url
         self.redis: Redis = Redis.from_url(self.redis_url)
-        self.people = People.of(
+        self.people = UserDirectory.of(
             self.redis,
             self.floor.service.idle_minutes,
             # Of no use against anybody, and quick.
@@ -170,7 +170,7 @@ class Stand:
         if self._empty_first:
             self._empty_first = False
             await self.redis.flushdb()
-        self.board = Board()
+        self.board = DisplayState()
         app = self.app()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
@@ -180,7 +180,7 @@ class Stand:
                 self.port,
                 ready,
                 self.board.close,
-                front=Front.of(self.floor.service),
+                front=ServerSettings.of(self.floor.service),
             )
         )
         waiting = asyncio.create_task(ready.wait())
@@ -193,12 +193,12 @@ class Stand:
     async def add_staff(self, *names: str) -> None:
         """Add those of the staff, or all."""
         for name in names or STAFF:
-            await self.people.users.add(name, STAFF[name], PIN, Doer("the test"), own=True)
+            await self.people.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
 
     @property
-    def people_keys(self) -> PeopleKeys:
+    def people_keys(self) -> UserKeys:
         """Where the people are kept."""
-        return PeopleKeys()
+        return UserKeys()
 
     def session_key(self, staff: Staff) -> str:
         """Where somebody's session is kept."""

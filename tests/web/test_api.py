@@ -12,7 +12,7 @@ from litestar.routes import HTTPRoute
 from pypdf import PdfReader
 
 from meters.displays import display_state as board_module
-from meters.floor_api.protocols import DeskError
+from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, WinPage
 from meters.web import event_stream as stream_module
 from tests.servers import RedisServer
@@ -342,7 +342,7 @@ async def test_what_a_desk_refuses_has_its_status(
     staffed: Stand, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:
     async def refuse() -> list[ClaimRow]:
-        raise DeskError(code, "the reason")
+        raise ActError(code, "the reason")
 
     monkeypatch.setattr(staffed.claims, "waiting", refuse)
     response = await staffed.get("/api/v1/claims")

@@ -8,13 +8,13 @@ import pytest
 from meters.displays import display_state as board_module
 from meters.displays.display_state import (
     LATE_S,
-    Board,
-    BoardFullError,
-    HitRow,
+    DisplayState,
+    DisplayUpdates,
+    JackpotRow,
     LinkRow,
     MeterRow,
     MeterState,
-    Watch,
+    TooManyWatchersError,
     Watcher,
 )
 from meters.floor.floor_file import parse_floor
@@ -45,7 +45,7 @@ def beat(state: str = "operable") -> ControllerBeat:
     return ControllerBeat(state="operable", reason="", beat=1, at=AT)
 
 
-async def taken(watch: Watch) -> list[MeterRow | LinkRow | HitRow]:
+async def taken(watch: DisplayUpdates) -> list[MeterRow | LinkRow | JackpotRow]:
     async with asyncio.timeout(5):
         return list(await anext(watch))
 
@@ -65,7 +65,7 @@ async def taken(watch: Watch) -> list[MeterRow | LinkRow | HitRow]:
 def test_put_meter_shows_only_what_is_newer(
     version: int, state: MeterState, at: str, *, shown: bool
 ) -> None:
-    board = Board()
+    board = DisplayState()
     board.put_meter(meter(500, 7))
     assert board.put_meter(meter(400, version, state=state, at=at)) is shown
     assert [each.amount for each in board.rows()] == [400 if shown else 500]
@@ -75,7 +75,7 @@ def test_put_meter_shows_only_what_is_newer(
 def test_duty_d14_a_link_that_fails_after_its_clock_was_set_back_is_shown_so() -> None:
     """Another state with an earlier time is late only for so long."""
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_meter(meter(500, 7))
     clock.now += LATE_S - 0.1
     assert not board.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
@@ -92,7 +92,7 @@ def test_a_row_has_what_the_floor_file_and_the_value_say() -> None:
 
 def test_a_link_whose_beat_has_stopped_is_not_among_the_links() -> None:
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
     clock.now += 3.9
     assert [each.link for each in board.links()] == ["tcp-main"]
@@ -102,7 +102,7 @@ def test_a_link_whose_beat_has_stopped_is_not_among_the_links() -> None:
 
 async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
     board.put_meter(meter(500, 7))
     clock.now += 60
@@ -110,15 +110,15 @@ async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
 
 
 async def test_a_watch_is_told_first_all_that_is_current() -> None:
-    board = Board()
+    board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     board.put_controller("tcp-main", beat())
     board.put_meter(meter(500, 7))
-    assert [type(each) for each in await taken(board.watch())] == [MeterRow, LinkRow, HitRow]
+    assert [type(each) for each in await taken(board.watch())] == [MeterRow, LinkRow, JackpotRow]
 
 
 async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
-    board = Board()
+    board = DisplayState()
     watch = board.watch()
     await taken(watch)
     for version in range(1, 1001):
@@ -127,7 +127,7 @@ async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
 
 
 async def test_a_watch_of_one_link_is_told_nothing_of_another() -> None:
-    board = Board()
+    board = DisplayState()
     board.put_meter(row(700, 1, floor=THE_FLOOR, link="pit-2"))
     watch = board.watch("tcp-main")
     await taken(watch)
@@ -139,7 +139,7 @@ async def test_a_watch_of_one_link_is_told_nothing_of_another() -> None:
 
 @pytest.mark.parametrize("event", ["validated", "rejected", "paid"])
 async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
-    board = Board()
+    board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(claim="c2"))
     watch = board.watch()
@@ -147,7 +147,7 @@ async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
     board.put_jackpot("tcp-main", jackpot(event))
     assert [hit.claim for hit in board.hits()] == ["c2"]
     told = await taken(watch)
-    assert [(each.event, each.claim) for each in told if isinstance(each, HitRow)] == [
+    assert [(each.event, each.claim) for each in told if isinstance(each, JackpotRow)] == [
         (event, "c1")
     ]
 
@@ -155,12 +155,12 @@ async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
 @pytest.mark.parametrize("event", ["validated", "paid"])
 async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event: str) -> None:
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(event))
     clock.now += 59
     (told,) = await taken(board.watch())
-    assert isinstance(told, HitRow)
+    assert isinstance(told, JackpotRow)
     assert (told.event, told.claim, told.news_ms) == (event, "c1", 1000)
     assert board.validated() == [told]
     clock.now += 1
@@ -170,46 +170,46 @@ async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event
 
 async def test_paid_is_news_no_longer_than_validated_was() -> None:
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot("validated"))
     watch = board.watch()
     await taken(watch)
     clock.now += 50
     board.put_jackpot("tcp-main", jackpot("paid"))
-    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, HitRow)] == [10_000]
+    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, JackpotRow)] == [10_000]
     clock.now += 10
     board.put_jackpot("tcp-main", jackpot("paid"))
-    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, HitRow)] == [0]
+    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, JackpotRow)] == [0]
 
 
 async def test_a_decision_told_once_more_is_no_news() -> None:
     """A table that comes back is told again what became of its claims; displays know it."""
-    board = Board()
+    board = DisplayState()
     watch = board.watch()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("validated"))
     (told,) = await taken(watch)
-    assert isinstance(told, HitRow)
+    assert isinstance(told, JackpotRow)
     assert told.news_ms == 0
     assert board.validated() == []
 
 
 async def test_a_rejection_is_told_and_leaves_nothing() -> None:
-    board = Board()
+    board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     watch = board.watch()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("rejected"))
     (told,) = await taken(watch)
-    assert isinstance(told, HitRow)
+    assert isinstance(told, JackpotRow)
     assert (told.event, told.news_ms) == ("rejected", 0)
     assert board.hits() == board.validated() == []
 
 
 def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(claim="c2"), news=False)
     assert [hit.news_ms for hit in board.hits()] == [20_000, 0]
@@ -225,7 +225,7 @@ def test_validated_hits_count_among_those_that_the_board_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(board_module, "HITS_MAX", 3)
-    board = Board()
+    board = DisplayState()
     for number in range(50):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
         board.put_jackpot("tcp-main", jackpot("validated", claim=f"c{number}"))
@@ -235,7 +235,7 @@ def test_validated_hits_count_among_those_that_the_board_holds(
 async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
     """So that a display that has just come holds a number for no longer than the others."""
     clock = Clock()
-    board = Board(clock)
+    board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
     clock.now += 3.5
     (told,) = await taken(board.watch())
@@ -244,7 +244,7 @@ async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
 
 
 def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
-    board = Board()
+    board = DisplayState()
     board.put_jackpot("tcp-main", jackpot("paid"))
     board.put_jackpot("tcp-main", jackpot("hit"))
     assert board.hits() == []
@@ -252,7 +252,7 @@ def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
 
 def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(board_module, "HITS_MAX", 3)
-    board = Board()
+    board = DisplayState()
     for number in range(5):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
     assert [hit.claim for hit in board.hits()] == ["c2", "c3", "c4"]
@@ -262,7 +262,7 @@ async def test_a_reader_that_misses_too_many_hits_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(board_module, "HITS_MAX", 3)
-    board = Board()
+    board = DisplayState()
     watch = board.watch()
     for number in range(3):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
@@ -274,7 +274,7 @@ async def test_a_reader_that_misses_too_many_hits_is_let_go(
 
 
 async def test_closing_ends_every_watch_and_those_to_come() -> None:
-    board = Board()
+    board = DisplayState()
     waiting = board.watch()
     await taken(waiting)
     ending = asyncio.create_task(taken(waiting))
@@ -290,9 +290,9 @@ def test_the_board_serves_no_more_watchers_than_its_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(board_module, "WATCHERS_MAX", 1)
-    board = Board()
+    board = DisplayState()
     watch = board.watch()
-    with pytest.raises(BoardFullError):
+    with pytest.raises(TooManyWatchersError):
         board.watch()
     del watch
     gc.collect()
@@ -304,16 +304,16 @@ def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their
 ) -> None:
     monkeypatch.setattr(board_module, "WATCHERS_MAX", 3)
     monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 2)
-    board = Board()
+    board = DisplayState()
     crowd = [board.watch(by=Watcher("203.0.113.7")) for _ in range(2)]
-    with pytest.raises(BoardFullError) as of_one:
+    with pytest.raises(TooManyWatchersError) as of_one:
         board.watch(by=Watcher("203.0.113.7"))
     crowd.append(board.watch(by=Watcher("203.0.113.8")))
-    with pytest.raises(BoardFullError) as of_all:
+    with pytest.raises(TooManyWatchersError) as of_all:
         board.watch(by=Watcher("203.0.113.9"))
     assert (of_one.value.of_one, of_all.value.of_one) == (True, False)
     crowd += [board.watch(by=Watcher("Flo", staff=True)) for _ in range(2)]
-    with pytest.raises(BoardFullError):
+    with pytest.raises(TooManyWatchersError):
         board.watch(by=Watcher("Flo", staff=True))
     crowd.append(board.watch(by=Watcher("Finn", staff=True)))
     assert len(crowd) == 6

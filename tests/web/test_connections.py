@@ -13,7 +13,7 @@ from meters.http.connection_limits import (
     CONNECTIONS_BY_CLIENT,
     CONNECTIONS_MAX,
     FILES_FOR_THE_REST,
-    Doorkeeper,
+    ConnectionLimits,
     room_for_connections,
 )
 from tests.servers import RedisServer
@@ -162,7 +162,7 @@ async def test_where_all_places_are_in_use_the_next_is_turned_away_until_one_is_
 
 
 def test_one_address_has_only_so_many_connections_and_a_proxy_here_as_many_as_there_are() -> None:
-    door = Doorkeeper(most=CONNECTIONS_BY_CLIENT * 3)
+    door = ConnectionLimits(most=CONNECTIONS_BY_CLIENT * 3)
     for client in ("203.0.113.7", "2001:db8::7"):
         assert all(door.admit(client) for _ in range(CONNECTIONS_BY_CLIENT))
         assert not door.admit(client)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.servers import RedisServer
 from tests.web.floor_hand import FloorRoom, claim_card, floor_room, go, press, type_sign_in
 from tests.web.stand import CLAIM, PIN
@@ -151,7 +151,7 @@ async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")
     await expect(page.locator("dialog[open]")).to_be_visible()
-    await room.stand.people.users.disable("Flo", Doer("Ada"))
+    await room.stand.people.users.disable("Flo", Actor("Ada"))
     await expect(page.locator(".notice.wait")).to_contain_text(
         "Your session has ended.", timeout=15_000
     )

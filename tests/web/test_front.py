@@ -11,7 +11,7 @@ import trustme
 from litestar.routes import HTTPRoute
 
 from bonus.errors import UserError
-from meters.http.middleware import Front, OwnNames
+from meters.http.middleware import HostNames, ServerSettings
 from tests.servers import RedisServer
 from tests.web.events import Events
 from tests.web.raw import get, raw
@@ -135,10 +135,10 @@ async def test_a_browser_whose_name_was_rebound_to_us_reads_and_does_nothing(
 
 
 def test_a_panel_is_known_by_its_port_too_save_where_a_proxy_has_its_own() -> None:
-    names = OwnNames("10.0.0.7", 8090, ["pit.example"], any_port=False)
+    names = HostNames("10.0.0.7", 8090, ["pit.example"], any_port=False)
     assert all(map(names.include, ("10.0.0.7:8090", "localhost:8090", "pit.example")))
     assert not any(map(names.include, ("10.0.0.7:1", "10.0.0.7", "localhost:80", "x:8090")))
-    assert OwnNames("10.0.0.7", 443, any_port=False).include("10.0.0.7")
+    assert HostNames("10.0.0.7", 443, any_port=False).include("10.0.0.7")
 
 
 async def test_the_stream_tells_a_foreign_page_nothing(staffed: Stand) -> None:
@@ -219,7 +219,7 @@ def test_a_certificate_that_cannot_be_used_is_told_with_its_file(
     _, foreign = written(authority, other)
     nothing = tmp_path / "nothing.pem"
     nothing.write_text("no certificate\n")
-    assert Front((), str(chain), str(key)).tls() is not None
+    assert ServerSettings((), str(chain), str(key)).tls() is not None
     for pair in ((chain, foreign), (nothing, key), (tmp_path / "gone.pem", key), (chain, chain)):
         with pytest.raises(UserError, match=pair[0].name):
-            Front((), *map(str, pair)).tls()
+            ServerSettings((), *map(str, pair)).tls()

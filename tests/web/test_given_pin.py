@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.users.roles import Role
-from meters.users.users import Doer
-from meters.web.security import Access
+from meters.users.users import Actor
+from meters.web.security import RouteAccess
 from tests.servers import RedisServer
 from tests.web.floor_hand import (
     FloorRoom,
@@ -28,7 +28,7 @@ from tests.web.test_roles import CASES, send
 
 GIVEN = "271828"
 OWN = "161803"
-COMMAND = Doer("command line (amy)")
+COMMAND = Actor("command line (amy)")
 A_DAY_S = 24 * 3600
 
 
@@ -71,7 +71,7 @@ async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, 
             if route.endswith(("sign-in", "sign-out", "/me/pin")):
                 continue
             status, code = await send(zoe.client, route, case)
-            if route == "GET /api/v1/me" or case.access is Access.ANYBODY:
+            if route == "GET /api/v1/me" or case.access is RouteAccess.ANYBODY:
                 assert code != "choose_pin"
             else:
                 assert (status, code) == (403, "choose_pin"), route

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from meters.users.roles import Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from tests.servers import RedisServer
 from tests.web.stand import PIN, Staff, Stand
 
@@ -70,7 +70,7 @@ async def test_a_held_request_of_who_is_still_there_is_done(stand: Stand) -> Non
 async def test_a_held_request_does_nothing_once_the_session_has_ended(
     stand: Stand, how: str
 ) -> None:
-    users, ada = stand.people.users, Doer("Ada")
+    users, ada = stand.people.users, Actor("Ada")
     async with stand.signed_in("Sue") as sue:
         claim = await Held.send(stand, sue, "/api/v1/claims/c1/validate")
         link = await Held.send(stand, sue, "/api/v1/links/pit-2/open")
@@ -91,9 +91,9 @@ async def test_a_held_request_does_nothing_once_the_session_has_ended(
 
 
 async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: Stand) -> None:
-    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Doer("the test"), own=True)
+    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
     async with stand.signed_in("Ada") as ada:
         held = await Held.send(stand, ada, "/api/v1/users/Flo/disable")
-        await stand.people.users.disable("Ada", Doer("Bea"))
+        await stand.people.users.disable("Ada", Actor("Bea"))
         assert (await held.finish()).startswith(b"HTTP/1.1 401")
     assert all(row.enabled for row in await stand.people.users.rows() if row.name == "Flo")

@@ -15,7 +15,7 @@ from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from meters.floor.floor_file import read_floor
 from meters.http.metrics_access import MetricsAccess
-from meters.http.middleware import Front, Fronted, OwnNames
+from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 from meters.http.server import serve_web
 from tests.floor.example import FLOOR
 from tests.waiting import free_port
@@ -47,7 +47,7 @@ SPELLINGS: Final = (
 async def serving(stand: Stand, token: str | None, *, agent: bool) -> AsyncIterator[str]:
     """The service's pages, or an agent's figures alone, by a token; gives the address."""
     port, ready = free_port(), asyncio.Event()
-    front = Front(metrics_token=token)
+    front = ServerSettings(metrics_token=token)
     task = asyncio.create_task(
         serve_metrics(AgentMetrics(), "127.0.0.1", port, ready, front=front)
         if agent
@@ -130,7 +130,7 @@ async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> 
         with contextlib.suppress(KeyError):
             told.append(message["status"])  # type: ignore[arg-type]
 
-    fronted = Fronted(app, OwnNames("10.0.0.1", 8080), MetricsAccess())
+    fronted = ServerMiddleware(app, HostNames("10.0.0.1", 8080), MetricsAccess())
     scope = {
         "type": "http", "path": "/metrics", "scheme": "http", "client": (address, 1),
         "headers": [(b"host", b"10.0.0.1:8080")],
@@ -145,11 +145,11 @@ def test_the_token_is_in_a_file_that_lies_beside_the_floor_file(tmp_path: Path) 
     service = read_floor(path).service
     assert service.metrics_token == str(tmp_path / "token")
     with pytest.raises(UserError, match="token: cannot be read"):
-        Front.of(service)
+        ServerSettings.of(service)
     (tmp_path / "token").write_text(f"{TOKEN}\n")
-    front = Front.of(service)
+    front = ServerSettings.of(service)
     assert front.metrics_token == TOKEN
     assert TOKEN not in repr(front)
     (tmp_path / "token").write_text("\n")
     with pytest.raises(UserError, match="does not hold one line"):
-        Front.of(service)
+        ServerSettings.of(service)

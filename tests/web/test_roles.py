@@ -13,11 +13,11 @@ import pytest
 from litestar.routes import HTTPRoute
 
 from meters.floor_api.types import Adjustment, UnapprovedRow
-from meters.users.errors import PeopleError
+from meters.users.errors import UsersError
 from meters.users.roles import RIGHTS, Right, Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from meters.web.errors import ErrorBody
-from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, Access
+from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, RouteAccess
 from tests.servers import RedisServer
 from tests.web.desks import ASK
 from tests.web.stand import AT, CLAIM, PIN, SMALL, STAFF, Stand
@@ -28,7 +28,7 @@ Prepare = Callable[[Stand], Awaitable[None]]
 class Case(NamedTuple):
     """One route: who may use it, and a request that works for whoever may."""
 
-    access: Right | Access
+    access: Right | RouteAccess
     path: str
     body: dict[str, object] | None = None
     prepare: Prepare | None = None
@@ -63,13 +63,13 @@ async def unapproved(stand: Stand) -> None:
 
 
 async def disabled(stand: Stand) -> None:
-    with contextlib.suppress(PeopleError):
-        await stand.people.users.disable("Spare", Doer("the test"))
+    with contextlib.suppress(UsersError):
+        await stand.people.users.disable("Spare", Actor("the test"))
 
 
 async def enabled(stand: Stand) -> None:
-    with contextlib.suppress(PeopleError):
-        await stand.people.users.enable("Spare", Doer("the test"))
+    with contextlib.suppress(UsersError):
+        await stand.people.users.enable("Spare", Actor("the test"))
 
 
 UNAPPROVED: Final = UnapprovedRow(
@@ -77,22 +77,22 @@ UNAPPROVED: Final = UnapprovedRow(
 )
 _LINK: Final = "/api/v1/links/pit-2"
 CASES: Final = {
-    "GET /": Case(Access.ANYBODY, "/", status=302),
-    "GET /signage": Case(Access.ANYBODY, "/signage"),
-    "GET /signage/{link}": Case(Access.ANYBODY, "/signage/pit-2"),
-    "GET /signage/{link}/pays": Case(Access.ANYBODY, "/signage/pit-2/pays"),
-    "GET /signage/logo/{version}": Case(Access.ANYBODY, "/signage/logo/none", status=404),
-    "GET /floor": Case(Access.ANYBODY, "/floor"),
-    "GET /assets/{version}/{name}": Case(Access.ANYBODY, "/assets/x/y.js", status=404),
-    "GET /api/v1/meters": Case(Access.ANYBODY, "/api/v1/meters"),
-    "GET /api/v1/meters/stream": Case(Access.ANYBODY, "/api/v1/meters/stream"),
-    "GET /api/v1/claims": Case(Access.ANYBODY, "/api/v1/claims"),
-    "GET /healthz": Case(Access.ANYBODY, "/healthz"),
-    "GET /readyz": Case(Access.ANYBODY, "/readyz"),
-    "GET /metrics": Case(Access.ANYBODY, "/metrics"),
-    "GET /schema": Case(Access.ANYBODY, "/schema"),
-    "GET /schema/openapi.json": Case(Access.ANYBODY, "/schema/openapi.json"),
-    "GET /schema/{path}": Case(Access.ANYBODY, "/schema/none", status=404),
+    "GET /": Case(RouteAccess.ANYBODY, "/", status=302),
+    "GET /signage": Case(RouteAccess.ANYBODY, "/signage"),
+    "GET /signage/{link}": Case(RouteAccess.ANYBODY, "/signage/pit-2"),
+    "GET /signage/{link}/pays": Case(RouteAccess.ANYBODY, "/signage/pit-2/pays"),
+    "GET /signage/logo/{version}": Case(RouteAccess.ANYBODY, "/signage/logo/none", status=404),
+    "GET /floor": Case(RouteAccess.ANYBODY, "/floor"),
+    "GET /assets/{version}/{name}": Case(RouteAccess.ANYBODY, "/assets/x/y.js", status=404),
+    "GET /api/v1/meters": Case(RouteAccess.ANYBODY, "/api/v1/meters"),
+    "GET /api/v1/meters/stream": Case(RouteAccess.ANYBODY, "/api/v1/meters/stream"),
+    "GET /api/v1/claims": Case(RouteAccess.ANYBODY, "/api/v1/claims"),
+    "GET /healthz": Case(RouteAccess.ANYBODY, "/healthz"),
+    "GET /readyz": Case(RouteAccess.ANYBODY, "/readyz"),
+    "GET /metrics": Case(RouteAccess.ANYBODY, "/metrics"),
+    "GET /schema": Case(RouteAccess.ANYBODY, "/schema"),
+    "GET /schema/openapi.json": Case(RouteAccess.ANYBODY, "/schema/openapi.json"),
+    "GET /schema/{path}": Case(RouteAccess.ANYBODY, "/schema/none", status=404),
     "GET /api/v1/floor/stream": Case(Right.WAITING, "/api/v1/floor/stream"),
     "GET /api/v1/claims/{claim}": Case(Right.WINS, "/api/v1/claims/c1"),
     "GET /api/v1/claims/{claim}/slip.pdf": Case(Right.WINS, "/api/v1/claims/c1/slip.pdf"),
@@ -151,13 +151,15 @@ CASES: Final = {
     "POST /api/v1/users/{name}/pin": Case(
         Right.PEOPLE, "/api/v1/users/Spare/pin", {"pin": "271828"}
     ),
-    "GET /api/v1/me": Case(Access.SIGNED_IN, "/api/v1/me"),
+    "GET /api/v1/me": Case(RouteAccess.SIGNED_IN, "/api/v1/me"),
     "GET /api/v1/me/acts": Case(Right.WAITING, "/api/v1/me/acts"),
     "POST /api/v1/me/pin": Case(
-        Access.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "161803"}, status=204
+        RouteAccess.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "161803"}, status=204
     ),
-    "POST /api/v1/sign-out": Case(Access.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
-    "POST /api/v1/sign-in": Case(Access.ANYBODY, "/api/v1/sign-in", {"name": "Finn", "pin": PIN}),
+    "POST /api/v1/sign-out": Case(RouteAccess.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
+    "POST /api/v1/sign-in": Case(
+        RouteAccess.ANYBODY, "/api/v1/sign-in", {"name": "Finn", "pin": PIN}
+    ),
 }  # fmt: skip
 
 RIGHTS_OF: Final = {
@@ -179,7 +181,7 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
     stand = Stand(redis=shared_redis_server)
     await stand.start()
     await stand.add_staff()
-    await stand.people.users.add("Spare", Role.DEALER, PIN, Doer("the test"), own=True)
+    await stand.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
     yield stand
     await stand.stop()
 
@@ -243,7 +245,7 @@ async def test_each_role_does_what_its_rights_say_and_nothing_else(stand: Stand,
     rights = RIGHTS_OF[STAFF[name]].split()
     async with stand.signed_in(name) as staff:
         for route, case in CASES.items():
-            allowed = isinstance(case.access, Access) or case.access.value in rights
+            allowed = isinstance(case.access, RouteAccess) or case.access.value in rights
             await reset(stand, case)
             before = await happened(stand)
             status, code = await send(staff.client, route, case)
@@ -268,7 +270,7 @@ async def test_without_a_session_that_holds_only_the_public_routes_work(
             await reset(stand, case._replace(prepare=None))
             before = await happened(stand)
             status, code = await send(client, route, case)
-            if case.access is Access.ANYBODY:
+            if case.access is RouteAccess.ANYBODY:
                 assert status == case.status, route
             else:
                 assert (status, code) == (401, "sign_in"), route

@@ -10,7 +10,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from bonus.errors import UserError
-from meters.floor.branding import Look, contrast
+from meters.floor.branding import Branding, contrast
 from meters.floor.floor_file import parse_floor
 from meters.floor.logo import LOGO_BYTES_MAX, read_logo
 from meters.http.static_files import SHARED, Assets
@@ -143,14 +143,14 @@ def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) ->
     path = tmp_path / "logo.svg"
     path.write_bytes(body)
     with pytest.raises(UserError, match=reason) as caught:
-        read_logo(Look(logo=str(path)))
+        read_logo(Branding(logo=str(path)))
     assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "reason"), [("none.svg", "No such file"), (".", "directory")])
 def test_a_logo_that_is_not_there_is_told(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(UserError, match=f"cannot be read: .*{reason}"):
-        read_logo(Look(logo=str(tmp_path / name)))
+        read_logo(Branding(logo=str(tmp_path / name)))
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from litestar import Litestar
 
 from meters.books.two_people import COMMAND
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.change_signal import DeskBell
+from meters.floor_api.change_signal import ChangeSignal
 from meters.selfcheck.approval_checks import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.roles import Role
-from meters.users.users import Doer
+from meters.users.users import Actor
 from meters.web.app import create_app
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer
@@ -51,7 +51,7 @@ class RealStand(Stand):
     def app(self) -> Litestar:
         return create_app(
             self.floor, self.board, claims_desk=self.pit.desk, asks_desk=self.pit.asks,
-            links_desk=self.pit.links_desk, changes=DeskBell(), people=self.people,
+            links_desk=self.pit.links_desk, changes=ChangeSignal(), people=self.people,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
         )  # fmt: skip
@@ -74,7 +74,7 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()
-    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Doer("the test"), own=True)
+    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
     yield stand
     await stand.stop()
 
@@ -245,7 +245,7 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
     async with stand.signed_in("Bea") as bea:
         for number in range(ROUNDS):
             name = f"Cy{number}"
-            await stand.people.users.add(name, Role.ADMINISTRATOR, PIN, Doer("the test"), own=True)
+            await stand.people.users.add(name, Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
             async with stand.signed_in(name) as cy, stand.signed_in("Ada") as ada:
                 cys = [cy.post("/api/v1/users/Ada/disable")]
                 adas, (of_cy,) = await together(
@@ -288,7 +288,7 @@ async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
     stand: RealStand, *, first: bool
 ) -> None:
     """Who keeps the machine writes the floor file, and sets a PIN there: not to approve it."""
-    books, by_command = stand.pit.books, Doer(f"{COMMAND} (amy)")
+    books, by_command = stand.pit.books, Actor(f"{COMMAND} (amy)")
     await books.configuration.adopt("service")
     async with stand.signed_in("Sam") as sam:
         for number in range(ROUNDS):

@@ -11,10 +11,10 @@ from litestar.background_tasks import BackgroundTask
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
-from meters.displays.display_state import Board, Watch, Watcher
+from meters.displays.display_state import DisplayState, DisplayUpdates, Watcher
 from meters.floor_api.protocols import Changes
-from meters.users.directory import People
-from meters.users.errors import PeopleError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
 from meters.web.event_stream import HEARTBEAT, STREAM_HEADERS, frame
@@ -40,7 +40,9 @@ class ChangeStream:
     It does not keep the session alive, so a page that is left alone goes dark.
     """
 
-    def __init__(self, changes: Changes, people: People, token: str | None, end: Watch) -> None:
+    def __init__(
+        self, changes: Changes, people: UserDirectory, token: str | None, end: DisplayUpdates
+    ) -> None:
         self._changes = changes
         self._people = people
         self._token = token
@@ -76,7 +78,7 @@ class ChangeStream:
     async def _holds(self) -> bool:
         try:
             person = await self._people.sessions.find(self._token, keep_alive=False)
-        except PeopleError:
+        except UsersError:
             return False
         return person is not None and person.may(Right.WAITING)
 
@@ -89,7 +91,9 @@ async def _next(changes: Changes, seen: int) -> int:
     return await changes.next(seen)
 
 
-def change_routes(changes: Changes, people: People, board: Board) -> list[HTTPRouteHandler]:
+def change_routes(
+    changes: Changes, people: UserDirectory, board: DisplayState
+) -> list[HTTPRouteHandler]:
     """The stream for floorpersons' pages."""
 
     @get(

@@ -11,10 +11,10 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import ClaimDesk
+from meters.floor_api.protocols import ClaimActions
 from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
 from meters.http.requests import WebRequest
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, for_anybody, needs, person_of
@@ -51,14 +51,16 @@ class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     reason: Words
 
 
-def claim_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
+def claim_routes(floor: Floor, desk: ClaimActions, people: UserDirectory) -> list[HTTPRouteHandler]:
     """Everything about claims and wins."""
     return [
         *_reading_routes(floor, desk, people), *_deciding_routes(desk), *_envy_routes(desk)
     ]  # fmt: skip
 
 
-def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPRouteHandler]:
+def _reading_routes(
+    floor: Floor, desk: ClaimActions, people: UserDirectory
+) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """The claims of which the win, or the Envy for its hand, is not yet paid or rejected.
@@ -117,7 +119,7 @@ def _reading_routes(floor: Floor, desk: ClaimDesk, people: People) -> list[HTTPR
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
+def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/validate",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -164,7 +166,7 @@ def _deciding_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
     return [validate_claim, reject_claim, pay_claim]
 
 
-def _envy_routes(desk: ClaimDesk) -> list[HTTPRouteHandler]:
+def _envy_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/pay-envy",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,

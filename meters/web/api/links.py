@@ -8,7 +8,7 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from meters.floor_api.protocols import LinkDesk
+from meters.floor_api.protocols import LinkActions
 from meters.floor_api.types import (
     PAGE_MAX,
     ActRow,
@@ -39,12 +39,12 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-def link_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def link_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     """Everything about links."""
     return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk)]
 
 
-def _reading_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def _reading_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkStanding]:
         """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
@@ -62,7 +62,7 @@ def _reading_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
     return [list_links, list_acts]
 
 
-def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/close",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
@@ -102,7 +102,7 @@ def _switching_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
     return [close_link, open_link, approve_link]
 
 
-def _changing_routes(desk: LinkDesk) -> list[HTTPRouteHandler]:
+def _changing_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/proposals",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,

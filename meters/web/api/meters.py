@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from meters.displays.display_state import Board, MeterRow, Watcher
+from meters.displays.display_state import DisplayState, MeterRow, Watcher
 from meters.floor.floor_file import Floor
 from meters.http.requests import WebRequest
 from meters.users.sign_in_attempts import site
@@ -16,7 +16,7 @@ from meters.web.event_stream import STREAM_HEADERS, EventStream
 from meters.web.security import client_of, for_anybody
 
 
-def meter_routes(floor: Floor, board: Board, page_version: str) -> list[HTTPRouteHandler]:
+def meter_routes(floor: Floor, board: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
     """The meters, as they stand and as they move."""
     links = frozenset(link.id for link in floor.link)
 

@@ -15,7 +15,7 @@ from bonus.printable import PRINTABLE
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import PAGE_MAX
 from meters.http.requests import WebRequest
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogRow
 from meters.users.roles import Right, Role
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
@@ -80,7 +80,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     choose_pin: bool = False
 
 
-def signing_routes(floor: Floor, people: People) -> list[HTTPRouteHandler]:
+def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
     """Signing in and out, and who has signed in."""
 
     def me(person: SignedIn) -> Me:

@@ -10,11 +10,11 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
 from meters.floor_api.types import PAGE_MAX
-from meters.users.directory import People
+from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogRow, LogSeal
 from meters.users.pins import generate_pin
 from meters.users.roles import Right, Role
-from meters.users.users import Doer, UserRow
+from meters.users.users import Actor, UserRow
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, needs, token_of
@@ -45,13 +45,13 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
     pin: str | None = None
 
 
-def user_routes(people: People, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
+def user_routes(people: UserDirectory, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
     """Everything about users; `log_seal` gives the seal over the operators' log."""
     return [*_reading_routes(people, log_seal), *_changing_routes(people)]
 
 
 def _reading_routes(
-    people: People, log_seal: Callable[[], LogSeal]
+    people: UserDirectory, log_seal: Callable[[], LogSeal]
 ) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
@@ -74,7 +74,7 @@ def _reading_routes(
     return [list_users, list_log, show_log_seal]
 
 
-def _changing_routes(people: People) -> list[HTTPRouteHandler]:
+def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
     users = people.users
 
     @post("/api/v1/users", opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS)
@@ -142,5 +142,5 @@ def _with_pin(row: UserRow, pin: str | None) -> UserWithPin:
     return UserWithPin(**msgspec.structs.asdict(row), pin=pin)
 
 
-def _doer(request: StaffRequest) -> Doer:
-    return Doer(request.user.name, client_of(request), token_of(request) or "")
+def _doer(request: StaffRequest) -> Actor:
+    return Actor(request.user.name, client_of(request), token_of(request) or "")

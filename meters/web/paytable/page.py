@@ -11,7 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from bonus.display import wager_text
-from meters.displays.display_state import Board
+from meters.displays.display_state import DisplayState
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.http.static_files import Assets
@@ -55,7 +55,7 @@ _METER: Final = """\
 _ENVY: Final = '<th scope="col">Envy Bonus to each other player who made the wager</th>'
 
 
-def pays_page_route(floor: Floor, board: Board, assets: Assets) -> HTTPRouteHandler:
+def pays_page_route(floor: Floor, board: DisplayState, assets: Assets) -> HTTPRouteHandler:
     """Serve the page of each link."""
     by_id = {link.id: link for link in floor.link}
 

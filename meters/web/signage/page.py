@@ -12,7 +12,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from bonus.display import money, wager_text
-from meters.displays.display_state import Board, HitRow, MeterRow
+from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.logo import Logo, read_logo
 from meters.http.static_files import Assets
@@ -27,7 +27,7 @@ Shown = Literal["live", "closed", "unavailable"]
 """A meter that plays, one that stands but takes no wagers, one without a current number."""
 
 
-def page_routes(floor: Floor, board: Board, assets: Assets) -> list[HTTPRouteHandler]:
+def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
     """The pages for patrons.
 
     Raises:
@@ -65,7 +65,7 @@ def page_routes(floor: Floor, board: Board, assets: Assets) -> list[HTTPRouteHan
 class Signage:
     """One page as it is at this moment; `signage.js` makes the same of what it is told later."""
 
-    def __init__(self, floor: Floor, board: Board, version: str, logo: Logo | None) -> None:
+    def __init__(self, floor: Floor, board: DisplayState, version: str, logo: Logo | None) -> None:
         self._floor = floor
         self._board = board
         self._look = floor.signage
@@ -157,14 +157,14 @@ class Signage:
         return NOTE.format(*3 * [""])
 
 
-def _by_meter(hits: list[HitRow]) -> dict[tuple[str, str], list[HitRow]]:
-    found: dict[tuple[str, str], list[HitRow]] = {}
+def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
+    found: dict[tuple[str, str], list[JackpotRow]] = {}
     for hit in hits:
         found.setdefault((hit.link, hit.meter), []).append(hit)
     return found
 
 
-def _won(hit: HitRow) -> str:
+def _won(hit: JackpotRow) -> str:
     return f"Table {hit.table} wins {money(hit.amount)}"
 
 

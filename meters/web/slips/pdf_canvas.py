@@ -9,18 +9,18 @@ from typing import Protocol
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 
-class Outline(Protocol):
+class PdfOutline(Protocol):
     """An outline, as the PDF library takes it."""
 
     def moveTo(self, x: float, y: float) -> None: ...
     def curveTo(self, x1: float, y1: float, x2: float, y2: float, x3: float, y3: float) -> None: ...
 
 
-class Pen(Protocol):
+class PdfCanvas(Protocol):
     """What is used of the PDF library, which has no types of its own."""
 
-    def beginPath(self) -> Outline: ...
-    def drawPath(self, aPath: Outline, stroke: int, fill: int) -> None: ...
+    def beginPath(self) -> PdfOutline: ...
+    def drawPath(self, aPath: PdfOutline, stroke: int, fill: int) -> None: ...
     def circle(self, x_cen: float, y_cen: float, r: float, stroke: int, fill: int) -> None: ...
     def line(self, x1: float, y1: float, x2: float, y2: float) -> None: ...
     def rect(
@@ -54,10 +54,10 @@ class Pen(Protocol):
     def save(self) -> None: ...
 
 
-def letter_page(file: io.BytesIO, width: float, height: float) -> Pen:
+def letter_page(file: io.BytesIO, width: float, height: float) -> PdfCanvas:
     """A page to draw on, of so many points, that is written to `file`.
 
     Without the library's own clock and chance in it, equal pages are equal files.
     """
-    pen: Pen = Canvas(file, pagesize=(width, height), invariant=1)
+    pen: PdfCanvas = Canvas(file, pagesize=(width, height), invariant=1)
     return pen

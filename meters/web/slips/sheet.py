@@ -9,7 +9,7 @@ from typing import Final
 from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
 from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
 
-from meters.web.slips.pdf_canvas import Pen, letter_page
+from meters.web.slips.pdf_canvas import PdfCanvas, letter_page
 
 WIDTH: Final = 612.0
 HEIGHT: Final = 792.0
@@ -59,7 +59,7 @@ _CLUB_LEAVES: Final[tuple[Point, ...]] = ((50, 27), (28, 60), (72, 60))
 _CLUB_RADIUS: Final = 21.0
 
 
-class Sheet:
+class SlipPage:
     """One page.
 
     Attributes:
@@ -69,7 +69,7 @@ class Sheet:
 
     def __init__(self, title: str, author: str, scale: float) -> None:
         self._file = io.BytesIO()
-        self._pen: Pen = letter_page(self._file, WIDTH, HEIGHT)
+        self._pen: PdfCanvas = letter_page(self._file, WIDTH, HEIGHT)
         self._pen.setTitle(title)
         self._pen.setAuthor(author)
         self.scale = scale

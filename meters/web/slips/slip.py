@@ -13,7 +13,7 @@ from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.web.slips.formatting import amount_words, moment_words
-from meters.web.slips.sheet import FAINT, HUSH, INNER, MARGIN, WIDTH, Sheet
+from meters.web.slips.sheet import FAINT, HUSH, INNER, MARGIN, WIDTH, SlipPage
 
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
 _MARKS: Final = {"rejected": "REJECTED", "pending": "NOT YET VALIDATED", "paid": "PAID"}
@@ -46,7 +46,7 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
     """
     scale = 1.0
     while True:
-        sheet = Sheet(f"Payout slip {row.claim}", floor.facility.name, scale)
+        sheet = SlipPage(f"Payout slip {row.claim}", floor.facility.name, scale)
         _Slip(floor, row, sheet).write()
         if sheet.y >= MARGIN + _SIGNING_HEIGHT or scale <= _SMALLEST:
             break
@@ -58,7 +58,7 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
     return sheet.finished()
 
 
-def _sign(sheet: Sheet) -> None:
+def _sign(sheet: SlipPage) -> None:
     width = (INNER - _GAP) / 2
     for at, who in enumerate(_SIGNATURES):
         x = MARGIN + (at % 2) * (width + _GAP)
@@ -69,7 +69,7 @@ def _sign(sheet: Sheet) -> None:
 class _Slip:
     """One win, written on one sheet from the top down."""
 
-    def __init__(self, floor: Floor, row: ClaimRow, sheet: Sheet) -> None:
+    def __init__(self, floor: Floor, row: ClaimRow, sheet: SlipPage) -> None:
         self._facility = floor.facility
         self._zone = ZoneInfo(floor.facility.timezone)
         self._row = row

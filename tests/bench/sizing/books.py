@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from meters.archive.archive_days import Archive
+from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.store import LinkStore
 from tests.bench.floor import bare_floor_text, floor_text
@@ -37,7 +37,7 @@ async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held
             await played.play(sizes.rounds_a_table)
             await played.close_day()
             for store in played.stores:
-                archive = Archive(place.home / "pitlink-archive", store.link.id)
+                archive = ArchiveFiles(place.home / "pitlink-archive", store.link.id)
                 await Archiver(store, archive, live_days=0).run(_untold)
             found.append((tables, await held_by(place.redis, played.stores)))
     return tuple(found)

@@ -9,7 +9,7 @@ from meters.books.store import LinkStore
 from meters.floor_api.types import Adjustment
 from meters.links.proposals import adjustment
 from meters.users.operators_log import OperatorsLog
-from meters.users.store import PeopleStore
+from meters.users.store import UserStore
 from tests.bench.floor import FloorParts, floor_text
 from tests.bench.sizing.memory import bytes_of
 from tests.bench.sizing.place import a_place
@@ -27,7 +27,7 @@ async def bytes_for_ever() -> dict[str, int]:
     async with a_place(_two_tables) as place:
         store = LinkStore(place.redis, place.floor.link[0])
         await store.open("benchmark")
-        people = PeopleStore(place.redis)
+        people = UserStore(place.redis)
         for claim in range(_UNITS):
             await OperatorsLog(people).note(
                 "slip_printed", by="Ada Lane", about=_claim(claim), client="10.20.30.40"

@@ -13,14 +13,14 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from meters.books.close_readings import ReadingBook
+from meters.books.close_readings import CloseReadings
 from meters.books.store import LinkStore
-from meters.claims.claims import ClaimsDesk
+from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import KnownTable, known_tables
+from meters.intake.table_catalog import CatalogTable, known_tables
 from meters.metrics import Metrics
 from meters.wire.clock import now
 from tests.bench.events import EventWriter
@@ -74,17 +74,17 @@ class PlayedFloor:
         self._mix = mix
         self._writer = EventWriter(seed, mix.positions, mix.meters)
         metrics = Metrics(floor)
-        self._links: list[tuple[LinkIntake, list[KnownTable]]] = [
+        self._links: list[tuple[LinkIntake, list[CatalogTable]]] = [
             (LinkIntake(store, metrics), list(known_tables(floor, store.link).values()))
             for store in self.stores
         ]
         self._played = 0
         self._now = now() + _AHEAD
         self._days = [
-            ReadingBook(store, GamingDays.of_facility(floor.facility), _ACTOR, self._clock)
+            CloseReadings(store, GamingDays.of_facility(floor.facility), _ACTOR, self._clock)
             for store in self.stores
         ]
-        self._desk = ClaimsDesk(
+        self._desk = Claims(
             floor,
             {store.link.id: store for store in self.stores},
             problem=lambda _link: None,
