@@ -3,7 +3,6 @@
 import asyncio
 import http
 from collections.abc import AsyncIterator, Callable
-from html import escape
 from typing import Final
 
 import msgspec
@@ -23,11 +22,13 @@ from meters.http.middleware import ServerSettings
 from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 from meters.http.static_files import SHARED, Assets, asset_route
+from meters.http.templates import load_template
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip
-_SCRIPTS: Final = ("house.js", "fingers.js", "panel_link.js", "panel_table.js", "panel_pad.js",
-                   "panel_settled.js", "panel_desk.js", "panel.js")  # fmt: skip
+_PACKAGE: Final = "controllers.panel"
+_SCRIPTS: Final = ("house", "fingers", "panel_link", "panel_table", "panel_pad", "panel_settled",
+                   "panel_desk", "panel")  # fmt: skip
 
 
 async def serve_panel(
@@ -75,7 +76,7 @@ def create_app(
     feed: PanelUpdates, touch: Touch, access: PanelAccess, table: str, metrics: AgentMetrics
 ) -> Litestar:
     """The application of one panel."""
-    assets = Assets.load((__package__ or "", SHARED))
+    assets = Assets.load((_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
             _page_route(access, assets.version, table),
@@ -93,7 +94,9 @@ def create_app(
 
 
 def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
-    page = _page(version, table)
+    page = load_template(_PACKAGE, "page.html").render(
+        version=version, table=table, scripts=_SCRIPTS, mark=MARK
+    )
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
     def show_panel(request: WebRequest) -> Response[str]:
@@ -169,52 +172,3 @@ def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:
     code = http.HTTPStatus(error.status_code).name.lower()
     body = {"error": {"code": code, "message": error.detail}}
     return _json(msgspec.json.encode(body), error.status_code)
-
-
-def _page(version: str, table: str) -> str:
-    scripts = "\n".join(
-        f'<script src="/assets/{version}/{name}" defer></script>' for name in _SCRIPTS
-    )
-    return _PAGE.format(version=version, table=escape(table), scripts=scripts, mark=MARK)
-
-
-_PAGE: Final = """\
-<!doctype html>
-<html lang="en" data-version="{version}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="dark">
-<meta name="theme-color" content="#0b100d">
-<title>{table} · table panel</title>
-<link rel="stylesheet" href="/assets/{version}/house.css">
-<link rel="stylesheet" href="/assets/{version}/panel.css">
-<link rel="stylesheet" href="/assets/{version}/panel_desk.css">
-<link rel="icon" href="/assets/{version}/spade.svg" type="image/svg+xml">
-{scripts}
-</head>
-<body data-lost="true">
-<header>
-<p class="demonstration" id="demonstration" hidden>\
-{mark}</p>
-<div class="head">
-<h1 id="table">{table}</h1>
-<p class="of" id="of"></p>
-<p class="standing" id="standing" role="status">Connecting</p>
-</div>
-<p class="lost notice bad" id="lost" role="alert" hidden>\
-This tablet has lost its connection to the table. Nothing here is current. It tries again.</p>
-<p class="toast" id="toast" role="alert" hidden></p>
-</header>
-<main id="main">
-<section class="meters" id="meters" aria-label="Meters"></section>
-<section class="shut" id="shut" role="alert" hidden></section>
-<section class="positions" id="positions" aria-label="Positions"></section>
-<section class="desk" id="desk" aria-label="Dealer"></section>
-</main>
-<dialog id="void" aria-labelledby="void-title"></dialog>
-<dialog id="undo" aria-labelledby="undo-title"></dialog>
-<noscript><p class="notice bad">This page needs JavaScript.</p></noscript>
-</body>
-</html>
-"""

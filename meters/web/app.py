@@ -14,7 +14,7 @@ from meters.displays.display_state import DisplayState, TooManyWatchersError
 from meters.floor.floor_file import Floor
 from meters.floor_api.protocols import ActError, AskDesk, Changes, ClaimActions, Health, LinkActions
 from meters.http.bodies import check_body
-from meters.http.static_files import SHARED, Assets, asset_route
+from meters.http.static_files import Assets, asset_route
 from meters.metrics import Metrics
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
@@ -41,7 +41,7 @@ from meters.web.floor.page import floor_page_route
 from meters.web.paytable.page import pays_page_route
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage.page import page_routes
-from meters.web.theme import dressed
+from meters.web.theme import PAGES, dressed
 
 _BODY_BYTES_MAX: Final = 16_384
 
@@ -76,7 +76,7 @@ def create_app(
     Raises:
         UserError: the facility's logo cannot be shown.
     """
-    assets = dressed(Assets.load(("meters.web", SHARED)), floor)
+    assets = dressed(Assets.load(PAGES), floor)
     pages = [
         *page_routes(floor, board, assets),
         pays_page_route(floor, board, assets),

@@ -11,7 +11,10 @@ import msgspec
 from meters.floor.branding import Branding, away, mixed, on, readable
 from meters.floor.floor_file import Floor
 from meters.floor.logo import read_logo
-from meters.http.static_files import Assets
+from meters.http.static_files import SHARED, Assets
+
+PAGES: Final = ("meters.web.signage", "meters.web.floor", "meters.web.paytable", SHARED)
+"""The packages whose files the pages use."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 """The files that are drawn in the facility's colours."""

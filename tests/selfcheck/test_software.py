@@ -28,7 +28,7 @@ from tests.waiting import eventually_async
 pytestmark = pytest.mark.duty("D9")
 
 LUA: Final = "meters/books/scripts/decide_claim.lua"
-PAGE: Final = "meters/web/assets/signage.js"
+PAGE: Final = "meters/web/signage/assets/signage.js"
 MODULE: Final = "bonus/odds/hand_bonus_return.py"
 
 
@@ -86,7 +86,8 @@ def test_a_file_that_is_missing_is_named(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "name", ["meters/books/scripts/more.lua", "bonus/more.py", "controllers/more.pyc",
-             "meters/web/assets/more.js", "bonus/law/chapters/999a.toml", "bonus/more/law.so"],
+             "meters/web/signage/assets/more.js", "bonus/law/chapters/999a.toml",
+             "bonus/more/law.so"],
 )  # fmt: skip
 def test_a_file_that_was_not_installed_is_named(home: Path, name: str) -> None:
     (home / name).parent.mkdir(exist_ok=True)

@@ -8,7 +8,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.displays import display_state as board_module
-from meters.http.static_files import SHARED, Assets
+from meters.http.static_files import Assets
+from meters.web.theme import PAGES
 from tests.waiting import eventually_async
 from tests.web.signage_page import (
     LITTLE_MS,
@@ -226,7 +227,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
 ) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)
-    newer = dataclasses.replace(Assets.load(("meters.web", SHARED)), version="0123456789ab")
+    newer = dataclasses.replace(Assets.load(PAGES), version="0123456789ab")
     monkeypatch.setattr(Assets, "load", lambda _: newer)
     older = await page.locator("html").get_attribute("data-version")
     await stand.stop()

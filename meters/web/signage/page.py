@@ -1,7 +1,7 @@
 """The signage pages: whole on their first paint, and kept current by `signage.js` from then on."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -13,18 +13,54 @@ from litestar.response import Redirect
 
 from bonus.display import money, wager_text
 from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
+from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.logo import Logo, read_logo
 from meters.http.static_files import Assets
+from meters.http.templates import load_template
 from meters.web.paytable.hand_text import winners_of
-from meters.web.signage.markup import DEMONSTRATION, FOOT, LOGO, METER, NOTE, PAGE, SECTION
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
+_TEMPLATE: Final = load_template("meters.web.signage", "page.html")
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 Shown = Literal["live", "closed", "unavailable"]
 """A meter that plays, one that stands but takes no wagers, one without a current number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteView:
+    kind: str
+    heading: str
+    text: str
+
+
+_NO_NOTE: Final = _NoteView("", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _MeterView:
+    meter_id: str
+    title: str
+    wager: str
+    wins: str
+    shown: Shown
+    known: str
+    row: MeterRow | None
+    amount: str
+    label: str
+    note: _NoteView
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkView:
+    id: str
+    name: str
+    state: str
+    age_ms: int
+    digits: int
+    meters: tuple[_MeterView, ...]
 
 
 def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
@@ -78,37 +114,32 @@ class Signage:
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:
         """The page of some links, which follows the events of `watched`, or of all."""
-        facility = escape(self._floor.facility.name)
-        words = self._look.wording
+        facility = self._floor.facility
         shown = [self._board.in_force(link) for link in links if link.meter]
-        sections = "\n".join(self._section(link) for link in shown)
-        nothing = "" if shown else '<p class="nothing">No progressive is offered here.</p>'
-        stream = "/api/v1/meters/stream" + (f"?link={escape(watched)}" if watched else "")
-        now = datetime.now(ZoneInfo(self._floor.facility.timezone))
-        return PAGE.format(
-            version=self._version, facility=facility, stream=stream,
-            title=escape(links[0].name if watched else self._look.title),
-            ground=self._look.ground, rotate=self._look.rotate,
-            seconds=self._look.rotate_seconds, celebrate=self._look.celebrate_from,
-            jackpot=escape(words.jackpot), pending=escape(words.pending),
-            validated=escape(words.validated), unavailable=escape(words.unavailable),
-            closed=escape(words.closed),
-            demonstration=DEMONSTRATION if self._floor.facility.demonstration else "",
-            house=LOGO.format(version=self._version, facility=facility) if self._logo else facility,
-            sections=sections or nothing, links=min(len(shown), 4), all=len(shown),
-            foot=FOOT.format(foot=escape(words.foot)) if words.foot else "",
-            time=f"{now:%H:%M:%S}",
-            instant=escape(datetime.now(UTC).isoformat(timespec="seconds")),
-        )  # fmt: skip
+        return _TEMPLATE.render(
+            version=self._version,
+            facility=facility,
+            look=self._look,
+            words=self._look.wording,
+            logo=self._logo is not None,
+            mark=MARK,
+            title=links[0].name if watched else self._look.title,
+            stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
+            links=[self._link(link) for link in shown],
+            time=f"{datetime.now(ZoneInfo(facility.timezone)):%H:%M:%S}",
+            instant=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
 
-    def _section(self, link: Link) -> str:
+    def _link(self, link: Link) -> _LinkView:
         row = self._links.get(link.id)
-        return SECTION.format(
-            link=escape(link.id), name=escape(link.name),
-            state="inoperable" if row is None else row.state, age=0 if row is None else row.age_ms,
-            count=min(len(link.meter), 6), digits=self._digits(link),
-            meters="\n".join(self._meter(link, meter) for meter in link.meter),
-        )  # fmt: skip
+        return _LinkView(
+            id=link.id,
+            name=link.name,
+            state="inoperable" if row is None else row.state,
+            age_ms=0 if row is None else row.age_ms,
+            digits=self._digits(link),
+            meters=tuple(self._meter(link, meter) for meter in link.meter),
+        )
 
     def _digits(self, link: Link) -> int:
         """How many digits the widest amount of a link has: all its amounts are drawn as large."""
@@ -123,38 +154,39 @@ class Signage:
             return "unavailable"
         return "closed" if "closed" in states else "live"
 
-    def _meter(self, link: Link, meter: Meter) -> str:
+    def _meter(self, link: Link, meter: Meter) -> _MeterView:
         row = self._rows.get((link.id, meter.meter_id))
         shown = self._shown(row)
         amount = money(row.amount) if row is not None and shown != "unavailable" else ""
         key = (link.id, meter.meter_id)
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
         words = self._look.wording
-        label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
-        return METER.format(
-            meter=escape(meter.meter_id), title=escape(meter.title),
-            wager=escape(wager_text(row.wager if row else meter.wager)), state=shown,
-            wins=escape(winners_of(meter)),
-            row=_row_attributes(row),
-            known=escape(" ".join(hit.claim for hit in news if hit.news_ms)),
-            label=escape(label), glyphs=_glyphs(amount),
-            closed=escape(words.closed), unavailable=escape(words.unavailable),
-            note=self._note(row) if row is not None and amount else NOTE.format(*3 * [""]),
-        )  # fmt: skip
+        return _MeterView(
+            meter_id=meter.meter_id,
+            title=meter.title,
+            wager=wager_text(row.wager if row else meter.wager),
+            wins=winners_of(meter),
+            shown=shown,
+            known=" ".join(hit.claim for hit in news if hit.news_ms),
+            row=row,
+            amount=amount,
+            label=f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable,
+            note=self._note(row) if row is not None and amount else _NO_NOTE,
+        )
 
-    def _note(self, row: MeterRow) -> str:
+    def _note(self, row: MeterRow) -> _NoteView:
         """What is pending, the highest first, or what was validated a moment ago (duty D8)."""
         words = self._look.wording
         key = (row.link, row.meter)
         if hits := self._hits.get(key):
             first = max(hits, key=lambda hit: hit.amount)
             more = f" · 1 of {len(hits)}" if len(hits) > 1 else ""
-            return NOTE.format("pending", escape(words.pending), escape(_won(first) + more))
+            return _NoteView("pending", words.pending, _won(first) + more)
         if good := self._validated.get(key):
-            return NOTE.format("validated", escape(words.validated), escape(_won(good[-1])))
+            return _NoteView("validated", words.validated, _won(good[-1]))
         if row.state == "pending":
-            return NOTE.format("pending", escape(words.pending), "A win is being verified")
-        return NOTE.format(*3 * [""])
+            return _NoteView("pending", words.pending, "A win is being verified")
+        return _NO_NOTE
 
 
 def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
@@ -166,23 +198,3 @@ def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]
 
 def _won(hit: JackpotRow) -> str:
     return f"Table {hit.table} wins {money(hit.amount)}"
-
-
-def _row_attributes(row: MeterRow | None) -> str:
-    if row is None:
-        return ""
-    return (
-        f'data-amount="{row.amount}" data-version="{row.version}" data-cycle="{row.cycle}" '
-        f'data-is="{row.state}" data-wager="{row.wager}"'
-    )
-
-
-def _glyphs(amount: str) -> str:
-    """Each sign of an amount as the style sheet draws it."""
-    names = {"$": "dollar", ",": "comma", ".": "point"}
-    return "".join(
-        f'<span class="digit" data-d="{sign}"><i></i></span>'
-        if sign.isdigit()
-        else f'<span class="{names[sign]}"></span>'
-        for sign in amount
-    )

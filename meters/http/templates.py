@@ -1,0 +1,24 @@
+"""Templates of pages: HTML files that lie next to the code that fills them in."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+
+def load_template(package: str, name: str) -> Template:
+    """Load a template of a package; what is filled in is escaped, and a missing value is an error.
+
+    Args:
+        package: the package whose folder has the file.
+        name: the file's name.
+
+    Raises:
+        jinja2.TemplateNotFound: there is no such file.
+    """
+    environment = Environment(
+        loader=PackageLoader(package, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)
