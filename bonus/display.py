@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from bonus.settling.holdings import MICROS_PER_CENT
+
 _ITEMS: Final = {
     "five_of_six_progressive": "5 of 6 Progressive",
     "five_card_progressive": "Five-Card Progressive",
@@ -22,11 +24,30 @@ _RANKS: Final = {
 def money(amount_cents: int) -> str:
     """Cents as people read them.
 
-    >>> money(112362)
-    '$1,123.62'
+    >>> money(112362), money(-150)
+    ('$1,123.62', '-$1.50')
     """
-    dollars, cents = divmod(amount_cents, 100)
-    return f"${dollars:,}.{cents:02}"
+    dollars, cents = divmod(abs(amount_cents), 100)
+    return f"{'-' if amount_cents < 0 else ''}${dollars:,}.{cents:02}"
+
+
+def short_money(amount_cents: int) -> str:
+    """Cents as people read them, without cents where there are none.
+
+    >>> short_money(500), short_money(250)
+    ('$5', '$2.50')
+    """
+    return money(amount_cents).removesuffix(".00")
+
+
+def exact_money(micros: int) -> str:
+    """Micros as dollars, to the ten-thousandth of a cent, as the audit prints them.
+
+    >>> exact_money(11_236_212_345), exact_money(-140_000)
+    ('$11,236.212345', '-$0.140000')
+    """
+    cents, fraction = divmod(abs(micros), MICROS_PER_CENT)
+    return f"{'-' if micros < 0 else ''}{money(cents)}{fraction:04d}"
 
 
 def wager_text(wager_cents: int) -> str:

@@ -91,16 +91,25 @@ def meter_terms(
     return terms_in(chapters()[game], kind, wager_cents, paytable)
 
 
+def paytable_choices(kind: MeterKind, game: str = METER_GAME) -> tuple[str, ...]:
+    """The letters of the paytables among which a meter's is chosen; none where there is no choice.
+
+    Raises:
+        ValueError: the chapter offers no such meter.
+
+    >>> paytable_choices(MeterKind.PROGRESSIVE), paytable_choices(MeterKind.FIVE_CARD_PROGRESSIVE)
+    (('A', 'B'), ())
+    """
+    return _choices(_paytables(*_wager_tables(chapters()[game], kind)))
+
+
 def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
     """The terms of a meter by a chapter; as ``meter_terms``.
 
     Raises:
         ValueError: the chapter offers no such meter.
     """
-    tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
-    if tables is None:
-        raise ValueError(f"{chapter.game} has no {kind} meter")
-    hands = RANKINGS[tables.ranking].names
+    tables, hands = _wager_tables(chapter, kind)
     chosen, rates = _choose(tables, hands, choice)
     if wager_cents < 1:
         raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
@@ -129,15 +138,30 @@ def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | 
     )
 
 
+def _wager_tables(chapter: Chapter, kind: MeterKind) -> tuple[WagerTables, Sequence[str]]:
+    tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
+    if tables is None:
+        raise ValueError(f"{chapter.game} has no {kind} meter")
+    return tables, RANKINGS[tables.ranking].names
+
+
+def _paytables(tables: WagerTables, hands: Sequence[str]) -> list[Paytable]:
+    return [paytable for table in tables.table for paytable in paytables_of(table, hands)]
+
+
+def _choices(paytables: Sequence[Paytable]) -> tuple[str, ...]:
+    return tuple(paytable.choice for paytable in paytables if paytable.choice)
+
+
 def _choose(
     tables: WagerTables, hands: Sequence[str], choice: str | None
 ) -> tuple[Paytable, Rates]:
-    paytables = [paytable for table in tables.table for paytable in paytables_of(table, hands)]
+    paytables = _paytables(tables, hands)
     for paytable in paytables:
         if paytable.choice == choice and paytable.rates:
             return paytable, paytable.rates
     rule = paytables[0].rule
-    offered = [paytable.choice for paytable in paytables if paytable.choice]
+    offered = _choices(paytables)
     if not offered:
         raise ValueError(f"{tables.meter}: {rule} has one paytable, none to choose")
     letters = " or ".join(offered)

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.display import exact_money, money
 from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
@@ -53,7 +53,7 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
     """How it goes, on one line."""
     highest = max(meters, key=lambda meter: meter.amount, default=None)
-    top = f"; {highest.name} at {dollars(highest.amount)}" if highest else ""
+    top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
     return (
         f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
         f" {books.wins:,} wins{top}"
@@ -67,7 +67,7 @@ def progress_view(
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
         state = "" if meter.state == "open" else meter.state
-        table.add_row(meter.link, meter.name, Text(dollars(meter.amount), justify="right"), state)
+        table.add_row(meter.link, meter.name, Text(money(meter.amount), justify="right"), state)
     line = (
         f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
         f" {books.wins:,} wins"
@@ -83,14 +83,14 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
         column.justify = "right"
     table.add_row("rounds", f"{books.rounds:,}", f"{ledger.rounds:,}")
     table.add_row("wagers", f"{books.wagers:,}", f"{ledger.wagers:,}")
-    table.add_row("wagered", dollars(books.wagered_cents), dollars(ledger.wagered_cents))
+    table.add_row("wagered", money(books.wagered_cents), money(ledger.wagered_cents))
     table.add_row(
         "contributions",
-        exact_dollars(books.contributions_micros),
-        exact_dollars(ledger.contributions_micros),
+        exact_money(books.contributions_micros),
+        exact_money(ledger.contributions_micros),
     )
     table.add_row("wins", f"{books.wins:,}", f"{ledger.wins:,}")
-    table.add_row("won", dollars(books.won_cents), dollars(ledger.won_cents))
+    table.add_row("won", money(books.won_cents), money(ledger.won_cents))
     console.print(table)
     if report.balanced:
         console.print(
@@ -115,27 +115,6 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
         soft_wrap=True,
     )
-
-
-def dollars(cents: int) -> str:
-    """Cents as dollars.
-
-    >>> dollars(112362)
-    '$1,123.62'
-    """
-    sign = "-" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
-def exact_dollars(micros: int) -> str:
-    """Micros as dollars, with what there is of a cent's fraction.
-
-    >>> exact_dollars(11_236_212_300)
-    '$11,236.2123'
-    """
-    cents, fraction = divmod(abs(micros), MICROS_PER_CENT)
-    digits = f"{fraction:04d}".rstrip("0")
-    return f"{'-' if micros < 0 else ''}{dollars(cents)}{digits}"
 
 
 def _clock(elapsed_s: float) -> str:

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.table import Table
 
+from bonus.display import exact_money
 from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
@@ -21,7 +22,6 @@ from meters.books.mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.books.totals import Totals
 from meters.floor.floor_file import Floor
-from meters.reports.formatting import exact_money
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from bonus.law.meter_terms import paytable_choices
 from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.wagers import MeterKind
 from meters.books.accounts import meter_account, overflow_account, reserve_account
@@ -15,7 +16,6 @@ from meters.floor_api.types import (
     ProposalRow,
     UnapprovedRow,
 )
-from meters.links.parameters import paytables_of
 from meters.selfcheck.approval_checks import Unapproved
 
 
@@ -82,7 +82,7 @@ def _meter_standing(meter: Meter, books: Snapshot) -> MeterStanding:
         kind=meter.kind.value,
         wager=meter.wager,
         paytable=meter.paytable,
-        paytables=paytables_of(meter.kind, meter.wager),
+        paytables=paytable_choices(meter.kind),
         magic_card_every=meter.magic_card_every if draws else None,
         lucky_every=meter.lucky_every if draws else None,
         seed=terms.seed_cents,

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from bonus.display import money
-from bonus.law.meter_terms import meter_terms
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.wagers import MeterKind
 from meters.floor.floor_file import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
@@ -18,11 +17,6 @@ from meters.floor_api.types import Parameter
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000
-
-
-def paytables_of(kind: MeterKind, wager_cents: int) -> tuple[str, ...]:
-    """The paytables that the chapter offers for a kind of meter; none where there is no choice."""
-    return tuple(letter for letter in "AB" if _offered(kind, wager_cents, letter))
 
 
 def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
@@ -119,11 +113,3 @@ def _said(parameter: Parameter) -> str:
         "limit": "the limit",
         "contribution_max": "the largest contribution",
     }[parameter]
-
-
-def _offered(kind: MeterKind, wager_cents: int, letter: str) -> bool:
-    try:
-        meter_terms(kind, wager_cents, letter)
-    except ValueError:
-        return False
-    return True

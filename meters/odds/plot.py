@@ -9,9 +9,10 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bonus.display import short_money
 from bonus.law.chapter import chapters
 from bonus.odds.entries import OddsEntry
-from meters.odds.tables import dollars, title_of
+from meters.odds.tables import title_of
 
 _ACROSS: Final = 2
 _PANEL_INCHES: Final = (6.4, 4.0)
@@ -81,7 +82,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
     panel.axhline(0, color="black", linewidth=0.8)
     panel.axvline(seed / 100, color="gray", linewidth=0.8, linestyle=":")
     panel.annotate(
-        f"seed ${dollars(seed)}", (seed / 100, 0.02), xycoords=("data", "axes fraction"),
+        f"seed {short_money(seed)}", (seed / 100, 0.02), xycoords=("data", "axes fraction"),
         xytext=(4, 0), textcoords="offset points", fontsize=8, color="gray",
     )  # fmt: skip
     _line(panel, _edges(at_empty, falls, wager_cents, end), end, _ALONE, _alone(entry))
@@ -97,7 +98,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", dashed=True)
     panel.set_title(_title(entry), fontsize=10)
-    panel.set_xlabel(f"Meter of a ${dollars(wager_cents)} wager, in dollars")
+    panel.set_xlabel(f"Meter of a {short_money(wager_cents)} wager, in dollars")
     panel.set_ylabel("House edge, in % of the wager")
     panel.xaxis.set_major_formatter("{x:,.0f}")
     panel.set_xlim(0, end / 100)
@@ -130,7 +131,7 @@ def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
     """Mark a break-even, and say how much it is."""
     panel.plot([meter_cents / 100], [0], "o", color=color)
     panel.annotate(
-        f"${dollars(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,
+        f"{short_money(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,
         xytext=(6, 7) if above else (-6, -13), textcoords="offset points",
         ha="left" if above else "right",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from bonus.display import money, short_money
 from bonus.law.chapter import chapters
 from bonus.odds.entries import Drawn, Folding, HandLine, OddsEntry
 
@@ -152,7 +153,7 @@ def _exactly(entries: list[OddsEntry]) -> RenderableType:
     for entry in entries:
         cells = [_label(entry), entry.house_edge]
         for cents, edge in entry.house_edge_by_wager.items():
-            cells[1] += f" (${dollars(int(cents))}: {percent(Fraction(edge))})"
+            cells[1] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
         if main:
             average = _rounded(Fraction(entry.average_wager), 4)
             cells += [percent(Fraction(entry.element_of_risk)), f"{average} Antes"]
@@ -211,7 +212,7 @@ def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
     if many:
         yield Text(f"Paytable {_label(entry)}", "italic")
     falls = Fraction(entry.meter_return) * 1000
-    seeds = ", ".join(f"${dollars(cents)}" for cents in entry.seed_meter.values())
+    seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(
         f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
         f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, less "
@@ -231,12 +232,12 @@ def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
         table.add_column("Players who share", justify="right")
         table.add_column("House edge at the seed", justify="right")
         for cents in entry.break_even_meter:
-            table.add_column(f"Break-even, ${dollars(int(cents))} wager", justify="right")
+            table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
         for share in entry.when_shared:
             table.add_row(
                 str(share.players),
                 percent(Fraction(share.house_edge)),
-                *(_meter_sum(cents) for cents in share.break_even_meter.values()),
+                *(money(cents) for cents in share.break_even_meter.values()),
             )
         yield table
 
@@ -245,21 +246,21 @@ def _break_even(entry: OddsEntry) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Break-even meter")
     for cents in entry.break_even_meter:
-        table.add_column(f"${dollars(int(cents))} wager", justify="right")
+        table.add_column(f"{short_money(int(cents))} wager", justify="right")
     table.add_row(
         "without Envy Bonuses" if entry.envy_return else "for one player",
-        *(_meter_sum(cents) for cents in entry.break_even_meter.values()),
+        *(money(cents) for cents in entry.break_even_meter.values()),
     )
     for others, meters in enumerate(entry.break_even_meter_with_envy, start=1):
         table.add_row(
             f"{others} other player{'s' if others > 1 else ''}",
-            *(_meter_sum(cents) for cents in meters.values()),
+            *(money(cents) for cents in meters.values()),
         )
     return table
 
 
 def _folding(folding: Folding) -> Iterator[RenderableType]:
-    meters = ", ".join(_meter_sum(cents) for cents in folding.break_even_meter.values())
+    meters = ", ".join(money(cents) for cents in folding.break_even_meter.values())
     yield Text(
         f"For a player who folds by the optimal strategy: {percent(Fraction(folding.house_edge))}"
         f" at the seed, break-even {meters}."
@@ -324,17 +325,6 @@ def _chance(share: Fraction) -> str:
 def percent(share: Fraction) -> str:
     """A share as a percentage of four places."""
     return f"{_rounded(share * 100, 4)}%"
-
-
-def dollars(cents: int) -> str:
-    """Cents as dollars, without cents where there are none."""
-    whole, rest = divmod(cents, 100)
-    return f"{whole:,}.{rest:02}" if rest else f"{whole:,}"
-
-
-def _meter_sum(cents: int) -> str:
-    whole, rest = divmod(cents, 100)
-    return f"${whole:,}.{rest:02}"
 
 
 def _rounded(number: Fraction, places: int) -> Decimal:

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bonus.display import money
+from bonus.display import exact_money, money
 from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.gaming_day import GamingDays
@@ -15,7 +15,6 @@ from meters.reports.formatting import (
     bounds_words,
     count,
     day_words,
-    exact_money,
     moment,
     moved_money,
 )

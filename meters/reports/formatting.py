@@ -5,8 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bonus.display import money
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.display import exact_money
 from meters.floor.gaming_day import GamingDays
 from meters.reports.flows import Flow
 
@@ -30,16 +29,6 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
     Flow.OTHER: "Of no known reason",
 }
 """Every flow, in the order in which reports list them."""
-
-
-def exact_money(micros: int) -> str:
-    """Micros as dollars, to the ten-thousandth of a cent, as the audit prints them.
-
-    >>> exact_money(11_236_212_345), exact_money(-140_000)
-    ('$11,236.212345', '-$0.140000')
-    """
-    cents, fraction = divmod(abs(micros), MICROS_PER_CENT)
-    return f"{'-' if micros < 0 else ''}{money(cents)}{fraction:04d}"
 
 
 def moved_money(micros: int) -> str:

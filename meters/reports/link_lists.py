@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bonus.display import hand_words, item_words, money, wager_text
+from bonus.display import exact_money, hand_words, item_words, money, wager_text
 from bonus.settling.holdings import MICROS_PER_CENT
 from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import HOUSE, PAID, claim_account, table_account
@@ -17,7 +17,6 @@ from meters.reports.formatting import (
     FLOW_WORDS,
     NOTHING,
     count,
-    exact_money,
     lasted,
     moved_money,
     short_moment,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from bonus.errors import UserError
 from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
-from controllers.demo.report import dollars, exact_dollars, progress_line, show_summary
+from controllers.demo.report import progress_line, show_summary
 from controllers.demo.run import DemoOptions
 from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.table_books import TableBooks
@@ -73,21 +73,6 @@ def test_floorperson_comes_after_seconds_that_can_be_seen() -> None:
     assert after(4.0) == 5.0
     assert after(100.0) == 1.0
     assert after(1.0, auto_floor=False) is None
-
-
-@pytest.mark.parametrize(
-    ("cents", "text"), [(0, "$0.00"), (7, "$0.07"), (112362, "$1,123.62"), (-150, "-$1.50")]
-)
-def test_dollars(cents: int, text: str) -> None:
-    assert dollars(cents) == text
-
-
-@pytest.mark.parametrize(
-    ("micros", "text"),
-    [(0, "$0.00"), (1, "$0.000001"), (11_236_212_300, "$11,236.2123"), (-10_000, "-$0.01")],
-)
-def test_exact_dollars(micros: int, text: str) -> None:
-    assert exact_dollars(micros) == text
 
 
 def test_progress_names_the_highest_meter() -> None:
