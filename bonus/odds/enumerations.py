@@ -47,7 +47,7 @@ class Enumeration(Generic[T]):
 class CountStore(Protocol):
     """Where what has been counted is kept."""
 
-    def take(self, name: str) -> bytes | None:
+    def get(self, name: str) -> bytes | None:
         """What was put under a name, or None."""
 
     def put(self, name: str, data: bytes) -> None:
@@ -78,7 +78,7 @@ class Enumerator:
         return found
 
     def _take(self, wanted: Enumeration[T]) -> T | None:
-        data = self._shelf.take(wanted.name) if self._shelf else None
+        data = self._shelf.get(wanted.name) if self._shelf else None
         if data is None:
             return None
         try:

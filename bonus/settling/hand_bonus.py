@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.settling.lines import Due, Item, Line, Outcome, Take
+from bonus.settling.lines import Due, Item, Line, Outcome, PercentWon
 from bonus.settling.progressives import pay_row
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import Judge, Turns
@@ -69,7 +69,7 @@ class HandBonus:
         else:
             if turns.divided_take is None:
                 players = {bettor.player for bettor in turns.bettors(self.dealers)}
-                turns.takes.append(Take(terms.kind, row.percent, len(players)))
+                turns.takes.append(PercentWon(terms.kind, row.percent, len(players)))
                 turns.divided_take = len(turns.takes) - 1
             turns.had_share.add(box.player)
             pay_row(turns, box, self.dealers, row, terms, take=turns.divided_take)

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Line, MeterHolding, Settlement, Take
+from bonus.settling.lines import Line, MeterHolding, PercentWon, Settlement
 from bonus.settling.rounds import RoundPosition
 from bonus.wagers import MeterKind, meter_fed_by
 
@@ -36,7 +36,9 @@ def contributions(
     }
 
 
-def take_off(holding: MeterHolding, take: Take, terms: MeterTerms) -> tuple[int, MeterHolding]:
+def take_off(
+    holding: MeterHolding, take: PercentWon, terms: MeterTerms
+) -> tuple[int, MeterHolding]:
     """Take a percentage off a meter; give one share of it, in cents, and what the meter then holds.
 
     The percentage is floored to the cent, each share to the cent again; fractions and undivided

@@ -82,7 +82,7 @@ class Line(
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class PercentWon:
     """One percentage of a meter, taken off it at its turn.
 
     Attributes:
@@ -117,7 +117,7 @@ class Settlement:
     """Who won what, in paying order, as far as it does not depend on what the meters hold."""
 
     dues: tuple[Due, ...]
-    takes: tuple[Take, ...]
+    takes: tuple[PercentWon, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.settling.lines import Due, Line, Outcome, Take
+from bonus.settling.lines import Due, Line, Outcome, PercentWon
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.turns import Judge, Turns
 from bonus.wagers import MeterKind, PaidFrom
@@ -89,7 +89,7 @@ def pay_row(
         turns.collect(box, wager, terms.rule, row.hand)
         return
     if row.percent and take is None:
-        turns.takes.append(Take(terms.kind, row.percent))
+        turns.takes.append(PercentWon(terms.kind, row.percent))
         take = len(turns.takes) - 1
     wagered_cents = box.wagers[wager]
     line = Line(

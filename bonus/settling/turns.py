@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from bonus.cards import Card
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Due, Line, Outcome, Take
+from bonus.settling.lines import Due, Line, Outcome, PercentWon
 from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.wagers import MeterKind, PaidFrom
 
@@ -83,7 +83,7 @@ class Turns:
         self.boxes: Final = paying_order(played.positions)
         self.terms: Final = terms
         self.dues: Final[list[Due]] = []
-        self.takes: Final[list[Take]] = []
+        self.takes: Final[list[PercentWon]] = []
         self.divided_take: int | None = None
         self.had_share: Final[set[str | int]] = set()
         self._survivors = survivors

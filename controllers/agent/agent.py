@@ -48,7 +48,7 @@ _WITHDRAWN: Final = DeviceAnswer(
 )
 
 
-class _Asked:
+class _DeviceLine:
     """A line of a device, and where its answer goes.
 
     `patient` is whoever waits for its answer until a floorperson has decided.
@@ -99,13 +99,13 @@ class Agent:
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
         # None: a hello was heard.
-        self._inbox: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
+        self._inbox: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
         # What is taken while the table is held; None: a hello was heard.
-        self._finals: asyncio.Queue[_Asked | Jackpot | None] = asyncio.Queue()
+        self._finals: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
         self._asked = 0
         # What is taken once no floorperson is asked any more, and what waits for their decision.
-        self._put_off: deque[_Asked] = deque()
-        self._undecided: _Asked | None = None
+        self._put_off: deque[_DeviceLine] = deque()
+        self._undecided: _DeviceLine | None = None
         self._try_due_s = 0.0
         self._hello: HelloReply | None = None
         self._hello_due_s = 0.0
@@ -186,7 +186,7 @@ class Agent:
         return self._courier.meter_values.values
 
     @property
-    def vitals(self) -> AgentStats:
+    def stats(self) -> AgentStats:
         """How it does at this moment, for whoever watches it."""
         courier, clerk = self._courier, self._clerk
         return AgentStats(
@@ -226,9 +226,9 @@ class Agent:
         after a start that equals the last one taken before it gets that one's answer: a device
         repeats what it heard no answer to.
         """
-        return await self._put(_Asked(line))
+        return await self._put(_DeviceLine(line))
 
-    async def _put(self, asked: _Asked) -> DeviceAnswer:
+    async def _put(self, asked: _DeviceLine) -> DeviceAnswer:
         self._asked += 1
         self._inbox.put_nowait(asked)
         return await asked.answer
@@ -245,7 +245,7 @@ class Agent:
         if self._clerk.state.phase is Phase.HELD:
             if not isinstance(event, RoundDone):
                 return refused(line, DeviceRefusal(HELD, HELD_TOLD))
-            done = _Asked(line, patient=False)
+            done = _DeviceLine(line, patient=False)
             self._asked += 1
             self._finals.put_nowait(done)
             return await done.answer
@@ -253,16 +253,16 @@ class Agent:
             event, CorrectionWithdrawn | RoundDone
         ):
             # Also while a try waits for the service: it is taken as soon as that is answered.
-            return await self._put(_Asked(line, patient=False))
+            return await self._put(_DeviceLine(line, patient=False))
         if self._clerk.state.asking is not None:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
         if self._asked or self._clerk.pending is not None:
             return refused(
                 line, DeviceRefusal("busy", "the table is still busy with what came before")
             )
-        return await self._put(_Asked(line, patient=False))
+        return await self._put(_DeviceLine(line, patient=False))
 
-    async def wait_told(self, within_s: float) -> None:
+    async def wait_for_status(self, within_s: float) -> None:
         """Wait until the controller has once said how the link stands, so many seconds at most.
 
         A round that is in hand is not kept waiting because the link is closed or inoperable.
@@ -317,8 +317,8 @@ class Agent:
         while True:
             if self._clerk.state.phase is Phase.HELD or not self._finals.empty():
                 final = await self._finals.get()
-                if isinstance(final, _Asked):
-                    await self._take(final)
+                if isinstance(final, _DeviceLine):
+                    await self._answer(final)
                 else:
                     await (self._reconcile() if final is None else self._decide(final))
                 continue
@@ -334,10 +334,10 @@ class Agent:
             elif self._clerk.state.asking is not None and asked.patient:
                 self._put_off.append(asked)
             else:
-                await self._take(asked)
+                await self._answer(asked)
             self._end_waiting(_WITHDRAWN)
 
-    async def _next(self) -> _Asked | Jackpot | None:
+    async def _next(self) -> _DeviceLine | Jackpot | None:
         """The next to be taken.
 
         Raises:
@@ -348,8 +348,8 @@ class Agent:
         async with asyncio.timeout_at(self._try_due_s):
             return await self._inbox.get()
 
-    async def _take(self, asked: _Asked) -> None:
-        answer = await self._clerk.take(asked.line, self.fault)
+    async def _answer(self, asked: _DeviceLine) -> None:
+        answer = await self._clerk.handle(asked.line, self.fault)
         if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
             self._hello_due_s = 0.0  # the service may hold another round than this table
         self._asked -= 1

@@ -125,7 +125,7 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The figures of this moment."""
-        found = [((agent.layout.link, agent.layout.table), agent.vitals) for agent in self._agents]
+        found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
         for name, told, gauge_of in _GAUGES:
             gauge = GaugeMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
             for labels, vitals in found:

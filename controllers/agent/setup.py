@@ -7,7 +7,7 @@ from controllers.agent.delivery import BrokerPlace
 from meters.floor.broker_address import embedded_broker_url, parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link, Table
-from meters.floor.identities import table_party
+from meters.floor.identities import table_identity
 
 
 def outbox_path(floor: Floor, table_id: str) -> Path:
@@ -29,7 +29,7 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
         data = Path(service.data)
         embedded_broker_url(data)
         return lambda: parse_broker_url(embedded_broker_url(data))
-    party = table_party(link.id, table.id)
+    party = table_identity(link.id, table.id)
     broker_address(service, party)
     return lambda: broker_address(service, party)
 

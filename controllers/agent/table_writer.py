@@ -152,7 +152,7 @@ class TableWriter:
             await self._on_disk(self._outbox.close)
         self._disk.shutdown(wait=False)
 
-    async def take(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
+    async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
         """Take one device event and answer it, once the service has, where it must.
 
         Args:

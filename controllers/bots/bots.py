@@ -124,7 +124,7 @@ class DealerBot:
         """Play one round: wagers, lock-out, chips, deal, folds, settlement; now and then a void."""
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
-        wagers = yield from self._take_wagers()
+        wagers = yield from self._place_wagers()
         locked = yield BettingLocked()
         if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
             return RoundPlayed(0, 0)  # nothing was dealt: the wagers went back
@@ -165,7 +165,7 @@ class DealerBot:
         if not self._seats:
             self._seats[1] = f"{self._layout.table}-p0"
 
-    def _take_wagers(self) -> Generator[DeviceEvent, DeviceAnswer, dict[tuple[int, Wager], int]]:
+    def _place_wagers(self) -> Generator[DeviceEvent, DeviceAnswer, dict[tuple[int, Wager], int]]:
         accepted: dict[tuple[int, Wager], int] = {}
         for position, patron in sorted(self._seats.items()):
             for wager in METER_OF:

@@ -12,7 +12,7 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.holdings import MICROS_PER_CENT, take_off
-from bonus.settling.lines import METER_OF_ITEM, Line, MeterHolding, Take
+from bonus.settling.lines import METER_OF_ITEM, Line, MeterHolding, PercentWon
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
 from bonus.wagers import MeterKind, Wager
@@ -105,13 +105,15 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
     return None
 
 
-def _amounts(take: Take, share_cents: int) -> range:
+def _amounts(take: PercentWon, share_cents: int) -> range:
     """What a meter can have held so that a share of a take came to so much, in cents."""
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
 
-def _explains(held: MeterHolding, takes: Sequence[tuple[Take, int]], terms: MeterTerms) -> bool:
+def _explains(
+    held: MeterHolding, takes: Sequence[tuple[PercentWon, int]], terms: MeterTerms
+) -> bool:
     for take, share_cents in takes:
         cents, held = take_off(held, take, terms)
         if cents != share_cents:
@@ -119,7 +121,7 @@ def _explains(held: MeterHolding, takes: Sequence[tuple[Take, int]], terms: Mete
     return True
 
 
-def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[Take, int]]:
+def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
     """The percentages that a meter paid, in order, with what one share of each came to."""
     divided = [
         line
@@ -131,9 +133,9 @@ def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[Take, int]]
             continue
         if line in divided:
             if line is divided[0]:
-                yield Take(kind, line.percent, len(divided)), line.paid
+                yield PercentWon(kind, line.percent, len(divided)), line.paid
         else:
-            yield Take(kind, line.percent), line.paid
+            yield PercentWon(kind, line.percent), line.paid
 
 
 def _merged(settled: Sequence[Line], told: Sequence[Line]) -> Iterator[Line]:

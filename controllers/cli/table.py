@@ -8,7 +8,7 @@ import typer
 from bonus.errors import UserError
 from controllers.agent.http_address import ListeningAddress
 from controllers.cli.addresses import check_listening_address
-from controllers.cli.table_process import run_station
+from controllers.cli.table_process import run_agent
 from controllers.panel.access import renew_panel_key
 from controllers.panel.table_pages import panel_key_path
 from meters.floor.config_option import ConfigOption
@@ -87,7 +87,7 @@ def table(
     panel_at = ListeningAddress.of(at) if panel else None
     metrics_at = ListeningAddress.of(metrics) if metrics else None
     log_to_stderr(log, log_level)
-    if not run_station(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
+    if not run_agent(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
         raise typer.Exit(1)
 
 

@@ -22,7 +22,7 @@ LIVE_WITHIN_S: Final = 30.0
 """So long the first device event waits for the controller's word; then wagers are refused."""
 
 
-def run_station(
+def run_agent(
     table_id: str,
     config: Path,
     outbox: Path | None,
@@ -83,7 +83,7 @@ async def _serve(
         on_stop(task.cancel, [signal.SIGTERM])
     async with Agent(*found, broker_of(floor, *found), path) as agent:
         if panel is None and metrics is None:
-            return await _take_lines(agent)
+            return await _read_lines(agent)
         pages = TablePages(floor, agent, panel, metrics)
         serving = asyncio.create_task(pages.serve(), name="pages")
         try:
@@ -94,14 +94,14 @@ async def _serve(
             if not events:
                 await serving
                 return True
-            return await _until(serving, _take_lines(agent))
+            return await _until(serving, _read_lines(agent))
         finally:
             serving.cancel()
             await asyncio.wait({serving})
 
 
-async def _take_lines(agent: Agent) -> bool:
-    await agent.wait_told(LIVE_WITHIN_S)
+async def _read_lines(agent: Agent) -> bool:
+    await agent.wait_for_status(LIVE_WITHIN_S)
     return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
 
 

@@ -14,7 +14,7 @@ from litestar.response import Stream
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
-from controllers.panel.touches import Touch
+from controllers.panel.touches import PanelEvents
 from controllers.panel.updates import STREAMS_MAX, PanelUpdates, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.demonstration import MARK
@@ -57,7 +57,7 @@ async def serve_panel(
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
-    feed, touch = PanelUpdates(agent, demonstration=demonstration), Touch(agent)
+    feed, touch = PanelUpdates(agent, demonstration=demonstration), PanelEvents(agent)
     access = PanelAccess(key, agent.layout.table)
     if metrics is None:
         metrics = AgentMetrics()
@@ -73,7 +73,7 @@ async def serve_panel(
 
 
 def create_app(
-    feed: PanelUpdates, touch: Touch, access: PanelAccess, table: str, metrics: AgentMetrics
+    feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, table: str, metrics: AgentMetrics
 ) -> Litestar:
     """The application of one panel."""
     assets = Assets.load((_PACKAGE, SHARED))
@@ -146,12 +146,12 @@ class PendingAnswer(msgspec.Struct, frozen=True):
     message: str
 
 
-def _touch_route(feed: PanelUpdates, touch: Touch) -> HTTPRouteHandler:
+def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
     @post("/api/v1/events", media_type=MediaType.JSON)
     async def take_event(request: WebRequest) -> Response[bytes]:
         line = await request.body()
-        answer = await touch.take(line)
-        feed.look()
+        answer = await touch.submit(line)
+        feed.refresh()
         if answer is None:
             told = "taken; still waiting for the service, and not to be pressed again"
             waiting = PendingAnswer(name_in(line), waiting=True, message=told)

@@ -93,11 +93,11 @@ def settled_view(settled: SettledRound) -> SettledView:
         claimed=[line for line in shown if line.claimed],
         open=[line for line in shown if line.line in open_lines(settled)],
         seen=due_lines(settled),
-        told=_told(settled, {line.state for line in shown}),
+        told=_payment_view(settled, {line.state for line in shown}),
     )
 
 
-def _told(settled: SettledRound, states: Set[LineState]) -> str:
+def _payment_view(settled: SettledRound, states: Set[LineState]) -> str:
     if settled.undecided:
         return "A win waits for a floorperson. Pay the rest."
     if "ask" in states:

@@ -10,6 +10,7 @@ from bonus.wagers import METER_OF, Wager
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import (
     AskingView,
+    ClosedView,
     DiffersView,
     LitView,
     MeterView,
@@ -17,7 +18,6 @@ from controllers.panel.views import (
     RefusalView,
     ReturnedPositionView,
     ReturnedView,
-    ShutView,
     View,
     WagerView,
 )
@@ -46,7 +46,7 @@ _CURRENT: Final = frozenset({"open", "pending"})
 _JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
 
 
-def look(
+def view_table(
     layout: Layout,
     state: TableState,
     *,
@@ -81,7 +81,7 @@ def look(
         phase=state.phase.value,
         round=state.round,
         controller=_controller(fault),
-        shut=_shut(state, fault, unanswered) if layout.meters else None,
+        shut=_closed_view(state, fault, unanswered) if layout.meters else None,
         unanswered=unanswered,
         waiting=[settled_view(settled) for settled in state.waiting],
         reason=state.reason,
@@ -141,9 +141,9 @@ def _controller(fault: DeviceRefusal | None) -> str:
     return fault.code if fault.code in {"inoperable", "closed"} else "not reached"
 
 
-def _shut(
+def _closed_view(
     state: TableState, fault: DeviceRefusal | None, unanswered: str | None
-) -> ShutView | None:
+) -> ClosedView | None:
     """Why no progressive wager is accepted, beside that a round is under way (duties D13, D14)."""
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
@@ -169,7 +169,7 @@ def _shut(
         # Without the seconds, which would have the page say it anew every second.
         reason = "no sign of life comes from the progressive controller"
     reason = f"{reason[:1].upper()}{reason[1:]}"
-    return ShutView(code=fault.code, title=title, reason=reason, then=then)
+    return ClosedView(code=fault.code, title=title, reason=reason, then=then)
 
 
 def _meters(

@@ -21,7 +21,7 @@ ANSWER_WITHIN_S: Final = 4.0
 """After so long a tablet is told that the service has not answered yet; the event stands."""
 
 
-class Touch:
+class PanelEvents:
     """The panel's hand at the agent's door.
 
     What is touched while something else waits is refused, never put aside to take effect later.
@@ -37,7 +37,7 @@ class Touch:
         self._turn = asyncio.Lock()
         self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
-    async def take(self, line: bytes) -> DeviceAnswer | None:
+    async def submit(self, line: bytes) -> DeviceAnswer | None:
         """Take one device event; None where it stands and the service has not answered yet."""
         if refusal := _needs_reason(line):
             return refused(line, refusal)

@@ -6,7 +6,7 @@ from typing import Final, Self
 import msgspec
 
 from controllers.agent.agent import Agent
-from controllers.panel.table_view import look
+from controllers.panel.table_view import view_table
 
 LOOK_EVERY_S: Final = 0.1
 """Faults come with time as much as with events, so the table is looked at again and again."""
@@ -43,7 +43,7 @@ class PanelUpdates:
     def view(self) -> bytes:
         """The view of this moment, as JSON."""
         agent = self._agent
-        view = look(
+        view = view_table(
             agent.layout,
             agent.table_state,
             fault=agent.fault(),
@@ -56,10 +56,10 @@ class PanelUpdates:
     async def keep_current(self) -> None:
         """Look at the table until cancelled."""
         while True:
-            self.look()
+            self.refresh()
             await asyncio.sleep(LOOK_EVERY_S)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Look at the table now; whoever follows is told where it has changed."""
         view = self.view
         if view != self._view:

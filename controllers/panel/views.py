@@ -70,7 +70,7 @@ class LitView(_View, frozen=True):
     wagers: Sequence[str]
 
 
-class ShutView(_View, frozen=True):
+class ClosedView(_View, frozen=True):
     """Why no progressive wager is accepted, and what that means for the round."""
 
     code: str
@@ -295,7 +295,7 @@ class View(_View, frozen=True):
     phase: str
     round: str | None
     controller: str
-    shut: ShutView | None
+    shut: ClosedView | None
     unanswered: str | None
     waiting: Sequence[SettledView]
     reason: str

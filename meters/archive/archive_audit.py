@@ -49,7 +49,7 @@ async def audit_link(
         replay, altered = _replayed(begun, seen, lambda done: advance(done, last), onlooker, kept)
     except ArchiveError as error:
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
-    carried = await store.carried()
+    carried = await store.checkpoint()
     if carried.entries > replay.entries:
         missing = (
             f"the entries up to {carried.entries} are in the archive, which is not in"
@@ -87,10 +87,10 @@ def _replayed(
     for file in files:
         file.verify()
         for number, fields in file.entries():
-            replay.take(number, fields, seen)
+            replay.apply_entry(number, fields, seen)
             if onlooker:
                 onlooker.took(number, fields, replay)
-        if replay.carried != file.day.closing and not replay.problems:
+        if replay.checkpoint != file.day.closing and not replay.problems:
             raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
         altered += _altered_claims(file, replay)
         replay.evidence.forget_ended(kept, replay.entries)

@@ -78,7 +78,7 @@ class Archiver:
             raise ArchiveError(other)
         files = list(self._archive.files())
         written = await self._write(files, advance, lost=lost)
-        before = (await self._store.carried()).entries
+        before = (await self._store.checkpoint()).entries
         trimmed_to = await self._give_up(files)
         return ArchiveResult(written, trimmed_to, trimmed_to - before)
 
@@ -110,7 +110,7 @@ class Archiver:
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
         """The books from which what is to be written goes on."""
-        carried = await self._store.carried()
+        carried = await self._store.checkpoint()
         if not known:
             return carried
         if known[-1].head.last < carried.entries:
@@ -135,12 +135,12 @@ class Archiver:
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
         """Write the next closed day, unless its file is there: then it must be the same."""
-        opening, decided = replay.carried, set[str]()
+        opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
                 for number, fields in await self._next(replay.entries):
                     writer.add((number, fields))
-                    replay.take(number, fields)
+                    replay.apply_entry(number, fields)
                     if fields["kind"] in _DECIDING:
                         decided.add(msgspec.json.decode(fields["event"], type=_Decided).claim)
                     if fields["kind"] == b"reading":
@@ -151,7 +151,7 @@ class Archiver:
                         f"the ledger of link {self._store.link.id} does not hold, nothing of it was"
                         f" archived or trimmed: {replay.problems[0]}"
                     )
-            closing = replay.carried
+            closing = replay.checkpoint
             previous = await self._digest_at(opening.entries, files)
             day = Day(
                 self._store.link.id, date.fromisoformat(closing.closed_day),
@@ -231,7 +231,7 @@ class Archiver:
     async def _give_up(self, files: Sequence[DayFile]) -> int:
         """Give up in Redis what is older than its days; up to which entry that is."""
         store = self._store
-        held = await store.carried()
+        held = await store.checkpoint()
         # Not `state`, which is for those who opened the books under the terms that are in force.
         today = await day_open(store)
         if today is None:
@@ -279,7 +279,7 @@ class Archiver:
         store = self._store
         answer = texts(
             await self._trim(
-                keys=[*store.fixed_keys, store.keys.carried],
+                keys=[*store.fixed_keys, store.keys.checkpoint],
                 args=[now_text(), carried.entries, by, carried.text],
             )
         )

@@ -24,7 +24,7 @@ import msgspec
 
 from bonus.errors import UserError
 from meters.books.chain import CHAIN, link_entry, seal_entry
-from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_carried
+from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
 from meters.process.private_files import make_private_directory, make_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
@@ -159,7 +159,7 @@ class DayFile:
         """
         opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
         try:
-            books = read_carried(opening.encode()), read_carried(close.encode())
+            books = read_checkpoint(opening.encode()), read_checkpoint(close.encode())
         except CheckpointError as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
         head = self.head

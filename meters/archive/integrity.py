@@ -26,7 +26,7 @@ _PUT_BACK: Final = "put a copy back (deploy/ARCHIVE.md, When files are lost)"
 Advance = Callable[[int, int], None]
 
 
-async def look_at_archive(
+async def check_archive_files(
     store: LinkStore, archive: ArchiveFiles, before: CheckedLink, advance: Advance, *, reads: int
 ) -> tuple[CheckedLink, list[str]]:
     """Look at the files of a link.

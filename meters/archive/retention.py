@@ -55,7 +55,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
     script = store.redis.register_script(load_script("note_expiry"))
     answer = texts(
         await script(
-            keys=[*store.fixed_keys, store.keys.carried],
+            keys=[*store.fixed_keys, store.keys.checkpoint],
             args=[now_text(), ARCHIVER, last.last, msgspec.json.encode(event)],
         )
     )

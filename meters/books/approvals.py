@@ -155,7 +155,7 @@ class ApprovalBook:
         Raises:
             ValueError, KeyError: that entry is none.
         """
-        carried = await self._store.carried()
+        carried = await self._store.checkpoint()
         if entry <= carried.entries:
             if carried.approval is None or carried.approval.entry != entry:
                 raise KeyError(entry)
@@ -172,7 +172,7 @@ class ApprovalBook:
 
         A long ledger takes longer than a check may, so the next look goes on where this one was.
         """
-        carried = await self._store.carried()
+        carried = await self._store.checkpoint()
         if carried.approval is not None:
             return True
         self._none_to = max(self._none_to, carried.entries)

@@ -79,7 +79,7 @@ class LinkConfiguration:
         )
 
 
-def filed_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
+def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """The terms of each meter and the asset of each table, as a text that was approved says.
 
     Raises:

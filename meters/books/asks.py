@@ -114,7 +114,7 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True)
-class KeptAsk:
+class StoredAsk:
     """An ask as the store has it.
 
     Attributes:
@@ -159,13 +159,13 @@ _EVENT: Final = msgspec.json.Decoder(Void | Result)
 ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
 
-def kept_asks(fields: Mapping[str, str]) -> Iterator[KeptAsk]:
+def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
     """Give each ask of a link, by the fields of its hash in the store."""
     tables = {name.removesuffix(_DECISION) for name in fields}
     for table in sorted(tables):
         digest, _, rest = fields.get(table, "").partition("\n")
         ask_id, _, text = rest.partition("\n")
-        yield KeptAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
+        yield StoredAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
 
 
 def correction_in(event: bytes) -> Correction | None:

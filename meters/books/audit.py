@@ -7,7 +7,7 @@ from typing import Final, Protocol, Self
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_audit import ClaimAudit
 from meters.books.ledger import Replay
-from meters.books.link_audit import StandingAudit
+from meters.books.link_audit import LinkStateAudit
 from meters.books.mark import Mark
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
@@ -85,7 +85,7 @@ class LinkAudit:
         self._replay = begun
         self._claims = ClaimAudit(store)
         self._tables = TableAudit(store)
-        self._standing = StandingAudit(store)
+        self._standing = LinkStateAudit(store)
         self._again: Replay | None = None
         self._doubtful = False
 
@@ -137,7 +137,7 @@ class LinkAudit:
             problems.append(RESTORING)
         problems += replay.differences(snapshot.accounts)
         problems += replay.other_terms(snapshot.meters)
-        problems += replay.other_standing(snapshot.meters)
+        problems += replay.state_difference(snapshot.meters)
         problems += replay.other_tallies(snapshot.tallies)
         if replay.entries == snapshot.last_entry:
             at_most = _CLAIMS_AGAIN if goes_on and again else None
@@ -209,14 +209,14 @@ class LinkAudit:
             # An entry beside another has its number: a page of such would be read for ever.
             onward = bool(page) and page[-1][0] > replay.entries
             if not page or page[0][0] > replay.entries + 1:
-                carried = await self._store.carried()
+                carried = await self._store.checkpoint()
                 if carried.entries > replay.entries:
                     replay = Replay.after(carried)
                     if onlooker:
                         onlooker.began(replay)
                     continue
             for number, fields in page:
-                replay.take(number, fields, seen)
+                replay.apply_entry(number, fields, seen)
                 if onlooker:
                     onlooker.took(number, fields, replay)
             if advance:
@@ -226,7 +226,7 @@ class LinkAudit:
         return replay
 
     async def _begun(self) -> Replay:
-        return Replay.after(await self._store.carried())
+        return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int) -> list[str]:
         """Read some of what was passed once more; what of it does not hold now, in words."""

@@ -145,11 +145,11 @@ def digest_of(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def read_carried(text: bytes) -> Checkpoint:
+def read_checkpoint(text: bytes) -> Checkpoint:
     """The books that a text holds.
 
     Raises:
-        CarriedError: it is none.
+        CheckpointError: it is none.
     """
     try:
         return _CARRIED.decode(text)
@@ -166,9 +166,9 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
         entries: it, by its number, and whatever else was found there.
 
     Raises:
-        CarriedError: they are not what it says, or it is no such entry.
+        CheckpointError: they are not what it says, or it is no such entry.
     """
-    carried, fields = read_carried(text), entries.get(by, {})
+    carried, fields = read_checkpoint(text), entries.get(by, {})
     try:
         archived = ARCHIVED.decode(fields.get("event", b""))
     except UNREADABLE:

@@ -28,6 +28,6 @@ def dealt_field(digest: str) -> str:
     return f"d:{digest}"
 
 
-def dealt_place(entry: int) -> str:
+def ring_field(entry: int) -> str:
     """The field that has the digest in an entry's place of the ring."""
     return f"s:{entry % DEALT_KEPT}"

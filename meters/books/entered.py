@@ -62,6 +62,6 @@ def is_act(kind: bytes, event: bytes) -> bool:
     return b'"entered' in event and bool(entered_in_text(kind.decode(), event))
 
 
-def places_in(entered: Sequence[EnteredCards]) -> int:
+def count_hands(entered: Sequence[EnteredCards]) -> int:
     """How many hands, the dealer's and the community cards among them, some cards are of."""
     return len({(cards.what, cards.position) for cards in entered})

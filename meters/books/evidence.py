@@ -57,19 +57,19 @@ class _Approval(msgspec.Struct, frozen=True):
     text: str
 
 
-class _FiledTable(msgspec.Struct, frozen=True):
+class _ApprovedTable(msgspec.Struct, frozen=True):
     """A table in it."""
 
     asset: str = ""
 
 
-class _Filed(msgspec.Struct, frozen=True):
+class _ApprovedFloor(msgspec.Struct, frozen=True):
     """The text of an approved floor file, as far as it is needed here."""
 
-    tables: dict[str, _FiledTable] = {}
+    tables: dict[str, _ApprovedTable] = {}
 
 
-_FILED: Final = msgspec.json.Decoder(_Filed)
+_FILED: Final = msgspec.json.Decoder(_ApprovedFloor)
 DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
 _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
@@ -97,7 +97,7 @@ class Evidence:
     acts_after: int = 0
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
-    def take(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
+    def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Take an entry that was replayed; `books` are those after it.
 
         Raises:
@@ -120,9 +120,9 @@ class Evidence:
             case b"validate" | b"reject" | b"pay" | b"pay_envy" | b"reject_envy":
                 self._decide(number, fields, books)
             case b"approve":
-                self.take_approval(fields["event"])
+                self.add_approval(fields["event"])
 
-    def take_approval(self, event: bytes | str) -> None:
+    def add_approval(self, event: bytes | str) -> None:
         """Take the assets of the tables from a floor file that was approved.
 
         Raises:
@@ -142,7 +142,7 @@ class Evidence:
         """The assets that the table of a claim may have had."""
         return self.assets.get(table_of(claim), ())
 
-    def place_of(self, claim: str) -> tuple[int, str] | None:
+    def position_of(self, claim: str) -> tuple[int, str] | None:
         """The position and the item of a claim; None where its round was not replayed whole."""
         if claim not in self.claims:
             return None

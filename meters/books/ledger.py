@@ -117,8 +117,8 @@ class Replay:
         """A replay that goes on from the books at the close of a gaming day."""
         evidence, link = Evidence(), LinkEvidence()
         if approval := carried.approval:
-            evidence.take_approval(approval.event)
-            link.take_approval(approval.entry, approval.by, approval.event)
+            evidence.add_approval(approval.event)
+            link.add_approval(approval.entry, approval.by, approval.event)
         return cls(
             begins_after=carried.entries,
             evidence=evidence,
@@ -136,7 +136,7 @@ class Replay:
         )
 
     @property
-    def carried(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         """All that is known by now, to go on from another time."""
         books = self._books
         return Checkpoint(
@@ -162,7 +162,9 @@ class Replay:
         """The books as the entries so far have made them."""
         return self._books
 
-    def take(self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None) -> None:
+    def apply_entry(
+        self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
+    ) -> None:
         """Replay one entry, and hold it against what its event says it must be.
 
         Args:
@@ -186,9 +188,9 @@ class Replay:
             return
         try:
             self._check(number, fields, transfers)
-            self.evidence.take(number, fields, self._books)
-            self.link.take(number, fields, transfers)
-            for fault in self.tables.take(fields, self._books):
+            self.evidence.add_entry(number, fields, self._books)
+            self.link.add_entry(number, fields, transfers)
+            for fault in self.tables.add_entry(fields, self._books):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")
@@ -197,7 +199,7 @@ class Replay:
         for moved in transfers:
             self._move(number, moved)
         if fields["kind"] == b"reading":
-            self._closings[self.closed_day] = self.carried.digest
+            self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
         """Hold the last entry against what was seen of it before (duty D17)."""
@@ -223,7 +225,7 @@ class Replay:
             if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
         ]
 
-    def other_standing(self, meters: Mapping[str, str]) -> list[str]:
+    def state_difference(self, meters: Mapping[str, str]) -> list[str]:
         """Where the store says otherwise than the ledger how the link stands, in words.
 
         Args:
@@ -302,7 +304,7 @@ class Replay:
         if had != must and (in_order or sorted(had) != sorted(must)):
             wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
             self._problem(
-                f"entry {number} moves {_told(wrong)}, where it must be {_told(right)}"
+                f"entry {number} moves {_text_of(wrong)}, where it must be {_text_of(right)}"
                 if wrong or right
                 else f"entry {number} moves what it must in another order"
             )
@@ -413,7 +415,7 @@ class Replay:
                 self._contributed_micros -= micros
 
 
-def _told(transfers: Counter[Transfer]) -> str:
+def _text_of(transfers: Counter[Transfer]) -> str:
     """Transfers as an accountant reads them."""
     told = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
     return ", ".join(told) or "nothing"

@@ -13,7 +13,7 @@ _AT_ONCE: Final = 100
 """So many proposals are read at once: Redis is held up for less than a millisecond."""
 
 
-class StandingAudit:
+class LinkStateAudit:
     """Compares what stands of a link beside its accounts, tables and claims."""
 
     def __init__(self, store: LinkStore) -> None:
@@ -31,7 +31,7 @@ class StandingAudit:
             RedisError: the store failed.
         """
         found = [
-            *_other_standing(replay, snapshot.meters),
+            *_state_difference(replay, snapshot.meters),
             *_other_versions(replay, snapshot.meters),
             # A running link's self-check looks at it itself, and an approval puts it right.
             *(_other_approval(replay, snapshot.approved) if whole else ()),
@@ -51,7 +51,7 @@ class StandingAudit:
         return found[:PROBLEMS_MAX]
 
 
-def _other_standing(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
+def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     due = dict(replay.link.standing)
     if replay.begins_after == 0:
         due = dict.fromkeys(("closed", "closed_by", "closed_at", "outage")) | due

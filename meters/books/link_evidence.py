@@ -93,7 +93,7 @@ class LinkEvidence:
     _seeded: set[str] = field(default_factory=set)
     _percents: dict[str, str] = field(default_factory=dict)
 
-    def take_approval(self, entry: int, by: str, event: bytes | str) -> None:
+    def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
         """Take that a floor file was approved by an entry.
 
         Raises:
@@ -104,7 +104,7 @@ class LinkEvidence:
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
         }  # fmt: skip
 
-    def take(self, number: int, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
+    def add_entry(self, number: int, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
         """Take an entry that was replayed.
 
         Raises:
@@ -119,7 +119,7 @@ class LinkEvidence:
             case b"open":
                 self.standing |= dict.fromkeys(_CLOSED)
             case b"approve":
-                self.take_approval(number, by, event)
+                self.add_approval(number, by, event)
                 self.approved["at"] = at
             case b"inoperable":
                 self.standing["outage"] = _OUTAGE.decode(event).id

@@ -10,7 +10,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.accounts import overflow_account, reserve_account
-from meters.books.asks import KeptAsk, kept_asks
+from meters.books.asks import StoredAsk, stored_asks
 from meters.books.store import LinkStore
 
 _CLAIMS_READ: Final = 1_000
@@ -116,7 +116,7 @@ class LinkStatsReader:
             await self._read_claims(waiting)
             self._desk, self._not_before_s = desk, now_s + _MANY_EVERY_S
         if desk != self._asks_desk:
-            asks = [one for one in kept_asks(await store.asks()) if not one.decision]
+            asks = [one for one in stored_asks(await store.asks()) if not one.decision]
             self._corrections = _waiting([at for one in asks if (at := _asked_s(one)) is not None])
             self._asks_desk = desk
         self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
@@ -171,7 +171,7 @@ def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
-def _asked_s(kept: KeptAsk) -> float | None:
+def _asked_s(kept: StoredAsk) -> float | None:
     """When a table first asked; None where the ask was altered, which the audit names."""
     try:
         return _since_s(kept.ask.at)

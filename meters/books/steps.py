@@ -28,7 +28,7 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
     limit_micros: int = 0
 
 
-class TakeStep(msgspec.Struct, frozen=True, array_like=True):
+class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     """A percentage of a meter in so many equal shares, and how the meter reseeds after 100%.
 
     `limit_micros` is how far it reseeds at most, 0 for no limit.
@@ -110,7 +110,7 @@ class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """
 
     reply: tuple[str | int, ...]
-    takes: tuple[TakeStep, ...]
+    takes: tuple[PercentStep, ...]
     dues: tuple[DueStep, ...]
     envy: tuple[EnvyStep, ...] = ()
     dealt: str = ""

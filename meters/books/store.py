@@ -33,7 +33,7 @@ from meters.books.steps import ScriptAnswer, ScriptStep, read_answer
 from meters.books.terms import LinkTerms, adopted, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
-from meters.redis_client.health import run_kept
+from meters.redis_client.health import run_synced
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
@@ -200,13 +200,13 @@ class LinkStore:
 
         Raises:
             TermsError: the link's terms are not those that were opened; nothing was done.
-            NotKeptError: Redis may lose what was done: it is not to be told.
+            NotSyncedError: Redis may lose what was done: it is not to be told.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT]
         if self.must_keep:
-            rows = await run_kept(self._apply, every, args)
+            rows = await run_synced(self._apply, every, args)
         else:
             rows = await self._apply(keys=every, args=args)
         head, *answers = rows
@@ -523,7 +523,7 @@ class LinkStore:
         ]
 
     @property
-    def replies_kept(self) -> int:
+    def reply_count(self) -> int:
         """So many replies are kept of each table."""
         return REPLIES_KEPT
 
@@ -546,13 +546,13 @@ class LinkStore:
         rows = cast(
             "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
         )
-        return int(rows[0][0].split(b"-")[0]) if rows else (await self.carried()).entries
+        return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
 
-    async def carried(self) -> Checkpoint:
+    async def checkpoint(self) -> Checkpoint:
         """The books from which a replay of what the ledger still holds goes on (duty D17).
 
         Raises:
-            CarriedError: they are not those that the day was archived with.
+            CheckpointError: they are not those that the day was archived with.
             RedisError: the store failed.
         """
         held = await self._held_over()
@@ -567,7 +567,7 @@ class LinkStore:
 
     async def _held_over(self) -> tuple[bytes, int] | None:
         text, by = cast(
-            "list[bytes | None]", await self.redis.hmget(self.keys.carried, ["text", "by"])
+            "list[bytes | None]", await self.redis.hmget(self.keys.checkpoint, ["text", "by"])
         )
         return None if text is None else (text, int(by or 0))
 

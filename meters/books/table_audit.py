@@ -6,14 +6,14 @@ from typing import Final
 import msgspec
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.asks import KeptAsk, kept_asks
+from meters.books.asks import StoredAsk, stored_asks
 from meters.books.evidence import shown, table_of
 from meters.books.expected import Added
 from meters.books.ledger import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
 from meters.books.store import CONTRIBUTED, LinkStore
-from meters.books.table_evidence import DecidedAsk, digest_of_kept
+from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100
@@ -74,7 +74,7 @@ class TableAudit:
                     continue
                 told = [*_other_seq(replay, table, row), *_other_round(replay, table, row)]
                 if whole and not told:
-                    told += _other_replies(replay, table, row, self._store.replies_kept)
+                    told += _other_replies(replay, table, row, self._store.reply_count)
                 if whole:
                     told += _other_rest(replay, table, row)
                 if holds:
@@ -88,7 +88,7 @@ class TableAudit:
         moved = await self._moved_since(replay.entries, entries)
         return [
             f"table {one.table}: {told}"
-            for one in kept_asks(asks)
+            for one in stored_asks(asks)
             if one.table not in moved
             for told in _other_ask(replay, one)
         ]
@@ -127,7 +127,7 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     """An event that the store would take once more. Refused ones are in no ledger, and count."""
     text, due = row.get("last", b"0"), replay.tables.last.get(table, 0)
     if not text.isdigit() or int(text) < due:
-        yield f"its last event is {_told(text)}, the ledger has event {due}"
+        yield f"its last event is {_words(text)}, the ledger has event {due}"
 
 
 def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable[str]:
@@ -140,12 +140,12 @@ def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable
     held = {name.removeprefix(_KEPT): one for name, one in row.items() if name.startswith(_KEPT)}
     for seq, digest in due.items():
         one = held.get(str(seq))
-        if seq > last - kept and (one is None or digest_of_kept(one) != digest):
+        if seq > last - kept and (one is None or stored_reply_digest(one) != digest):
             yield f"the reply that it keeps to event {seq} is not the one in the ledger"
     for name, one in held.items():
         if not name.isdecimal() or not last - kept < int(name) <= last:
             yield f"it keeps a reply to an event {name[:20]!r}, its last event is {last}"
-        elif int(name) not in due and int(name) > _first_known(replay, table):
+        elif int(name) not in due and int(name) > _first_replayed(replay, table):
             said = one[_DIGEST:]
             if said.startswith(b"{") and not _has_no_entry(said, int(name)):
                 yield f"it keeps a reply to event {name} that is no refusal, and in no ledger entry"
@@ -156,7 +156,7 @@ def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable
         yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"
 
 
-def _first_known(replay: Replay, table: str) -> int:
+def _first_replayed(replay: Replay, table: str) -> int:
     """The number after which every event of a table that was accepted has been replayed."""
     if replay.begins_after == 0:
         return 0
@@ -179,12 +179,12 @@ def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     if over is not None or replay.begins_after == 0:
         due = None if over is None else over.encode()
         if row.get("over") != due:
-            yield f"the round that was over last is {_told(row.get('over'))}, not {_told(due)}"
+            yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
     # Earlier releases retold other claims.
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.retold.get(table, ())).encode()
         if row.get("claims", b"") != claims:
-            yield f"it is told again of claims {_told(row.get('claims'))}, not {_told(claims)}"
+            yield f"it is told again of claims {_words(row.get('claims'))}, not {_words(claims)}"
     for name in row:
         if name not in _FIELDS and name != "claims" and not name.startswith(_KEPT):
             yield f"it has a field {name[:20]!r} that no table has"
@@ -198,7 +198,7 @@ def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
         if names:
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
-    if _contributed(row.get("contributed")) != sorted(map(_as_kept, added)):
+    if _contributed(row.get("contributed")) != sorted(map(_as_stored, added)):
         yield "what its open round contributed is not what the ledger says"
     opened = replay.tables.rounds.get(table)
     if opened is None:
@@ -208,10 +208,10 @@ def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     due = {"round": opened.round.encode(), "basis": b"%d" % opened.seq, "wagers": opened.event}
     for name, value in due.items():
         if row.get(name) != value:
-            yield f"{name} is {_told(row.get(name))}, the ledger says {_told(value)}"
+            yield f"{name} is {_words(row.get(name))}, the ledger says {_words(value)}"
     draw = msgspec.json.encode(_REPLY.decode(opened.reply).draw)
     if not _is_draw(row.get("draw"), draw):
-        yield f"draw is {_told(row.get('draw'))}, the ledger says {_told(draw)}"
+        yield f"draw is {_words(row.get('draw'))}, the ledger says {_words(draw)}"
 
 
 def _is_draw(held: bytes | None, due: bytes) -> bool:
@@ -228,7 +228,7 @@ def _contributed(held: bytes | None) -> list[tuple[str, int, int, int, int, int,
         return None
 
 
-def _as_kept(one: Added) -> tuple[str, int, int, int, int, int, int]:
+def _as_stored(one: Added) -> tuple[str, int, int, int, int, int, int]:
     """What a round added to one meter, as `apply_events` keeps it."""
     kept = (meter_account, reserve_account, overflow_account)
     to_meter, to_reserve, over = (one.micros.get(account(one.meter), 0) for account in kept)
@@ -249,7 +249,7 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
         one, cents = holding[claim], replay.books.claims[claim].cents
         if one.amount != cents:
             yield f"claim {claim} holds it with {one.amount} cents, the ledger says {cents}"
-        place = replay.evidence.place_of(claim)
+        place = replay.evidence.position_of(claim)
         if place and place != (one.position, one.item):
             told = f"{one.item} at position {one.position}"
             yield f"claim {claim} holds it as {told}, the ledger says {place[1]} at {place[0]}"
@@ -257,7 +257,7 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
         yield f"claim {claim} holds it, the ledger says that it does not"
 
 
-def _other_ask(replay: Replay, kept: KeptAsk) -> Iterable[str]:
+def _other_ask(replay: Replay, kept: StoredAsk) -> Iterable[str]:
     """Where somebody changed what a floorperson is asked, or made up what was decided."""
     if kept.table not in replay.books.rounds:
         yield "it asks a floorperson for a correction, the ledger says that no round is open"
@@ -279,5 +279,5 @@ def _other_ask(replay: Replay, kept: KeptAsk) -> Iterable[str]:
             yield f"its correction is {shown(state)} by {shown(by)}, the ledger does not say so"
 
 
-def _told(value: bytes | None) -> str:
+def _words(value: bytes | None) -> str:
     return shown(None if value is None else value.decode("utf-8", "replace"))

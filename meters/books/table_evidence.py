@@ -81,7 +81,7 @@ class TableEvidence:
     retold: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
-    def take(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
+    def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
         """Take an entry that was replayed; what is wrong with it as an event, in words.
 
         Args:
@@ -94,7 +94,7 @@ class TableEvidence:
         """
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
-            self._take_decision(fields)
+            self._add_decision(fields)
             if kind in _RETOLD:
                 self._retell(table, [_DECIDED.decode(fields["event"]).claim])
             return ()
@@ -138,11 +138,11 @@ class TableEvidence:
     def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
         kept = self.replies.setdefault(table, {})
-        kept[seq] = digest_of_kept(event + fields["reply"])
+        kept[seq] = stored_reply_digest(event + fields["reply"])
         for old in [one for one in kept if one <= seq - _REPLIES_KEPT]:
             del kept[old]
 
-    def _take_decision(self, fields: Mapping[str, bytes]) -> None:
+    def _add_decision(self, fields: Mapping[str, bytes]) -> None:
         if fields["kind"] not in ASK_ACTS:
             return
         decision = ASK_DECISION.decode(fields["event"])
@@ -187,6 +187,6 @@ def _other_lines(opened: OpenedRound, told: bytes) -> list[str]:
     return [f"it pays {one}, which was not drawn" for one in odd]
 
 
-def digest_of_kept(kept: bytes) -> bytes:
+def stored_reply_digest(kept: bytes) -> bytes:
     """A digest of what a table's hash has as the reply to an event."""
     return hashlib.blake2b(kept, digest_size=16).digest()

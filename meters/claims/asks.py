@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 import structlog
 
-from meters.books.asks import Ask, AskAct, AskDecision, KeptAsk, kept_asks
+from meters.books.asks import Ask, AskAct, AskDecision, StoredAsk, stored_asks
 from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor
-from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.failures import store_failure_as_inoperable
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskedCards, AskRow
 from meters.wire.messages import EnteredCards
@@ -51,12 +51,12 @@ class Asks:
         What was changed in the store behind the service's back is left out; the audit names it.
 
         Raises:
-            DeskError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable``: the store cannot be read.
         """
         rows: list[AskRow] = []
         for link, store in self._stores.items():
-            with told_as_inoperable():
-                kept = [*kept_asks(await store.asks())]
+            with store_failure_as_inoperable():
+                kept = [*stored_asks(await store.asks())]
             rows += [
                 self._row(link, ask)
                 for one in kept
@@ -68,9 +68,9 @@ class Asks:
         """Confirm or refuse a correction, once.
 
         Raises:
-            DeskError: nothing changed: ``unknown_ask``, ``wrong_state``, ``link_inoperable``.
+            ActError: nothing changed: ``unknown_ask``, ``wrong_state``, ``link_inoperable``.
         """
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             link, found = await self._find(ask)
             if problem := self._problem(link):
                 raise ActError("link_inoperable", problem)
@@ -107,7 +107,7 @@ class Asks:
     async def _find(self, ask: str) -> tuple[str, Ask]:
         link = ask.partition(".")[0]
         if (store := self._stores.get(link)) is not None:
-            for one in kept_asks(await store.asks()):
+            for one in stored_asks(await store.asks()):
                 if one.ask_id == ask and (found := _sound(link, one)) is not None:
                     return link, found
         raise _unknown(ask)
@@ -139,7 +139,7 @@ def _cards(entered: EnteredCards, after: Sequence[str]) -> AskedCards:
     )
 
 
-def _sound(link: str, kept: KeptAsk) -> Ask | None:
+def _sound(link: str, kept: StoredAsk) -> Ask | None:
     try:
         return kept.ask
     except ValueError as error:

@@ -15,7 +15,7 @@ from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.history import History
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.floor.floor_file import Floor
-from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.failures import store_failure_as_inoperable
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 from meters.intake.result_work import OpenedClaim
@@ -46,7 +46,7 @@ def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
-def standing_hit(fields: Mapping[str, str]) -> Jackpot | None:
+def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
     """A claim as displays are told of it now, or None where it did not take from the meter."""
     record = record_of(fields)
     if record.percent is None:
@@ -86,11 +86,11 @@ class Claims:
         """The claims of which the win or its Envy is not yet decided for good, oldest first.
 
         Raises:
-            DeskError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable``: the store cannot be read.
         """
         rows: list[ClaimRow] = []
         for store in self._stores.values():
-            with told_as_inoperable():
+            with store_failure_as_inoperable():
                 ids = await store.waiting(LISTED_MAX)
                 rows += [self._rows.row(fields) for fields in await store.claims(ids) if fields]
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
@@ -99,9 +99,9 @@ class Claims:
         """One claim, decided or not.
 
         Raises:
-            DeskError: ``unknown_claim``, ``link_inoperable``.
+            ActError: ``unknown_claim``, ``link_inoperable``.
         """
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             _, fields = await self._find(claim)
         return self._rows.row(fields)
 
@@ -109,9 +109,9 @@ class Claims:
         """Past and present wins, latest first (duty D16).
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``link_inoperable``.
         """
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             return await self._history.page(search)
 
     async def decide(
@@ -129,10 +129,10 @@ class Claims:
         """Carry one decision, once; whoever comes second is told who was first.
 
         Raises:
-            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``,
+            ActError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``,
                 ``bad_value``, ``slip_used``, ``envy_decided``, or ``link_inoperable``.
         """
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
             if record.only_envy:
                 raise ActError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
@@ -163,7 +163,7 @@ class Claims:
             amount_cents=decided.amount_cents,
             entry=decided.entry,
         )
-        self._tell(record, self._told(record, decided))
+        self._tell(record, self._decision_of(record, decided))
         self._tell_envy(record, after)
         return self._rows.row(after)
 
@@ -179,10 +179,10 @@ class Claims:
         """Settle the Envy Bonuses that are owed for a hand, once.
 
         Raises:
-            DeskError: nothing changed: ``unknown_claim``, ``wrong_state``, ``books_differ``,
+            ActError: nothing changed: ``unknown_claim``, ``wrong_state``, ``books_differ``,
                 ``books_full`` or ``link_inoperable``.
         """
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
             try:
                 entry = await store.decide_envy(
@@ -288,7 +288,9 @@ class Claims:
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
-                self._tell(record, _envy_told(record, owed, _EVENT_OF[state], int(fields["after"])))
+                self._tell(
+                    record, _envy_decision(record, owed, _EVENT_OF[state], int(fields["after"]))
+                )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
         """A claim and the books that hold it; its table may have left the floor since."""
@@ -299,13 +301,13 @@ class Claims:
         raise ActError("unknown_claim", f"there is no claim {claim}")
 
     @staticmethod
-    def _told(record: ClaimRecord, decided: DecisionResult) -> Jackpot:
+    def _decision_of(record: ClaimRecord, decided: DecisionResult) -> Jackpot:
         return _jackpot(
             _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
         )
 
 
-def _envy_told(
+def _envy_decision(
     record: ClaimRecord,
     owed: OwedEnvy,
     event: Literal["validated", "rejected", "paid"],

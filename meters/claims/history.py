@@ -31,7 +31,7 @@ class History:
         """The wins that a search finds, latest first.
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
+            ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
             RedisError: the store failed.
         """
         links = self._links(search)
@@ -95,8 +95,8 @@ class _Wanted:
     def __init__(self, search: WinSearch) -> None:
         self._search = search
         self._words = (search.words or "").casefold().split()
-        self._since = _told_moment(search.since, "since")
-        self._until = _told_moment(search.until, "until")
+        self._since = _parse_moment(search.since, "since")
+        self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
         """Whether all that follows is older; a day is allowed for clocks that were set."""
@@ -143,7 +143,7 @@ def _read_cursor(text: str | None) -> dict[str, _Place]:
     """The last win looked at of each link.
 
     Raises:
-        DeskError: ``bad_value``.
+        ActError: ``bad_value``.
     """
     if text is None:
         return {}
@@ -158,7 +158,7 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _told_moment(text: str | None, name: str) -> datetime | None:
+def _parse_moment(text: str | None, name: str) -> datetime | None:
     if text is None:
         return None
     try:

@@ -58,7 +58,7 @@ async def settle(desk: Claims, claim: ClaimRow) -> None:
     """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
 
     Raises:
-        DeskError: it cannot be, or somebody was quicker.
+        ActError: it cannot be, or somebody was quicker.
     """
     if claim.state == "pending":
         claim = await desk.decide(claim.claim, "validate", VALIDATES)

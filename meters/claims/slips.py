@@ -21,7 +21,7 @@ def slip_of(text: str | None) -> str | None:
     """A slip's number as the ledger keeps it.
 
     Raises:
-        DeskError: ``bad_value``: it is none.
+        ActError: ``bad_value``: it is none.
     """
     try:
         return clean_slip(text) if text is not None else None
@@ -49,7 +49,7 @@ class SlipNumbers:
             slip: the number; None for an act without one.
 
         Raises:
-            DeskError: ``slip_used``: it is another claim's.
+            ActError: ``slip_used``: it is another claim's.
             RedisError: the store failed.
         """
         if slip is None:

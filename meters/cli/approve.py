@@ -100,7 +100,7 @@ async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
 
     Raises:
         UserError: his role does not allow it.
-        PeopleError: as in signing in.
+        UsersError: as in signing in.
     """
     opened = await people.sessions.sign_in(name, pin, Caller(""), None)
     person = await people.sessions.find(opened.token, keep_alive=False, acts=True)

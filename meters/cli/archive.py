@@ -16,7 +16,7 @@ from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.archive.integrity import READ_A_NIGHT, look_at_archive
+from meters.archive.integrity import READ_A_NIGHT, check_archive_files
 from meters.archive.retention import delete, expired
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
@@ -131,7 +131,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                     failed.append(f"{link.id}: the store is damaged: {error}")
                 checking = progress.add_task(f"{link.id}: files", total=None)
                 try:
-                    seen[link.id], wrong = await look_at_archive(
+                    seen[link.id], wrong = await check_archive_files(
                         store,
                         files,
                         seen.get(link.id, CheckedLink()),

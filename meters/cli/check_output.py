@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_floor
-from meters.keys.key_expiry import look_at_keys, look_at_ways
+from meters.keys.key_expiry import check_keys, check_transport
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.floor_checks import facility_checks
@@ -38,10 +38,10 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
     yield read_software().check
     for check in facility_checks(floor):
         yield check
-    for way in look_at_ways(floor.service):
+    for way in check_transport(floor.service):
         yield Check(*way)
     if keys := keys_directory(floor.service):
-        for seen in look_at_keys(keys):
+        for seen in check_keys(keys):
             yield Check(*seen)
     for check in note_checks(floor):
         yield check

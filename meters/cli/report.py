@@ -7,9 +7,14 @@ import typer
 
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_floor
-from meters.reports.documents import day_paper, jackpots_paper, month_paper, tables_paper
+from meters.reports.documents import (
+    day_document,
+    jackpots_document,
+    month_document,
+    tables_document,
+)
 from meters.reports.ledger_scan import Choose
-from meters.reports.output import OutputOptions, Report, give, surveyed
+from meters.reports.output import OutputOptions, Report, give, scan_with_progress
 from meters.reports.pdf_pages import Format
 from meters.reports.query import (
     from_to,
@@ -18,8 +23,8 @@ from meters.reports.query import (
     meters_of,
     one_day,
     one_month,
-    told_day,
-    told_month,
+    parse_day,
+    parse_month,
 )
 from meters.reports.rows import (
     FIGURE_COLUMNS,
@@ -89,9 +94,9 @@ def day(
     floor = read_floor(config)
     links = links_of(floor, link)
     meters = meters_of(links, meter)
-    found = surveyed(floor, links, one_day(told_day(day, "DAY") if day else None))
+    found = scan_with_progress(floor, links, one_day(parse_day(day, "DAY") if day else None))
     made = Report(
-        day_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
+        day_document(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
     )
     give(made, OutputOptions(csv, pdf, paper, as_json))
 
@@ -117,9 +122,11 @@ def month(
     floor = read_floor(config)
     links = links_of(floor, link)
     meters = meters_of(links, meter)
-    found = surveyed(floor, links, one_month(told_month(month) if month else None))
+    found = scan_with_progress(floor, links, one_month(parse_month(month) if month else None))
     made = Report(
-        month_paper(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
+        month_document(floor, found, meters),
+        FIGURE_COLUMNS,
+        lambda: day_figures(found.links, meters),
     )
     give(made, OutputOptions(csv, pdf, paper, as_json))
 
@@ -145,9 +152,11 @@ def jackpots(
     floor = read_floor(config)
     links = links_of(floor, link)
     meters = meters_of(links, meter)
-    found = surveyed(floor, links, _between(first, last))
+    found = scan_with_progress(floor, links, _between(first, last))
     made = Report(
-        jackpots_paper(floor, found, meters), WIN_COLUMNS, lambda: win_figures(found.links, meters)
+        jackpots_document(floor, found, meters),
+        WIN_COLUMNS,
+        lambda: win_figures(found.links, meters),
     )
     give(made, OutputOptions(csv, pdf, paper, as_json))
 
@@ -175,9 +184,9 @@ def table(
     floor = read_floor(config)
     links = links_of(floor, link)
     meters = meters_of(links, meter)
-    found = having_table(surveyed(floor, links, _between(first, last)), table)
+    found = having_table(scan_with_progress(floor, links, _between(first, last)), table)
     made = Report(
-        tables_paper(floor, found, meters, table),
+        tables_document(floor, found, meters, table),
         FIGURE_COLUMNS,
         lambda: table_figures(found.links, meters, table),
     )
@@ -186,5 +195,5 @@ def table(
 
 def _between(first: str | None, last: str | None) -> Choose:
     return from_to(
-        told_day(first, "--from") if first else None, told_day(last, "--to") if last else None
+        parse_day(first, "--from") if first else None, parse_day(last, "--to") if last else None
     )

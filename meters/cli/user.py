@@ -17,7 +17,7 @@ from meters.books.two_people import COMMAND
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
 from meters.redis_client.connect import open_redis
-from meters.selfcheck.opened_store import is_opened, open_used_store, store_place
+from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json, print_text
 from meters.users.directory import UserDirectory
@@ -143,7 +143,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
         begun = not await is_opened(floor, redis, users_suffice=True)
         people = UserDirectory.of(redis, floor.service.idle_minutes)
         row = await people.users.add(name, role, pin, _us())
-    return row, store_place(floor) if begun else None
+    return row, store_address(floor) if begun else None
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:

@@ -196,7 +196,7 @@ class DisplayState:
         self._meters[key] = row
         self._put_at[key] = now
         for watch in self._watching(row.link):
-            watch.offer_meter(row)
+            watch.put_meter(row)
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
@@ -205,7 +205,7 @@ class DisplayState:
         self._links[link] = row
         self._heard[link] = self._clock()
         for watch in self._watching(link):
-            watch.offer_link(row)
+            watch.put_link(row)
 
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
         """Show a hit until a floorperson has decided it, and for a while that it is validated (D8).
@@ -233,7 +233,7 @@ class DisplayState:
                 _keep(hits, jackpot.claim, held)
             _keep(decided, jackpot.claim, None)
         for watch in self._watching(link):
-            watch.offer_hit(self._told(held))
+            watch.put_jackpot(self._told(held))
 
     def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
         fields = msgspec.structs.asdict(jackpot)
@@ -266,20 +266,20 @@ class DisplayState:
             if link in {None, row.link} and now - self._heard[row.link] <= FRESH_S
         ]
 
-    def hits(self, link: str | None = None) -> list[JackpotRow]:
+    def pending_jackpots(self, link: str | None = None) -> list[JackpotRow]:
         """The hits that no floorperson has decided yet, oldest first."""
-        return [row for row in self._hits_of(link) if row.event == "hit"]
+        return [row for row in self._pending_of(link) if row.event == "hit"]
 
     def validated(self, link: str | None = None) -> list[JackpotRow]:
         """The wins that were validated a short while ago, oldest first."""
-        return [row for row in self._hits_of(link) if row.good and row.news_ms]
+        return [row for row in self._pending_of(link) if row.good and row.news_ms]
 
-    def _hits_of(self, link: str | None) -> Iterator[JackpotRow]:
+    def _pending_of(self, link: str | None) -> Iterator[JackpotRow]:
         for of, rows in self._hits.items():
             if link in {None, of}:
                 yield from map(self._told, rows.values())
 
-    def watch(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
+    def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
         """Follow one link, or all: first all that is current, then what changes.
 
         Displays and staff have places of their own: no crowd of strangers shuts out a floorperson.
@@ -289,7 +289,7 @@ class DisplayState:
             by: who; a display of no known address if None.
 
         Raises:
-            BoardFullError: as many as the board serves are watching, or too many of one's.
+            TooManyWatchersError: as many as the board serves are watching, or too many of one's.
         """
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
@@ -334,23 +334,25 @@ class DisplayUpdates:
         self.by = by
         self._meters = {(row.link, row.meter): row for row in board.rows(link)}
         self._links = {row.link: row for row in board.links(link)}
-        self._hits = {row.claim: row for row in (*board.hits(link), *board.validated(link))}
+        self._hits = {
+            row.claim: row for row in (*board.pending_jackpots(link), *board.validated(link))
+        }
         self._hits_max = len(self._hits) + HITS_MAX
         self._ready = asyncio.Event()
         self._ready.set()
         self._open = True
 
-    def offer_meter(self, row: MeterRow) -> None:
+    def put_meter(self, row: MeterRow) -> None:
         """Replace what the reader has not taken of this meter."""
         self._meters[row.link, row.meter] = row
         self._ready.set()
 
-    def offer_link(self, row: LinkRow) -> None:
+    def put_link(self, row: LinkRow) -> None:
         """Replace what the reader has not taken of this link's controller."""
         self._links[row.link] = row
         self._ready.set()
 
-    def offer_hit(self, row: JackpotRow) -> None:
+    def put_jackpot(self, row: JackpotRow) -> None:
         """Replace what the reader has not taken of this claim."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:

@@ -87,26 +87,26 @@ class SharedProcess:
         while True:
             if self._keeper is not None and self._keeper.poll():
                 raise PartFailedError(f"{self._name} ended at its start{self._last_words()}")
-            if self._has_keeper():
+            if self._has_supervisor():
                 if await self._answers():
                     return
-            elif not await self._retire() and not self._keeper_runs():
-                self._start_keeper()
+            elif not await self._retire() and not self._supervisor_runs():
+                self._start_supervisor()
             if time.monotonic() > end:
                 raise PartFailedError(f"{self._name} does not answer{self._last_words()}")
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    def _has_keeper(self) -> bool:
+    def _has_supervisor(self) -> bool:
         lock = try_lock(self._home / KEEPER_LOCK, fcntl.LOCK_SH)
         if lock is None:
             return True
         lock.close()
         return False
 
-    def _keeper_runs(self) -> bool:
+    def _supervisor_runs(self) -> bool:
         return self._keeper is not None and self._keeper.poll() is None
 
-    def _start_keeper(self) -> None:
+    def _start_supervisor(self) -> None:
         with self._log.open("ab") as log:
             self._keeper = subprocess.Popen(
                 [
@@ -132,7 +132,7 @@ class SharedProcess:
                     _keepers.append(self._keeper)
                 return
         end = time.monotonic() + _STOP_WITHIN_S
-        while self._has_keeper() or self._keeper_runs():
+        while self._has_supervisor() or self._supervisor_runs():
             if time.monotonic() > end:
                 return
             await asyncio.sleep(_LOOK_EVERY_S)

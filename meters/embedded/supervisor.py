@@ -94,10 +94,10 @@ def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
 
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_end_with_keeper)  # noqa: PLW1509  (the keeper has one thread)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_end_with_supervisor)  # noqa: PLW1509  (the keeper has one thread)
 
 
-def _end_with_keeper() -> None:
+def _end_with_supervisor() -> None:
     """Have the kernel end the part should the keeper be killed; Linux alone can."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):

@@ -59,10 +59,10 @@ def is_redis(url: str) -> bool:
     return re.fullmatch(r"/?|/[0-9]{1,4}", parts.path) is not None
 
 
-def redis_mistake(url: str) -> str | None:
+def redis_url_problem(url: str) -> str | None:
     """Why this cannot be a Redis's address, or None; nothing of it is shown.
 
-    >>> redis_mistake("redis+sentinel://a:26379,b:26379/pitlink") is None
+    >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True
     """
     if is_replicated(url):

@@ -70,7 +70,7 @@ class Branding(_Config, frozen=True, kw_only=True):
     wording: BrandingText = BrandingText()
 
 
-def look_problems(look: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def branding_problems(look: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What is wrong with a look, each with its key."""
     bad = [key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(look, key))]
     for key in bad:

@@ -21,7 +21,7 @@ _REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
 _CENTS_A_DOLLAR: Final = 100
 
 
-def toml_mistake(error: Exception, text: str) -> tuple[int, str]:
+def toml_problem(error: Exception, text: str) -> tuple[int, str]:
     """The line of a text that is not TOML, and what is wrong there."""
     found = _TOML.fullmatch(str(error))
     if found is None:
@@ -68,7 +68,7 @@ class Vocabulary:
     keys: Mapping[Path, Collection[str]]
     choices: Mapping[str, Collection[str]]
 
-    def mistake(self, reason: str, path: Path) -> tuple[Path, str]:
+    def problem(self, reason: str, path: Path) -> tuple[Path, str]:
         """The place and the words of what the types do not take.
 
         Args:

@@ -7,7 +7,12 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from meters.floor.address_checks import is_broker, is_host_name, is_listening_address, redis_mistake
+from meters.floor.address_checks import (
+    is_broker,
+    is_host_name,
+    is_listening_address,
+    redis_url_problem,
+)
 
 Problem = tuple[tuple[str | int, ...], str]
 """Where in the floor file something is wrong, and what, in words."""
@@ -104,7 +109,7 @@ def service_problems(service: Service) -> Iterator[Problem]:
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
         yield ("service", "broker"), reason
-    if service.redis != "embedded" and (mistake := redis_mistake(service.redis)):
+    if service.redis != "embedded" and (mistake := redis_url_problem(service.redis)):
         yield ("service", "redis"), mistake
     if not is_listening_address(service.http):
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'

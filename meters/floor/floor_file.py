@@ -13,8 +13,8 @@ from bonus.law.choices import choice_problem
 from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
 from bonus.wagers import MeterKind
-from meters.floor.branding import Branding, BrandingText, look_problems
-from meters.floor.error_messages import Vocabulary, toml_mistake
+from meters.floor.branding import Branding, BrandingText, branding_problems
+from meters.floor.error_messages import Vocabulary, toml_problem
 from meters.floor.facility import (
     ArchiveSettings,
     Config,
@@ -28,8 +28,8 @@ from meters.floor.facility import (
 from meters.floor.paths import (
     PATHS,
     archive_from,
+    branding_from,
     check_data_place,
-    look_from,
     service_from,
 )
 from meters.floor.source_lines import Path as Place
@@ -174,13 +174,13 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        line, reason = toml_mistake(error, text)
+        line, reason = toml_problem(error, text)
         raise FloorError(f"{name}:{line}: {reason}") from None
     places = SourceLines(text)
     try:
         floor = msgspec.convert(raw, Floor)
     except msgspec.ValidationError as error:
-        path, reason = _WORDS.mistake(*field_path(str(error)))
+        path, reason = _WORDS.problem(*field_path(str(error)))
         raise FloorError(f"{name}:{places.line_of(path)}: {reason}") from None
     for path, reason in (*_problems(floor), *_unprintable(raw, ())):
         raise FloorError(f"{name}:{places.line_of(path)}: {reason}")
@@ -212,7 +212,7 @@ def read_floor(path: Path) -> Floor:
         floor,
         service=service_from(floor.service, directory),
         archive=archive_from(floor.archive, directory),
-        signage=look_from(floor.signage, directory),
+        signage=branding_from(floor.signage, directory),
     )
 
 
@@ -238,7 +238,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
-    for path, wrong in look_problems(floor.signage):
+    for path, wrong in branding_problems(floor.signage):
         yield ("signage", *path), wrong
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}

@@ -41,11 +41,11 @@ DISPLAY: Final = Identity("display", "display", "display")
 """A display or a dashboard, which reads what is for all."""
 
 
-def service_party(number: int) -> Identity:
+def service_identity(number: int) -> Identity:
     """A worker of the meter service, numbered from 1 on."""
     return Identity(f"service.{number}", f"{SERVICES}/{number}", "service")
 
 
-def table_party(link: str, table: str) -> Identity:
+def table_identity(link: str, table: str) -> Identity:
     """A table's agent."""
     return Identity(f"table.{table}", f"tables/{link}.{table}", "table")

@@ -46,7 +46,7 @@ def archive_from(archive: ArchiveSettings, directory: Path) -> ArchiveSettings:
     return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
 
 
-def look_from(look: Branding, directory: Path) -> Branding:
+def branding_from(look: Branding, directory: Path) -> Branding:
     """The look with a logo that is found from anywhere."""
     if look.logo is None:
         return look

@@ -56,7 +56,7 @@ class SourceLines:
             path = path[:-1]
         return self._lines[path]
 
-    def _take(self, pattern: re.Pattern[str]) -> str:
+    def _match(self, pattern: re.Pattern[str]) -> str:
         """What is next, if it is of this kind; else nothing."""
         found = pattern.match(self._text, self._at)
         if found is None:
@@ -64,7 +64,7 @@ class SourceLines:
         self._at = found.end()
         return found[0]
 
-    def _take_mark(self, mark: str) -> bool:
+    def _match_mark(self, mark: str) -> bool:
         if not self._text.startswith(mark, self._at):
             return False
         self._at += len(mark)
@@ -76,12 +76,12 @@ class SourceLines:
     def _read_document(self) -> None:
         here: Path = ()
         while True:
-            self._take(_BLANK)
+            self._match(_BLANK)
             line = self._line()
-            if opening := self._take(_OPEN):
+            if opening := self._match(_OPEN):
                 here = self._enter(self._key(), repeated=opening == "[[")
                 self._lines[here] = line
-                self._take(_CLOSE)
+                self._match(_CLOSE)
             elif not self._pair(here):
                 return
 
@@ -99,18 +99,18 @@ class SourceLines:
 
     def _key(self) -> Path:
         """A key, of several steps where it is dotted."""
-        self._take(_BLANK)
+        self._match(_BLANK)
         steps: list[str] = []
-        while step := self._take(_TEXT).strip("\"'") or self._take(_BARE_KEY):
+        while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):
             steps.append(step)
-            if not self._take(_DOT):
+            if not self._match(_DOT):
                 break
         return tuple(steps)
 
     def _pair(self, here: Path) -> bool:
         line = self._line()
         path = (*here, *self._key())
-        if not self._take(_EQUALS):
+        if not self._match(_EQUALS):
             return False
         for depth in range(len(here) + 1, len(path) + 1):
             self._lines.setdefault(path[:depth], line)
@@ -118,27 +118,27 @@ class SourceLines:
         return True
 
     def _value(self, path: Path) -> None:
-        if self._take_mark("["):
+        if self._match_mark("["):
             self._list(path)
-        elif self._take_mark("{"):
-            self._take(_BLANK)
-            while not self._take_mark("}") and self._pair(path):
-                self._take(_BLANK)
-                self._take_mark(",")
-                self._take(_BLANK)
-        elif not self._take(_TEXT):
-            self._take(_BARE)
+        elif self._match_mark("{"):
+            self._match(_BLANK)
+            while not self._match_mark("}") and self._pair(path):
+                self._match(_BLANK)
+                self._match_mark(",")
+                self._match(_BLANK)
+        elif not self._match(_TEXT):
+            self._match(_BARE)
 
     def _list(self, path: Path) -> None:
         for index in count():
-            self._take(_BLANK)
+            self._match(_BLANK)
             began = self._at
-            if self._take_mark("]"):
+            if self._match_mark("]"):
                 return
             self._lines[(*path, index)] = self._line()
             self._value((*path, index))
-            self._take(_BLANK)
-            self._take_mark(",")
+            self._match(_BLANK)
+            self._match_mark(",")
             if self._at == began:
                 return
 

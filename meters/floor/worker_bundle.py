@@ -11,7 +11,7 @@ from pathlib import Path
 from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
 from meters.floor.facility import Service
-from meters.floor.identities import AUTHORITY_FILE, SERVICES, Identity, service_party
+from meters.floor.identities import AUTHORITY_FILE, SERVICES, Identity, service_identity
 
 
 def service_numbers(keys: Path) -> Sequence[int]:
@@ -21,7 +21,7 @@ def service_numbers(keys: Path) -> Sequence[int]:
 
 
 @contextlib.contextmanager
-def own_party(service: Service) -> Iterator[Identity]:
+def own_identity(service: Service) -> Iterator[Identity]:
     """The first worker whose bundle no other process of this machine uses; ours until the end.
 
     Raises:
@@ -30,11 +30,11 @@ def own_party(service: Service) -> Iterator[Identity]:
     keys = keys_directory(service)
     numbers = service_numbers(keys) if keys else ()
     if keys is None or not numbers:
-        yield service_party(1)
+        yield service_identity(1)
         return
     with contextlib.ExitStack() as stack:
         for number in numbers:
-            party = service_party(number)
+            party = service_identity(number)
             try:
                 file = stack.enter_context((keys / party.place / AUTHORITY_FILE).open("rb"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

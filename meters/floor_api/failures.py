@@ -11,7 +11,7 @@ from meters.floor_api.protocols import ActError
 
 
 @contextmanager
-def told_as_inoperable() -> Iterator[None]:
+def store_failure_as_inoperable() -> Iterator[None]:
     """A store that fails is told as what it is to whoever asks: a link that cannot operate."""
     try:
         yield

@@ -11,7 +11,7 @@ from meters.floor_api.types import (
     Adjustment,
     AskRow,
     ClaimRow,
-    LinkStanding,
+    LinkView,
     ParameterChange,
     ProposalRow,
     WinPage,
@@ -44,7 +44,7 @@ class ClaimActions(Protocol):
         """One claim, decided or not.
 
         Raises:
-            DeskError: ``unknown_claim``, ``link_inoperable``.
+            ActError: ``unknown_claim``, ``link_inoperable``.
         """
         ...
 
@@ -74,7 +74,7 @@ class ClaimActions(Protocol):
             setters: who set whose PIN lately, as far as it concerns the actor.
 
         Raises:
-            DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
                 first; ``same_person`` where who validated would also pay, or may; ``bad_value``
                 where the slip's number is none; ``slip_used``; ``envy_decided``;
                 ``books_differ`` or ``books_full``; ``link_inoperable``.
@@ -100,7 +100,7 @@ class ClaimActions(Protocol):
             setters: who set whose PIN lately, as far as it concerns the actor.
 
         Raises:
-            DeskError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
                 first; ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         ...
@@ -109,7 +109,7 @@ class ClaimActions(Protocol):
         """Past and present wins, latest first (duty D16).
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_meter``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``unknown_meter``, ``link_inoperable``.
         """
         ...
 
@@ -121,7 +121,7 @@ class AskDesk(Protocol):
         """Give what nobody has decided, oldest first.
 
         Raises:
-            DeskError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable``: the store cannot be read.
         """
         ...
 
@@ -135,7 +135,7 @@ class AskDesk(Protocol):
             reason: why it is refused.
 
         Raises:
-            DeskError: nothing changed: ``unknown_ask`` where the table no longer asks for it;
+            ActError: nothing changed: ``unknown_ask`` where the table no longer asks for it;
                 ``wrong_state``, which says who was first; ``link_inoperable``.
         """
         ...
@@ -144,37 +144,37 @@ class AskDesk(Protocol):
 class LinkActions(Protocol):
     """Where supervisors open and close links, change parameters and correct meters."""
 
-    async def links(self) -> Sequence[LinkStanding]:
+    async def links(self) -> Sequence[LinkView]:
         """Every link as it stands.
 
         Raises:
-            DeskError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable``: the store cannot be read.
         """
         ...
 
-    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+    async def close(self, link: str, actor: str, reason: str) -> LinkView:
         """Close a link: its tables take no new progressive wager; rounds in hand are finished.
 
         Raises:
-            DeskError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
         """
         ...
 
-    async def open(self, link: str, actor: str) -> LinkStanding:
+    async def open(self, link: str, actor: str) -> LinkView:
         """Open a closed link again.
 
         Raises:
-            DeskError: as ``close``.
+            ActError: as ``close``.
         """
         ...
 
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
-    ) -> LinkStanding:
+    ) -> LinkView:
         """Approve what the floor file says of a link, as it was shown (duties D10, D12).
 
         Raises:
-            DeskError: ``unknown_link``; ``stale`` where the digest is not that of the floor file,
+            ActError: ``unknown_link``; ``stale`` where the digest is not that of the floor file,
                 or another was approved meanwhile; ``no_change``; ``barred`` where the books could
                 not be opened under it; ``same_person`` where the actor's PIN was set by command
                 lately; ``link_inoperable`` for another reason.
@@ -191,7 +191,7 @@ class LinkActions(Protocol):
         """Propose what another person must confirm (duties D4, D12, D15).
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
+            ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
                 ``not_closed``, ``rounds_open``, ``link_inoperable``.
         """
         ...
@@ -202,7 +202,7 @@ class LinkActions(Protocol):
         """Confirm what another person has proposed, and carry it out.
 
         Raises:
-            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
+            ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
                 ``stale`` where the meter was won or changed since; ``below_seed`` where it holds
                 less than the seed of a new wager; ``meter_short`` where it holds less than is to
                 be taken off it; ``meter_full``.
@@ -213,7 +213,7 @@ class LinkActions(Protocol):
         """Take back what was proposed, by whomever.
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
+            ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
         """
         ...
 
@@ -226,7 +226,7 @@ class LinkActions(Protocol):
             limit: how many at most.
 
         Raises:
-            DeskError: ``unknown_link``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``link_inoperable``.
         """
         ...
 

@@ -242,7 +242,7 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
     overflow: int
 
 
-class MeterStanding(_Row, frozen=True, kw_only=True):
+class MeterParameters(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3); amounts in cents, rates in basis points.
 
     `paytables` are those that the chapter offers for its kind, empty where there is no choice;
@@ -327,7 +327,7 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     barred: str | None
 
 
-class LinkStanding(_Row, frozen=True, kw_only=True):
+class LinkView(_Row, frozen=True, kw_only=True):
     """A link as it stands: whether it is open, its meters, and what was proposed.
 
     `rounds_open` counts the rounds whose wagers are in and that have no result yet;
@@ -348,7 +348,7 @@ class LinkStanding(_Row, frozen=True, kw_only=True):
     tables_offline: tuple[str, ...] = ()
     sealed_entry: int
     seal: str
-    meters: tuple[MeterStanding, ...]
+    meters: tuple[MeterParameters, ...]
     proposals: tuple[ProposalRow, ...]
     unapproved: UnapprovedRow | None = None
 

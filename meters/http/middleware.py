@@ -110,7 +110,7 @@ class HostNames:
     def include(self, host: str) -> bool:
         """Whether a Host header names us.
 
-        >>> OwnNames("127.0.0.1", 8080).include("evil.example:8080")
+        >>> HostNames("127.0.0.1", 8080).include("evil.example:8080")
         False
         """
         found = _HOST.fullmatch(host.lower())

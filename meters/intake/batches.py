@@ -12,7 +12,7 @@ import structlog
 
 from meters.books.asks import Ask, Correction
 from meters.books.claim_records import ClaimRecord
-from meters.books.entered import entered_in, places_in
+from meters.books.entered import count_hands, entered_in
 from meters.books.refusals import (
     EventRefusal,
     out_of_order,
@@ -151,7 +151,7 @@ class LinkIntake:
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
 
-    async def take(self, arrivals: Sequence[Arrival]) -> BatchResult:
+    async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Judge, apply and answer a batch.
 
         A table may have several events in it, copies of one another for the most part. Each is
@@ -365,7 +365,7 @@ class LinkIntake:
                 reply, counted = answer.text, "unconfirmed"
                 if answer.asked:
                     outcome.asked = True
-                    self._tell_asked(one)
+                    self._announce_ask(one)
             case Status.AGAIN:
                 reply, counted = _again(seq, answer.text), "repeated"
             case Status.GAP:
@@ -377,7 +377,7 @@ class LinkIntake:
         outcome.counts.event(one.event_type, counted)
         outcome.replies.append((_address(known), reply))
 
-    def _tell_asked(self, one: _Judged) -> None:
+    def _announce_ask(self, one: _Judged) -> None:
         """Say that a table waits for a floorperson."""
         self._log.info(
             "confirmation asked",
@@ -420,7 +420,7 @@ class LinkIntake:
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log cards entered before a void or a result, and those dealt twice."""
         table, of, seq = one.known.table.id, one.step.round, one.step.seq
-        entry, hands, by = answer.entry, places_in(one.entered), answer.confirmed_by
+        entry, hands, by = answer.entry, count_hands(one.entered), answer.confirmed_by
         if hands and not by:
             outcome.counts.unconfirmed(table)
         if hands and one.event_type == "void":

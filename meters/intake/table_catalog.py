@@ -85,7 +85,7 @@ class CatalogTable:
         return replace(self, meters={**self.meters, **then}, terms={**self.terms, **terms})
 
 
-def known_tables(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
+def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
     """Every table of a link as it operates, as its topic names it."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table

@@ -23,7 +23,7 @@ from bonus.settling.table_rules import meter_rules
 from bonus.wagers import meter_fed_by
 from meters.books.dealt import dealt_digest
 from meters.books.refusals import EventRefusal
-from meters.books.steps import Contribution, ResultWork, TakeStep, WagersWork
+from meters.books.steps import Contribution, PercentStep, ResultWork, WagersWork
 from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
@@ -140,7 +140,7 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
         raise EventRefusal(error.code, error.message, error.field) from None
     settlement = settle_round(dealt, rules, known.terms)
     takes = tuple(
-        TakeStep(
+        PercentStep(
             known.meters[take.meter].meter_id,
             take.percent,
             take.shares,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.floor.floor_file import Floor, Link, Table
-from meters.floor.identities import DISPLAY, service_party, table_party
+from meters.floor.identities import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000
@@ -28,7 +28,7 @@ def access_list(floor: Floor, services: int) -> str:
         "# Written anew at each `pitlink keys`, from the floor file.",
         *(
             _block(
-                service_party(number).username,
+                service_identity(number).username,
                 reads=[
                     topics.EVERY_TABLE_OUT,
                     topics.EVERY_TABLE_STATUS,
@@ -65,7 +65,7 @@ def access_list(floor: Floor, services: int) -> str:
 def _table_block(link: Link, table: Table) -> str:
     """A table speaks for itself alone, and hears what it plays by."""
     return _block(
-        table_party(link.id, table.id).username,
+        table_identity(link.id, table.id).username,
         reads=[
             topics.table_in(link.id, table.id),
             topics.controller(link.id),

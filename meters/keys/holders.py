@@ -13,8 +13,8 @@ from meters.floor.identities import (
     REDIS_PASSWORD_FILE,
     REDIS_PEOPLE_PASSWORD_FILE,
     Identity,
-    service_party,
-    table_party,
+    service_identity,
+    table_identity,
 )
 from meters.floor.redis_address import hosts_of
 
@@ -46,11 +46,11 @@ def holders(
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
-        *(Holder(service_party(number), (), _OF_SERVICES) for number in range(1, services + 1)),
+        *(Holder(service_identity(number), (), _OF_SERVICES) for number in range(1, services + 1)),
         Holder(ARCHIVE, (), (REDIS_PASSWORD_FILE,)),
         Holder(CHECK),
         Holder(DISPLAY),
-        *(Holder(table_party(link.id, table.id)) for link in floor.link for table in link.table),
+        *(Holder(table_identity(link.id, table.id)) for link in floor.link for table in link.table),
     ]
 
 

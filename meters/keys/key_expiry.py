@@ -27,7 +27,7 @@ class KeyFinding(NamedTuple):
     warns: bool = False
 
 
-def look_at_keys(keys: Path) -> Sequence[KeyFinding]:
+def check_keys(keys: Path) -> Sequence[KeyFinding]:
     """Look at every key and certificate of a directory: one line where all is well.
 
     A certificate that has expired fails, one that soon does warns, and so does a secret that others
@@ -62,7 +62,7 @@ def look_at_keys(keys: Path) -> Sequence[KeyFinding]:
     return found
 
 
-def look_at_ways(service: Service) -> Iterator[KeyFinding]:
+def check_transport(service: Service) -> Iterator[KeyFinding]:
     """Warn where passwords and meters go over a network in the clear (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")

@@ -10,16 +10,16 @@ from meters.books.link_state import Snapshot
 from meters.books.mark import Mark
 from meters.floor.floor_file import Link, Meter
 from meters.floor_api.types import (
-    LinkStanding,
+    LinkView,
     MeterAccounting,
-    MeterStanding,
+    MeterParameters,
     ProposalRow,
     UnapprovedRow,
 )
 from meters.selfcheck.approval_checks import Unapproved
 
 
-def link_standing(
+def view_link(
     link: Link,
     books: Snapshot,
     problem: str | None,
@@ -28,7 +28,7 @@ def link_standing(
     online: Collection[str],
     proposals: Sequence[ProposalRow],
     unapproved: Unapproved | None,
-) -> LinkStanding:
+) -> LinkView:
     """A link at the moment at which its books were read.
 
     Args:
@@ -41,7 +41,7 @@ def link_standing(
         unapproved: in what the floor file is not as approved, or None.
     """
     closed = books.meters.get("closed")
-    return LinkStanding(
+    return LinkView(
         link=link.id,
         name=link.name,
         state="inoperable" if problem else "operable" if closed is None else "closed",
@@ -56,7 +56,7 @@ def link_standing(
         ),
         sealed_entry=seen.sealed,
         seal=seen.seal,
-        meters=tuple(_meter_standing(meter, books) for meter in link.meter),
+        meters=tuple(_view_meter(meter, books) for meter in link.meter),
         proposals=tuple(proposals),
         unapproved=None if unapproved is None else _unapproved_row(unapproved),
     )
@@ -73,10 +73,10 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     )
 
 
-def _meter_standing(meter: Meter, books: Snapshot) -> MeterStanding:
+def _view_meter(meter: Meter, books: Snapshot) -> MeterParameters:
     id_, terms = meter.meter_id, meter.terms
     draws = meter.kind is MeterKind.FIVE_CARD_HAND_BONUS
-    return MeterStanding(
+    return MeterParameters(
         meter=id_,
         name=meter.title,
         kind=meter.kind.value,

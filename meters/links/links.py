@@ -22,11 +22,11 @@ from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.terms import LinkTerms, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.floor.floor_file import Link, Meter, fewest_positions
-from meters.floor_api.failures import told_as_inoperable
+from meters.floor_api.failures import store_failure_as_inoperable
 from meters.floor_api.protocols import ActError
-from meters.floor_api.types import ActRow, Adjustment, LinkStanding, ParameterChange, ProposalRow
+from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.acts import SwitchRecord, Withdrawn, act_row
-from meters.links.link_view import link_standing
+from meters.links.link_view import view_link
 from meters.links.parameters import with_parameter, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
 from meters.selfcheck.approval_checks import Configuration
@@ -69,7 +69,7 @@ class RunningLink(Protocol):
         """What was seen of its ledger."""
         ...
 
-    async def look_again(self) -> None:
+    async def reload(self) -> None:
         """Take in what was changed in its books, and tell every display."""
         ...
 
@@ -89,43 +89,43 @@ class Links:
         self._online = online
         self._books = {id_: ChangeBook(link.store) for id_, link in links.items()}
 
-    async def links(self) -> Sequence[LinkStanding]:
+    async def links(self) -> Sequence[LinkView]:
         """Every link as it stands.
 
         Raises:
-            DeskError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable``: the store cannot be read.
         """
-        return [await self._standing(link) for link in self._links]
+        return [await self._view(link) for link in self._links]
 
-    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+    async def close(self, link: str, actor: str, reason: str) -> LinkView:
         """Close a link: its tables take no new progressive wager; rounds in hand are finished.
 
         Raises:
-            DeskError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
         """
         return await self._switch(link, "close", actor, reason)
 
-    async def open(self, link: str, actor: str) -> LinkStanding:
+    async def open(self, link: str, actor: str) -> LinkView:
         """Open a closed link again.
 
         Raises:
-            DeskError: as ``close``.
+            ActError: as ``close``.
         """
         return await self._switch(link, "open", actor, "")
 
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
-    ) -> LinkStanding:
+    ) -> LinkView:
         """Approve what the floor file says of a link, as it was shown (duties D10, D12).
 
         It may be done while the link is inoperable, where that is for want of an approval.
 
         Raises:
-            DeskError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``same_person``,
+            ActError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``same_person``,
                 ``link_inoperable``.
         """
         running = self._link(link)
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             unapproved = await running.configuration.problem()
             if running.problem not in {None, unapproved}:
                 raise ActError("link_inoperable", str(running.problem))
@@ -134,7 +134,7 @@ class Links:
             except BooksError as error:
                 told = _NOT_APPROVED[error.status].format(detail=error.detail)
                 raise ActError(error.status, told) from None
-        return await self._standing(link)
+        return await self._view(link)
 
     async def propose(
         self,
@@ -146,14 +146,14 @@ class Links:
         """Propose what another person must confirm.
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
+            ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
                 ``not_closed``, ``rounds_open``, ``meter_short``, ``link_inoperable``.
         """
         running = self._running(link)
         store = running.store
         meter = _meter_of(store.link, change.meter)
         proposal = f"P-{secrets.token_hex(4)}"
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             if isinstance(change, Adjustment):
                 books = await store.snapshot()
                 held = (
@@ -181,11 +181,11 @@ class Links:
         """Confirm what another person has proposed, and carry it out.
 
         Raises:
-            DeskError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
+            ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
                 ``stale``, ``below_seed``, ``above_limit``, ``meter_full``.
         """
         running = self._running(link)
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             change = msgspec.structs.replace(
                 await self._proposed(link, proposal), confirmed_by=actor
             )
@@ -215,10 +215,10 @@ class Links:
         """Take back what was proposed, by whomever.
 
         Raises:
-            DeskError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
+            ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
         """
         running = self._running(link)
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             change = await self._proposed(link, proposal)
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
             await _carry(
@@ -233,19 +233,19 @@ class Links:
         """What people did with a link, from its ledger, latest first.
 
         Raises:
-            DeskError: ``unknown_link``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``link_inoperable``.
         """
         store = self._link(link).store
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             return [
                 act_row(entry, fields)
                 for entry, fields in await ActIndex(store).page(before, limit)
             ]
 
-    async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkStanding:
+    async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkView:
         running = self._running(link)
         event = msgspec.json.encode(SwitchRecord(act, actor, reason))
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             try:
                 await self._books[link].switch(act, actor, reason, event)
             except BooksError as error:
@@ -254,15 +254,15 @@ class Links:
                 raise ActError("wrong_state", f"the link is {told}") from None
         log.info("link switched", link=link, act=act, by=actor, reason=reason)
         await _tell_all(running)
-        return await self._standing(link)
+        return await self._view(link)
 
-    async def _standing(self, link: str) -> LinkStanding:
+    async def _view(self, link: str) -> LinkView:
         running = self._links[link]
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             proposals = await self._books[link].open_proposals()
             books = await running.store.snapshot()
             unapproved = await running.configuration.unapproved()
-        return link_standing(
+        return view_link(
             running.store.link,
             books,
             running.problem,
@@ -276,7 +276,7 @@ class Links:
         """A proposal as it now is, when all displays have been told."""
         link = running.store.link.id
         await _tell_all(running)
-        with told_as_inoperable():
+        with store_failure_as_inoperable():
             return proposal_row(link, await self._books[link].find(proposal))
 
     async def _proposed(self, link: str, proposal: str) -> Change:
@@ -339,7 +339,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
 async def _tell_all(running: RunningLink) -> None:
     """Have every display told of what was done; where that fails, it is done all the same."""
     try:
-        await running.look_again()
+        await running.reload()
     except (RedisError, OSError, TermsError) as error:
         log.warning("displays not told", link=running.store.link.id, reason=str(error))
 

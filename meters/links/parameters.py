@@ -23,7 +23,7 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
     """The meter with another value of one parameter.
 
     Raises:
-        DeskError: ``bad_value`` where the chapter or the meter does not take it; ``no_change``
+        ActError: ``bad_value`` where the chapter or the meter does not take it; ``no_change``
             where it has it already.
     """
     if parameter == "paytable":

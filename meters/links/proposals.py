@@ -54,7 +54,7 @@ def parameter_change(
     """The change of a parameter of a meter whose tables have so many positions at least.
 
     Raises:
-        DeskError: ``bad_value`` or ``no_change``.
+        ActError: ``bad_value`` or ``no_change``.
     """
     after = with_parameter(meter, asked.parameter, asked.value)
     return Change(
@@ -78,7 +78,7 @@ def adjustment(
         asked: what is to be corrected.
 
     Raises:
-        DeskError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
+        ActError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
     """
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT

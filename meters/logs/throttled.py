@@ -11,7 +11,7 @@ _KINDS_MAX: Final = 1_024
 
 
 @dataclass(slots=True)
-class _Told:
+class _Logged:
     since_s: float
     times: int = 0
     kept_back: int = 0
@@ -29,7 +29,7 @@ class ThrottledLog:
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
-        self._told: dict[Hashable, _Told] = {}
+        self._told: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
         """How many of a kind were kept back since one was told; None where this one is as well."""
@@ -40,7 +40,7 @@ class ThrottledLog:
                 del self._told[next(iter(self._told))]
             kept_back = told.kept_back if told else 0
             self._told.pop(kind, None)
-            self._told[kind] = _Told(now_s, 1)
+            self._told[kind] = _Logged(now_s, 1)
             return kept_back
         if told.times < _AT_ONCE:
             told.times += 1

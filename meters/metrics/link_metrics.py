@@ -163,7 +163,7 @@ class LinkMetrics:
         show = self._set_amount.get((link, meter)) or self._amounts.labels(UNKNOWN, UNKNOWN).set
         show(amount_cents)
 
-    def show_standing(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
+    def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
         """Show where a link's books stand; `sealed` is the last entry found in order."""
         for meter, micros in figures.reserve_micros.items():
             self._reserves.labels(link, meter).set(micros // MICROS_PER_CENT)

@@ -199,7 +199,7 @@ class ProcessMetrics:
         ):  # fmt: skip
             each.labels(link)
 
-    def watch(self, check: SelfCheck, board: DisplayState) -> None:
+    def attach(self, check: SelfCheck, board: DisplayState) -> None:
         """Have the self-check's result and the event streams asked for at each reading."""
         self._self_check.set_function(lambda: check.problem is None)
         self._streams.labels("display").set_function(lambda: board.watchers(staff=False))
@@ -218,7 +218,7 @@ class ProcessMetrics:
         self._batch.observe(events)
         self._script.observe(seconds)
 
-    def take_turn(self, waited_s: float) -> None:
+    def note_wait(self, waited_s: float) -> None:
         """Note how long the first message of a batch, which is taken now, had waited."""
         self._waited_s = waited_s
         self._lag.observe(waited_s)

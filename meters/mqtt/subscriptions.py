@@ -47,7 +47,7 @@ class EventSubscriptions:
         self._changed = asyncio.Event()
         self._settled = asyncio.Event()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Have it seen that a link has begun to operate, or has ceased to."""
         self._changed.set()
 
@@ -91,7 +91,7 @@ class EventSubscriptions:
         """
         self._leaving = True
         self._settled.clear()
-        self.look()
+        self.refresh()
         await self._settled.wait()
 
     async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:

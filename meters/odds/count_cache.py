@@ -64,7 +64,7 @@ class CountCache:
         self._code = code or code_digest()
         self._unwritable = False
 
-    def take(self, name: str) -> bytes | None:
+    def get(self, name: str) -> bytes | None:
         """What was kept under a name by the same code, or None."""
         path = self._path(name)
         try:

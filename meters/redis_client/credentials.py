@@ -14,7 +14,7 @@ from meters.floor.credentials import (
     secret_of,
 )
 from meters.floor.facility import Service
-from meters.floor.identities import ARCHIVE, service_party
+from meters.floor.identities import ARCHIVE, service_identity
 from meters.floor.key_bundle import KeyBundle
 from meters.floor.redis_address import with_one_host
 from meters.floor.worker_bundle import service_numbers
@@ -146,4 +146,4 @@ def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
     """The archive's, or that of the first worker here: at Redis all workers are the same user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
-    return KeyBundle.of(keys, service_party(min(service_numbers(keys), default=1)))
+    return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -18,30 +18,30 @@ _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
 
 
-class NotKeptError(RedisError):
+class NotSyncedError(RedisError):
     """Redis has something that it may not have on disk: nobody may be told of it yet."""
 
 
-async def run_kept(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
+async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
     """Run a script and give its answer, unless Redis syncs no write before it answers.
 
     Somebody may have set it so at run time. It is asked in the same round trip, after the script:
     what Redis says then is true of the script's writes too.
 
     Raises:
-        NotKeptError: it does not. The script may have been run all the same.
+        NotSyncedError: it does not. The script may have been run all the same.
         RedisError: the store failed.
     """
     redis = cast("Redis", script.registered_client)
     try:
-        return await _run_kept(redis, script.sha, keys, args)
+        return await _run_synced(redis, script.sha, keys, args)
     except NoScriptError:
         # Redis was restarted, or is another one since a failover.
         await redis.script_load(script.script)
-        return await _run_kept(redis, script.sha, keys, args)
+        return await _run_synced(redis, script.sha, keys, args)
 
 
-async def _run_kept(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
+async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
     async with redis.pipeline(transaction=False) as pipe:
         pipe.evalsha(sha, len(keys), *keys, *args)
         for name in _KEEPING:
@@ -51,7 +51,7 @@ async def _run_kept(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    _raise_unless_kept(answers[1:])
+    _raise_unless_synced(answers[1:])
     return answers[0]
 
 
@@ -59,19 +59,19 @@ async def must_keep(redis: Redis) -> None:
     """Make sure that Redis has synced what it was given before this.
 
     Raises:
-        NotKeptError: it may not have.
+        NotSyncedError: it may not have.
         RedisError: the store failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
         for name in _KEEPING:
             pipe.config_get(name)
-        _raise_unless_kept(await pipe.execute())
+        _raise_unless_synced(await pipe.execute())
 
 
-def _raise_unless_kept(settings: Sequence[Mapping[str, str]]) -> None:
+def _raise_unless_synced(settings: Sequence[Mapping[str, str]]) -> None:
     for name, told in zip(_KEEPING, settings, strict=True):
         if told.get(name) != _NEEDED[name]:
-            raise NotKeptError(_not_as_needed(name, told.get(name)))
+            raise NotSyncedError(_not_as_needed(name, told.get(name)))
 
 
 def _not_as_needed(name: str, value: str | None) -> str:

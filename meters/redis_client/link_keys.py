@@ -76,7 +76,7 @@ class LinkKeys:
         return self._key("asks")
 
     @cached_property
-    def carried(self) -> str:
+    def checkpoint(self) -> str:
         """Hash: the books at the last entry that is in the archive alone, and what archived it."""
         return self._key("carried")
 

@@ -50,7 +50,7 @@ class UserKeys:
         """Hash: a session, by its token."""
         return self.session(hashlib.sha256(token.encode()).hexdigest())
 
-    def tries(self, of: str) -> str:
+    def attempts(self, of: str) -> str:
         """Sorted set: the failures to sign in as a name or from an address, by their moment."""
         return f"{_PREFIX}tries:{_digest(of)}"
 
@@ -72,7 +72,7 @@ class UserKeys:
 
     def lock_out(self, of: str) -> list[str]:
         """All that the lock-out knows of a name or an address, as the scripts take it."""
-        return [self.tries(of), self.lock(of), self.undecided(of)]
+        return [self.attempts(of), self.lock(of), self.undecided(of)]
 
 
 def _digest(of: str) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.approvals import Approval
-from meters.books.entered import entered_in_text, places_in
+from meters.books.entered import count_hands, entered_in_text
 from meters.books.expected import Added, ExpectedBooks, Transfer
 from meters.books.ledger import Replay
 from meters.books.outage_entries import OUTAGE
@@ -29,18 +29,18 @@ _TOLD: Final = frozenset({
 })  # fmt: skip
 
 
-class _FiledTable(msgspec.Struct, frozen=True):
+class _ApprovedTable(msgspec.Struct, frozen=True):
     """What an approved floor file said of a table, as far as a report tells it."""
 
     asset: str = ""
 
 
-class _Filed(msgspec.Struct, frozen=True):
-    tables: dict[str, _FiledTable] = {}
+class _ApprovedFloor(msgspec.Struct, frozen=True):
+    tables: dict[str, _ApprovedTable] = {}
 
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
-_FILED: Final = msgspec.json.Decoder(_Filed)
+_FILED: Final = msgspec.json.Decoder(_ApprovedFloor)
 
 
 class LinkTotals:
@@ -87,7 +87,7 @@ class DayTotals:
         self.outages: list[OutageNoted] = []
         self.untold: list[str] = []
 
-    def take(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
+    def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Gather what an entry tells, once it was replayed.
 
         Raises:
@@ -95,7 +95,7 @@ class DayTotals:
             msgspec.DecodeError: the same.
         """
         kind, table = fields["kind"].decode(), fields["table"].decode()
-        self.flows.take(kind, _TRANSFERS.decode(fields["transfers"]))
+        self.flows.add(kind, _TRANSFERS.decode(fields["transfers"]))
         match kind:
             case "wagers":
                 self._wagers(table, books)
@@ -143,7 +143,7 @@ class DayTotals:
             if kind == "void":
                 self._rounds_of(table).voids_after_cards += 1
             else:
-                self._rounds_of(table).reentered += places_in(entered)
+                self._rounds_of(table).reentered += count_hands(entered)
 
     def _result(
         self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks

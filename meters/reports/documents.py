@@ -36,7 +36,7 @@ SO_FAR: Final = "SO FAR"
 DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 
-def day_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
+def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """What a gaming day did to every meter (duty D19)."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -54,10 +54,10 @@ def day_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> 
             *act_sections(day, zone),
         ]
         parts.append(_part(each, day, sections, zone))
-    return _paper(floor, found, "Gaming day", parts)
+    return _document(floor, found, "Gaming day", parts)
 
 
-def month_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
+def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """The days of a month, and what they sum to."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -77,10 +77,12 @@ def month_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -
             *act_sections(month, zone),
         ]
         parts.append(_part(each, month, sections, zone))
-    return _paper(floor, found, "Month", parts, wide=True)
+    return _document(floor, found, "Month", parts, wide=True)
 
 
-def jackpots_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
+def jackpots_document(
+    floor: Floor, found: LedgerScan, meters: Sequence[str] | None
+) -> ReportDocument:
     """Every win that a floorperson decides on, and every Envy Bonus, as it stands now (D16)."""
     zone = ZoneInfo(floor.facility.timezone)
     parts = []
@@ -89,10 +91,10 @@ def jackpots_paper(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
         wins = [win for win in each.wins if win.meter in ids]
         sections = win_sections("that a floorperson decides on", wins, zone)
         parts.append(_part(each, each.span, sections, zone))
-    return _paper(floor, found, "Jackpots", parts, wide=True)
+    return _document(floor, found, "Jackpots", parts, wide=True)
 
 
-def tables_paper(
+def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
     """What each table contributed and won, or one of them day by day."""
@@ -106,7 +108,7 @@ def tables_paper(
             sections = [_table_by_day(table, days, ids), _rounds_by_day(table, days)]
         parts.append(_part(each, each.span, sections, zone))
     title = "Tables" if table is None else f"Table {table}"
-    return _paper(floor, found, title, parts, wide=True)
+    return _document(floor, found, title, parts, wide=True)
 
 
 def _having_days(found: LedgerScan) -> list[LinkScan]:
@@ -255,7 +257,7 @@ def _why_without(each: LinkScan, found: LedgerScan) -> str:
     return f"it stands in the gaming day {each.open_day}, no service has run since"
 
 
-def _paper(
+def _document(
     floor: Floor, found: LedgerScan, title: str, parts: Sequence[ReportPart], *, wide: bool = False
 ) -> ReportDocument:
     days = GamingDays.of_facility(floor.facility)

@@ -142,7 +142,7 @@ class Flows:
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
 
-    def take(self, kind: str, transfers: Iterable[Transfer]) -> None:
+    def add(self, kind: str, transfers: Iterable[Transfer]) -> None:
         """Add what an entry of a kind moved."""
         for moved in transfers:
             flow = flow_of(kind, moved)

@@ -100,7 +100,7 @@ Choose = Callable[[date, date], DayRange]
 Advance = Callable[[str, int, int], None]
 
 
-async def survey(
+async def scan_ledgers(
     floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
 ) -> LedgerScan:
     """Audit links and keep what was asked for.

@@ -56,7 +56,7 @@ class DayCollector:
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
         """Note what an entry tells, once it was replayed; the replay says what is wrong with it."""
         try:
-            self._gathered.take(number, fields, replay.books)
+            self._gathered.add_entry(number, fields, replay.books)
             if fields["kind"] == b"reading":
                 self._close(READING.decode(fields["event"]), fields["at"].decode(), replay)
         except (KeyError, ValueError, *UNREADABLE) as error:
@@ -73,7 +73,7 @@ class DayCollector:
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
-        self._keep(self._told(open_day, self._replay))
+        self._keep(self._day_of(open_day, self._replay))
         return open_day
 
     @property
@@ -82,13 +82,13 @@ class DayCollector:
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
-        told = self._told(reading.day, replay)
+        told = self._day_of(reading.day, replay)
         day = replace(told, closed_at=at, variances=tuple(_variances(reading, replay)))
         self._keep(day)
         self._closed = day
         self._gathered = DayTotals(self._memory, replay)
 
-    def _told(self, day: date, replay: Replay) -> LinkDay:
+    def _day_of(self, day: date, replay: Replay) -> LinkDay:
         """A day by what was gathered of it, and by the books as they stand."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))

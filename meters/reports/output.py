@@ -12,11 +12,11 @@ import typer
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, Link
 from meters.reports.document import ReportDocument
-from meters.reports.ledger_scan import Choose, LedgerScan, survey
+from meters.reports.ledger_scan import Choose, LedgerScan, scan_ledgers
 from meters.reports.pdf import report_pdf
 from meters.reports.pdf_pages import Format
 from meters.reports.rows import Figure, csv_text
-from meters.reports.terminal import print_paper
+from meters.reports.terminal import print_document
 from meters.terminal.printing import print_error, print_json, print_text
 from meters.terminal.progress import progress_bar
 from meters.wire.clock import now
@@ -46,7 +46,7 @@ class Report:
     figures: Callable[[], Iterator[Figure]]
 
 
-def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
+def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
     """Read the ledgers, with a bar of progress in a terminal.
 
     Raises:
@@ -58,7 +58,7 @@ def surveyed(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
         def advance(link: str, done: int, of: int) -> None:
             progress.update(tasks[link], completed=done, total=of)
 
-        return asyncio.run(survey(floor, links, choose, now(), advance))
+        return asyncio.run(scan_ledgers(floor, links, choose, now(), advance))
 
 
 def give(report: Report, wanted: OutputOptions) -> None:
@@ -75,7 +75,7 @@ def give(report: Report, wanted: OutputOptions) -> None:
     if wanted.as_json:
         print_json(_json(report))
     if not (wanted.csv or wanted.pdf or wanted.as_json):
-        print_paper(report.paper)
+        print_document(report.paper)
     problems = report.paper.problems
     if wanted != OutputOptions():
         for problem in problems:

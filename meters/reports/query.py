@@ -12,7 +12,7 @@ from meters.reports.ledger_scan import Choose, DayRange, LedgerScan, LinkScan
 _USAGE = 2
 
 
-def told_day(text: str, name: str) -> date:
+def parse_day(text: str, name: str) -> date:
     """A day as somebody types it.
 
     Raises:
@@ -26,7 +26,7 @@ def told_day(text: str, name: str) -> date:
     raise UserError(f"{name} {text!r} is no day: one is 2026-11-20", exit_status=_USAGE)
 
 
-def told_month(text: str) -> date:
+def parse_month(text: str) -> date:
     """The first day of a month as somebody types it.
 
     Raises:

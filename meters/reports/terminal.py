@@ -15,7 +15,7 @@ _WIDE: Final = 180
 """How wide lists are where no terminal says how wide it is, so that figures stay whole."""
 
 
-def print_paper(paper: ReportDocument) -> None:
+def print_document(paper: ReportDocument) -> None:
     """Print a report: what does not hold first, then link by link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {paper.unsigned}" if paper.unsigned else ""

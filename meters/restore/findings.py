@@ -87,7 +87,7 @@ class TableFound:
 _BOOKS: Final = ("accounts", "tallies", "ledger", "approved", "acts", "wins", "waiting")
 
 
-async def look_at_store(store: LinkStore, mark: Mark) -> StoreFindings:
+async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     """What is in a link's store.
 
     Raises:
@@ -131,7 +131,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
         )
 
 
-def look_at_tables(
+def inspect_tables(
     stands: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
     """What the outboxes have beyond the books.
@@ -143,10 +143,10 @@ def look_at_tables(
     Raises:
         RestoreError: an outbox is of other books.
     """
-    return [_look_at(table, stand, outboxes.get(table)) for table, stand in stands.items()]
+    return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in stands.items()]
 
 
-def _look_at(table: str, stand: TableFindings, outbox: OutboxCopy | None) -> TableFound:
+def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) -> TableFound:
     last = stand.last
     if outbox is None:
         return TableFound(table, last, None, f"what it sent after event {last}")

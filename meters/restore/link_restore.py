@@ -28,8 +28,8 @@ from meters.restore.findings import (
     TableFindings,
     TableFound,
     hold_against_copy,
-    look_at_store,
-    look_at_tables,
+    inspect_store,
+    inspect_tables,
     missing_outboxes,
 )
 from meters.restore.ledger_copy import LedgerCopy
@@ -129,7 +129,7 @@ class LinkRestore:
         )
         self._image = StoreSnapshot(store.keys)
 
-    async def look(self, advance: Advance) -> RestorePlan:
+    async def inspect(self, advance: Advance) -> RestorePlan:
         """Look at what there is; nothing is changed.
 
         Raises:
@@ -137,7 +137,7 @@ class LinkRestore:
             RedisError: the store failed.
         """
         store, mark = self._store, self._mark.seen
-        held = await look_at_store(store, mark)
+        held = await inspect_store(store, mark)
         copied = self._copy.last if self._copy else 0
         writes = held.standing is StoreCondition.HALF or copied > held.entries
         if held.standing is StoreCondition.HALF and not copied:
@@ -151,7 +151,7 @@ class LinkRestore:
         # A table of a game without progressive wagers sends nothing, and has no outbox.
         meterless = {table.id for table in self._store.link.table if not table.meters}
         idle = {each for each in meterless - set(self._outboxes) if not stands[each].last}
-        tables = look_at_tables(
+        tables = inspect_tables(
             {each: stand for each, stand in stands.items() if each not in idle}, self._outboxes
         )
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables))
@@ -182,7 +182,7 @@ class LinkRestore:
         if found.writes and self._copy:
             await self._write(writer, self._copy, advance)
         await self._open(found, by)
-        replayed = await self._take_again(found, by, advance)
+        replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
         if found.writes or found.again or found.held.restored_from != (seen.entries, seen.chain):
             restoring = RestoreEntry(
@@ -211,12 +211,12 @@ class LinkRestore:
         rebuild, common = self._rebuild, min(copy.last, held)
         try:
             async for number, fields in copy.entries():
-                rebuild.take(number, fields)
+                rebuild.apply_entry(number, fields)
                 if number == common:
                     await hold_against_copy(self._store, common, rebuild.chain)
                 if number % 1_000 == 0 or number == copy.last:
                     advance("reading the archive", number, copy.last)
-            self._image = rebuild.image()
+            self._image = rebuild.snapshot()
         except RebuildError as error:
             raise RestoreError(
                 f"{self._store.link.id}: the archive does not hold: {error}. Nothing was done."
@@ -227,8 +227,8 @@ class LinkRestore:
         given_up = self._given_up(copy)
         if given_up:
             carried, by = given_up
-            image.put(keys.carried, {"entries": carried.entries, "by": by})
-            image.put(keys.carried, {"text": carried.text})
+            image.put(keys.checkpoint, {"entries": carried.entries, "by": by})
+            image.put(keys.checkpoint, {"text": carried.text})
             old = [act for act in image.at(keys.acts) if int(act) <= carried.entries]
             image.drop(keys.acts, *old)
         await writer.clear()
@@ -268,13 +268,13 @@ class LinkRestore:
             await configuration.adopt(by)
         await self._store.open(by)
 
-    async def _take_again(self, found: RestorePlan, by: str, advance: Advance) -> Replayed:
+    async def _replay_outboxes(self, found: RestorePlan, by: str, advance: Advance) -> Replayed:
         again = [one for one in found.tables if one.again]
         if not again:
             return Replayed()
         events = in_order(self._outboxes[one.table].after(one.last) for one in again)
         await self._open_link(again, by)
-        return await OutboxReplay(self._floor, self._store).take(
+        return await OutboxReplay(self._floor, self._store).replay(
             events,
             lambda done: advance("taking events of outboxes again", done, found.again),
         )

@@ -16,7 +16,7 @@ from meters.books.steps import Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import FIXED_KEYS, LinkStore
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
 from meters.restore.errors import RestoreError
 from meters.restore.outboxes import Answered
@@ -55,12 +55,12 @@ class OutboxReplay:
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self._store = store
         self._known = {
-            table: known for (_, table), known in known_tables(floor, store.link).items()
+            table: known for (_, table), known in table_topics(floor, store.link).items()
         }
         self._draws: dict[str, DrawMade | None] = {}
         self._intake = LinkIntake(store, Metrics(floor), self._drawn, replays=True)
 
-    async def take(
+    async def replay(
         self, events: Iterable[Answered], advance: Callable[[int], None]
     ) -> Replayed:  # fmt: skip
         """Take events in their order; `advance` is told how many have been taken.
@@ -71,7 +71,7 @@ class OutboxReplay:
         """
         replayed = Replayed()
         for batch in _batches(events):
-            now = await self._take(batch)
+            now = await self._replay_batch(batch)
             for answered, reply in zip(batch, now, strict=True):
                 if reply != answered.told:
                     replayed.differing.append(
@@ -84,12 +84,12 @@ class OutboxReplay:
     def _drawn(self, known: CatalogTable, _: Wagers) -> DrawMade | None:
         return self._draws[known.table.id]
 
-    async def _take(self, batch: Sequence[Answered]) -> list[bytes]:
+    async def _replay_batch(self, batch: Sequence[Answered]) -> list[bytes]:
         """Take a batch: one refused event, or some of as many tables."""
         if batch[0].reply.status == "refused":
             return [await self._refuse(one) for one in batch]
         self._draws = {one.table: one.reply.draw for one in batch}
-        outcome = await self._intake.take(
+        outcome = await self._intake.apply_batch(
             [Arrival(self._known[one.table], one.payload) for one in batch]
         )
         replies = {address.table: reply for address, reply in outcome.replies}

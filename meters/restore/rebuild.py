@@ -18,11 +18,11 @@ import msgspec
 from bonus.settling.lines import METER_OF_ITEM, Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
-from meters.books.approved_configuration import filed_terms
+from meters.books.approved_configuration import approved_terms
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
 from meters.books.claim_records import Records
-from meters.books.dealt import dealt_digest, dealt_field, dealt_place
+from meters.books.dealt import dealt_digest, dealt_field, ring_field
 from meters.books.entered import is_act
 from meters.books.expected import HeldEnvy, HeldWin, Transfer, envy_of_result
 from meters.books.ledger import Replay
@@ -95,7 +95,7 @@ class Rebuild:
         self._claims = ClaimSnapshot(self.keys, self._image)
         self._filed: Mapping[str, str] = {}
         if approved := self._image.at(self.keys.approved):
-            self._take_filed(approved["text"].decode())
+            self._apply_floor_file(approved["text"].decode())
         self._replay = Replay.after(carried)
         self._noted: dict[int, int] = {}
 
@@ -110,9 +110,9 @@ class Rebuild:
         return self._replay.chain
 
     @property
-    def carried(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         """The books after it."""
-        return self._replay.carried
+        return self._replay.checkpoint
 
     @property
     def open_day(self) -> str:
@@ -123,18 +123,18 @@ class Rebuild:
         """The entry by which the day that ends with an entry was archived, None where none says."""
         return self._noted.get(last)
 
-    def take(self, number: int, fields: Mapping[str, bytes]) -> None:
+    def apply_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Take the next entry.
 
         Raises:
             RebuildError: it does not hold.
         """
         before = self._before(fields)
-        self._replay.take(number, fields)
+        self._replay.apply_entry(number, fields)
         if problems := self._replay.problems:
             raise RebuildError("; ".join(problems[:3]))
         try:
-            self._take(number, fields, before)
+            self._apply(number, fields, before)
         except (*UNREADABLE, ValueError, KeyError) as error:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
         self._open_day(number, fields["at"], closes=fields["kind"] == b"reading")
@@ -145,7 +145,7 @@ class Rebuild:
         """What the store held after the last entry taken, beside the books."""
         return self._image.rows()
 
-    def image(self) -> StoreSnapshot:
+    def snapshot(self) -> StoreSnapshot:
         """All that the store held, its ledger left out.
 
         Raises:
@@ -170,7 +170,7 @@ class Rebuild:
         fed = [added.meter for added in books.rounds.get(table, ())]
         return _Before(self._tables.opened(table), fed, dict(books.claims), dict(books.envy))
 
-    def _take(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
+    def _apply(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
         kind, table = fields["kind"], fields["table"].decode()
         match kind:
             case b"wagers":
@@ -181,29 +181,27 @@ class Rebuild:
                 self._tables.end_round(table, fields, ())
                 self._touch(*before.fed)
             case b"result":
-                self._take_result(number, table, fields, before)
+                self._apply_result(number, table, fields, before)
             case b"validate" | b"reject" | b"pay":
-                self._take_decision(table, fields, before)
+                self._apply_decision(table, fields, before)
             case b"pay_envy" | b"reject_envy":
                 decision = _DECISION.decode(fields["event"])
                 waits = decision.claim in self._replay.books.claims
                 self._claims.settle_envy(decision, waits=waits, entry=fields)
                 self._ring()
             case _:
-                self._take_act(kind, number, fields)
+                self._apply_act(kind, number, fields)
 
     def _note_dealt(self, digest: str, table: str, number: int) -> None:
         """Remember what was dealt, as `apply_events` does."""
         key = self.keys.dealt
         if not digest or dealt_field(digest) in self._image.at(key):
             return
-        if before := self._image.text(key, dealt_place(number)):
+        if before := self._image.text(key, ring_field(number)):
             self._image.drop(key, dealt_field(before))
-        self._image.put(
-            key, {dealt_field(digest): f"{table} {number}", dealt_place(number): digest}
-        )
+        self._image.put(key, {dealt_field(digest): f"{table} {number}", ring_field(number): digest})
 
-    def _take_result(
+    def _apply_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
     ) -> None:
         reply, result = _REPLY.decode(fields["reply"]), _RESULT.decode(fields["event"])
@@ -252,7 +250,7 @@ class Rebuild:
         self._claims.open_envy(number, record, envy.after_cents, at)
         self._ring()
 
-    def _take_decision(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
+    def _apply_decision(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
         decision = _DECISION.decode(fields["event"])
         held = before.claims[decision.claim]
         envy = before.envy.get(decision.claim), self._replay.books.envy.get(decision.claim)
@@ -264,7 +262,7 @@ class Rebuild:
             self._touch(held.meter)
         self._ring()
 
-    def _take_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
+    def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
         """Take what people did with the link, or the service by itself."""
         image, keys, event = self._image, self.keys, fields["event"]
         match kind:
@@ -277,7 +275,7 @@ class Rebuild:
             case b"close" | b"open":
                 self._switch(fields)
             case b"propose" | b"withdraw" | b"adjust" | b"parameter":
-                self._take_proposal(kind, number, fields)
+                self._apply_proposal(kind, number, fields)
             case b"approve":
                 self._approve(number, fields)
             case b"inoperable":
@@ -315,7 +313,7 @@ class Rebuild:
         if closes or not closed:
             image.put(meters, {"day": day.isoformat()})
 
-    def _take_proposal(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
+    def _apply_proposal(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
         event = fields["event"]
         proposed = _PROPOSED.decode(event)
         if kind != b"propose":
@@ -339,7 +337,7 @@ class Rebuild:
         approval, image, keys = _APPROVAL.decode(fields["event"]), self._image, self.keys
         image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
         image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
-        self._take_filed(approval.text)
+        self._apply_floor_file(approval.text)
         image.put(
             keys.meters,
             {
@@ -349,9 +347,9 @@ class Rebuild:
             },
         )
 
-    def _take_filed(self, text: str) -> None:
+    def _apply_floor_file(self, text: str) -> None:
         """Go by what an approved floor file says of meters and tables."""
-        self._filed, assets = filed_terms(text)
+        self._filed, assets = approved_terms(text)
         self._assets |= assets
 
     def _touch(self, *meters: str) -> None:

@@ -29,7 +29,7 @@ from meters.restore.output import (
     tell_plan,
     tell_restored,
 )
-from meters.restore.service_probe import heard_services
+from meters.restore.service_probe import probe_services
 from meters.selfcheck.opened_store import is_opened, may_be_opened, never_opened
 from meters.terminal.console import PlainConsole
 from meters.terminal.progress import progress_bar
@@ -70,7 +70,7 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
     sources = _has_sources(floor, options)
     if not sources and not may_be_opened(floor):
         raise never_opened(floor)
-    running = await heard_services(floor) if options.listens else set()
+    running = await probe_services(floor) if options.listens else set()
     if running:
         raise RestoreError(
             f"a service runs on {', '.join(sorted(running))}: stop every service, and every agent"
@@ -103,7 +103,7 @@ async def _restore(
             without=options.without,
         )
         with _bar() as advance:
-            found = await restoring.look(advance)
+            found = await restoring.inspect(advance)
         tell_found(say, link.id, found)
         if not restoring.is_due(found):
             say("  Nothing is lost: nothing was done.")

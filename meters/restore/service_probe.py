@@ -25,7 +25,7 @@ _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 
 
-async def heard_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> set[str]:
+async def probe_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> set[str]:
     """The links on which a service runs now, operable or not.
 
     Args:

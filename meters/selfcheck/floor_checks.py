@@ -16,14 +16,14 @@ def facility_checks(floor: Floor) -> list[Check]:
     tables = sum(len(link.table) for link in floor.link)
     return [
         Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
-        _check_look(floor),
+        _check_branding(floor),
         *_check_offers(floor),
         *_check_returns(floor),
         *_check_bounds(floor),
     ]
 
 
-def _check_look(floor: Floor) -> Check:
+def _check_branding(floor: Floor) -> Check:
     try:
         logo = read_logo(floor.signage)
     except UserError as error:

@@ -57,7 +57,7 @@ async def has_users(redis: AnyRedis) -> bool:
     """Say whether a user was ever added to a store.
 
     Raises:
-        PeopleError: ``store_failed``.
+        UsersError: ``store_failed``.
     """
     try:
         return await UserStore(redis).schema() is not None
@@ -77,12 +77,12 @@ def may_be_opened(floor: Floor) -> bool:
 def never_opened(floor: Floor) -> UserError:
     """What a command says that finds no store where the floor file leads it."""
     return UserError(
-        f"{store_place(floor)} was never opened: `pitlink serve` opens it. Where there should be"
+        f"{store_address(floor)} was never opened: `pitlink serve` opens it. Where there should be"
         " one, the floor file names another place than the service's"
     )
 
 
-def store_place(floor: Floor) -> str:
+def store_address(floor: Floor) -> str:
     """Where the floor's store is, in words that show no password."""
     if floor.service.redis == _EMBEDDED:
         return f"the store in {floor.service.data}"

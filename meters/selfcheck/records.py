@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from meters.archive.archive_days import ArchiveFiles
-from meters.archive.integrity import look_at_archive
+from meters.archive.integrity import check_archive_files
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
@@ -44,7 +44,7 @@ async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     for link in floor.link:
         before = looked.links.get(link.id, CheckedLink()) if looked else CheckedLink()
         store = LinkStore(redis, link)
-        _, wrong = await look_at_archive(
+        _, wrong = await check_archive_files(
             store, ArchiveFiles(archive, link.id), before, lambda _done, _of: None, reads=0
         )
         seen = "; ".join(wrong) or "every file is there, and is the one that was archived"

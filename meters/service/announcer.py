@@ -56,7 +56,7 @@ class Announcer:
         self.others = OtherServices()
         self.topics = MeterTopics()
 
-    def forget_told(self) -> None:
+    def publish_all_again(self) -> None:
         """Have every meter published again: the broker may have lost what it retained."""
         self.topics.forget()
 
@@ -213,9 +213,9 @@ class Announcer:
         """Show what became of a hit where another service has told it (duty D8)."""
         self._board.put_jackpot(self._link, jackpot)
 
-    def pending_hits(self) -> frozenset[str]:
+    def pending_jackpots(self) -> frozenset[str]:
         """The claims of the hits that displays show as pending."""
-        return frozenset(hit.claim for hit in self._board.hits(self._link))
+        return frozenset(hit.claim for hit in self._board.pending_jackpots(self._link))
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a hit or what became of it; displays show those that took from the meter (D8)."""

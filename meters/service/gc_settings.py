@@ -3,7 +3,7 @@
 import gc
 
 
-def spare_the_collector() -> None:
+def tune_collection() -> None:
     """Have the garbage collector look less often, and never at what stays for good.
 
     Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds

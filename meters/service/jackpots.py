@@ -6,7 +6,7 @@ from typing import Final
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
 from meters.books.wins import WinIndex
-from meters.claims.claims import LISTED_MAX, standing_hit
+from meters.claims.claims import LISTED_MAX, current_jackpot
 from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 
@@ -35,11 +35,11 @@ class JackpotDisplay:
             RedisError: the store failed.
         """
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
-            hit = standing_hit(fields) if fields else None
+            hit = current_jackpot(fields) if fields else None
             if hit is not None and hit.event == "hit":
                 self._announcer.show_hit(hit, news=False)
 
-    async def look(self, state: LinkState) -> None:
+    async def refresh(self, state: LinkState) -> None:
         """Show what was won, and what was decided, since the last look; call it every second.
 
         Raises:
@@ -47,14 +47,14 @@ class JackpotDisplay:
         """
         if state.desk == self._desk:
             return
-        shown = self._announcer.pending_hits()
+        shown = self._announcer.pending_jackpots()
         found = set(shown)
         for meter in state.meters:
             if meter.pending:
                 page = await self._wins.page(meter.meter, None, LATEST_MAX, meter_awards=True)
                 found.update(claim for _, claim in page)
         for fields in await self._store.claims(sorted(found)):
-            hit = standing_hit(fields) if fields else None
+            hit = current_jackpot(fields) if fields else None
             if hit is None:
                 continue
             if hit.event == "hit":

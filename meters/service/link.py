@@ -19,7 +19,7 @@ from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.metrics import Metrics
-from meters.redis_client.health import NotKeptError, must_keep, redis_problem
+from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.runtime import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
@@ -50,7 +50,7 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 
 def _told(error: Exception) -> str:
     """A failure of the store as displays and logs give it."""
-    if isinstance(error, TermsError | MarkError | NotKeptError):
+    if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
     return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
@@ -132,7 +132,7 @@ class LinkService:
         """What was seen of the ledger, and up to which entry it was found in order."""
         return self._mark.seen
 
-    async def take(self, arrivals: Sequence[Arrival]) -> BatchResult:
+    async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Take a batch of this link's events.
 
         While the link is inoperable, and where the store or the mark fails, nothing is answered:
@@ -142,7 +142,7 @@ class LinkService:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
             return BatchResult()
         try:
-            outcome = await self._intake.take(arrivals)
+            outcome = await self._intake.apply_batch(arrivals)
             if outcome.replies:
                 self._set_mark(self.store.head)
         except (RedisError, OSError, TermsError) as error:
@@ -150,7 +150,7 @@ class LinkService:
             return BatchResult()
         except Exception:
             if len(arrivals) > 1:
-                return await self._take_singly(arrivals)
+                return await self._apply_singly(arrivals)
             # A defect of ours must not stop the other tables; this one stays unanswered.
             self._log.exception(
                 "event not taken",
@@ -174,14 +174,14 @@ class LinkService:
             for address, reply in replies:
                 self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
-    async def _take_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
+    async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Take each event by itself, so that the one that cannot be taken holds up no other."""
         whole = BatchResult()
         for arrival in arrivals:
-            whole.add(await self.take([arrival]))
+            whole.add(await self.apply_batch([arrival]))
         return whole
 
-    async def look_again(self) -> None:
+    async def reload(self) -> None:
         """Take in what people changed in the books, and tell every display at once.
 
         Raises:
@@ -193,7 +193,7 @@ class LinkService:
         state, heard = await self._read()
         await must_keep(self.store.redis)
         self._set_mark(state.head)
-        self._take_in(state, heard)
+        self._publish_state(state, heard)
         self.tell_beat()
 
     async def keep_mark(self) -> None:
@@ -220,7 +220,7 @@ class LinkService:
         the meters are told anew.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
-            self.announcer.forget_told()
+            self.announcer.publish_all_again()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
@@ -286,7 +286,7 @@ class LinkService:
                 try:
                     read = await self._read()
                     if self._problem is None:
-                        self._take_in(*read)
+                        self._publish_state(*read)
                 except _STORE_FAILED as error:
                     self._fail(error)
             await asyncio.sleep(COALESCE_S)
@@ -305,7 +305,7 @@ class LinkService:
             silent_s = max(began_s, self._answered_s) + CHECK_WITHIN_S
             return min(silent_s, self._step_s + max(_STEP_WITHIN_S, CHECK_WITHIN_S))
 
-        looking = asyncio.create_task(self._look(), name="look")
+        looking = asyncio.create_task(self._check_state(), name="look")
         try:
             while not looking.done():
                 due_s = due()
@@ -332,7 +332,7 @@ class LinkService:
             if problem is not None:
                 self._fail(problem, audit=audit)
 
-    async def _look(self) -> tuple[str | None, bool]:
+    async def _check_state(self) -> tuple[str | None, bool]:
         """What `_find_problem` finds; where that is nothing, the link operates."""
         problem, audit = await self._find_problem()
         if problem is not None:
@@ -353,9 +353,9 @@ class LinkService:
             return unknown, False
         self._set_mark(state.head)
         self._set_problem(None)
-        self._take_in(state, heard)
+        self._publish_state(state, heard)
         self._note_step()
-        await self._hits.look(state)
+        await self._hits.refresh(state)
         self._note_step()
         await self._show_figures(state)
         await self._outages.note()
@@ -417,7 +417,7 @@ class LinkService:
             state = await self.store.state()
         return state, heard
 
-    def _take_in(self, state: LinkState, heard: int) -> None:
+    def _publish_state(self, state: LinkState, heard: int) -> None:
         """Tell what the books hold, and whoever watches the desks where they changed."""
         self._closed = state.closure.reason if state.closure else None
         if (wait_s := self.announcer.tell_meters(state, heard)) is not None:
@@ -445,7 +445,7 @@ class LinkService:
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
         figures = await self._figures.read(state.desk)
-        self._metrics.books.show_standing(link, state, figures, sealed)
+        self._metrics.books.show_link_state(link, state, figures, sealed)
         self._metrics.running.show_memory(link, await self._figures.memory())
 
     def _show_beat(self, took_s: float) -> None:

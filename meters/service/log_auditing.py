@@ -62,7 +62,7 @@ class LogAuditing:
                 self._publish()
                 goes_on = await self._note_head()
                 if not goes_on or audited_s is None or loop.time() - audited_s >= AUDIT_EVERY_S:
-                    await self._look()
+                    await self._check()
                     audited_s = loop.time()
             except (AuthenticationError, NoPermissionError) as error:
                 if (more := self._said.due(_REFUSED)) is not None:
@@ -103,7 +103,7 @@ class LogAuditing:
         noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
         return noted[0][1].get(b"chain", b"") if noted else None
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         seen = self._mark.seen
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.entries, seen.entries)

@@ -23,7 +23,7 @@ BACK_WITHIN_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _HeardValue:
     """The last value heard on a topic; `speaks` where it is another service's that goes on."""
 
     value: MeterValue
@@ -55,7 +55,7 @@ class MeterTopics:
     def __init__(self) -> None:
         self.heard = 0
         self._hears = False
-        self._last: dict[str, _Heard] = {}
+        self._last: dict[str, _HeardValue] = {}
         self._under_way: dict[str, _UnderWay] = {}
         self._behind: dict[str, tuple[int, float]] = {}
         self._waiting: set[str] = set()
@@ -81,7 +81,7 @@ class MeterTopics:
         ours = under_way is not None and under_way.payload == payload
         inoperable = value.state == "inoperable"
         speaks = not (ours or retained or inoperable)
-        self._last[meter] = _Heard(value, self.heard, _now_s(), speaks, ours)
+        self._last[meter] = _HeardValue(value, self.heard, _now_s(), speaks, ours)
         if ours:
             del self._under_way[meter]
             waiting = meter in self._waiting

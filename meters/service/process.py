@@ -14,10 +14,10 @@ from meters.embedded.servers import embedded_broker
 from meters.floor.broker_address import BrokerAddress, parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
-from meters.floor.worker_bundle import own_party
+from meters.floor.worker_bundle import own_identity
 from meters.process.stop_signals import on_stop
 from meters.redis_client.connect import open_redis
-from meters.service.gc_settings import spare_the_collector
+from meters.service.gc_settings import tune_collection
 from meters.service.run_notes import note_stop
 from meters.service.service import MeterService, ServeOptions
 
@@ -32,7 +32,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     Raises:
         UserError: a part cannot be started or reached as the floor file says.
     """
-    spare_the_collector()
+    tune_collection()
     stop = asyncio.Event()
     on_stop(stop.set)
     async with AsyncExitStack() as stack:
@@ -65,7 +65,7 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
         return lambda: parse_broker_url(url)
-    party = stack.enter_context(own_party(service))
+    party = stack.enter_context(own_identity(service))
     broker_address(service, party)
     return lambda: broker_address(service, party)
 

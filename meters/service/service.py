@@ -30,7 +30,7 @@ from meters.floor_api.change_signal import ChangeSignal
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
-from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.links import Links
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
@@ -47,7 +47,7 @@ from meters.service.link import LinkService
 from meters.service.log_auditing import LogAuditing
 from meters.service.other_services import HEARD_FOR_S
 from meters.service.run_notes import note_start
-from meters.service.stopping import quiet
+from meters.service.stopping import stays_true
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.log_mark import LogMark
@@ -158,7 +158,7 @@ class MeterService:
             self._bell.ring,
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
-        self._metrics.running.watch(self._self_check, self._board)
+        self._metrics.running.attach(self._self_check, self._board)
         self._links_desk = Links(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
         self._meters = {
@@ -180,14 +180,14 @@ class MeterService:
 
     def _adopt(self, link: Link) -> None:
         """Judge a link's events by its parameters as they are now."""
-        known = known_tables(self._floor, link)
+        known = table_topics(self._floor, link)
         self._known |= known
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def _ring(self) -> None:
         """Have it seen that a link, or what stands on its desks, has changed."""
         self._bell.ring()
-        self._events.look()
+        self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
         """The links that cannot be played, each with its reason."""
@@ -271,11 +271,13 @@ class MeterService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LEFT_WITHIN_S):
                 await self._events.leave()
-        await quiet(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
-        await quiet(lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S)
+        await stays_true(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
+        await stays_true(
+            lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S
+        )
         for each in announcers:
             each.tell_end()
-        await quiet(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
+        await stays_true(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
 
     async def _serve_broker(
         self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
@@ -283,14 +285,14 @@ class MeterService:
         """Serve one connection until it is lost."""
         try:
             arrived = Arrivals(
-                self._lane, self._count_dropped, self._hear_aside, self._metrics.running.take_turn
+                self._lane, self._count_dropped, self._hear_aside, self._metrics.running.note_wait
             )
             address = broker()
             await self._client_name.wait_until_free(address)
             async with self._connect(address, self.identifier, arrived) as connection:
                 await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
                 for link in self._links.values():
-                    link.announcer.forget_told()
+                    link.announcer.publish_all_again()
                 await connection.subscribe([(topic, 1) for topic in (*self._beats, *self._meters)])
                 self._connection, self._arrived = connection, arrived
                 self._metrics.running.show_broker(connected=True)
@@ -306,7 +308,7 @@ class MeterService:
                 )
                 holding = batches.create_task(self._client_name.hold(address), name="name")
                 try:
-                    await self._take_batches(connection, batches)
+                    await self._apply_batches(connection, batches)
                 finally:
                     following.cancel()
                     holding.cancel()
@@ -325,7 +327,9 @@ class MeterService:
         """The secret name by which the services share events: the bundle's, else the store's."""
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
-    async def _take_batches(self, connection: BrokerConnection, batches: asyncio.TaskGroup) -> None:
+    async def _apply_batches(
+        self, connection: BrokerConnection, batches: asyncio.TaskGroup
+    ) -> None:
         """Take what arrives, a few batches at once: the next is judged while the store applies one.
 
         Two batches, or one, may have the same table twice only where it repeats itself, and the
@@ -339,15 +343,18 @@ class MeterService:
             except BaseException:
                 self._free.release()
                 raise
-            taking = batches.create_task(self._take_batch(by_link), name="batch")
+            taking = batches.create_task(self._apply_batch(by_link), name="batch")
             self._batches.add(taking)
             taking.add_done_callback(self._batches.discard)
             taking.add_done_callback(lambda _: self._free.release())
             taking.add_done_callback(self._metrics.running.time_replies(by_link))
 
-    async def _take_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
+    async def _apply_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
         await asyncio.gather(
-            *(self._take(self._links[link], arrivals) for link, arrivals in by_link.items())
+            *(
+                self._apply_to_link(self._links[link], arrivals)
+                for link, arrivals in by_link.items()
+            )
         )
 
     def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
@@ -357,7 +364,7 @@ class MeterService:
             topic, payload = message.topic.value, message.payload
             known = self._by_topic.get(topic)
             if known is None:
-                self._take_other(topic, payload)
+                self._handle_other(topic, payload)
             else:
                 by_link.setdefault(known.link, []).append(Arrival(known, payload))
         return by_link
@@ -388,7 +395,7 @@ class MeterService:
         if (more := self._dropped.due(lane)) is not None:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
-    def _take_other(self, topic: str, payload: bytes) -> None:
+    def _handle_other(self, topic: str, payload: bytes) -> None:
         """Take what is no event of a table that the floor knows."""
         if (stranger := topics.parse_table_out(topic)) is not None:
             self._refuse_stranger(stranger, payload)
@@ -425,8 +432,8 @@ class MeterService:
             told.warning("event refused", seq=seq, code=code, kept_back=more)
         self._post(topics.table_in(*address), refused(seq, code, message))
 
-    async def _take(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
-        outcome = await link.take(arrivals)
+    async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
+        outcome = await link.apply_batch(arrivals)
         link.tell_answered(outcome.replies, sent=self._connection is not None)
         for address, reply in outcome.replies:
             self._post(topics.table_in(*address), reply)

@@ -8,7 +8,7 @@ _LOOKS: Final = 3
 _LOOK_EVERY_S: Final = 0.01
 
 
-async def quiet(holds: Callable[[], bool], *, within_s: float) -> bool:
+async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
     """Wait until something holds and goes on holding for a moment; whether it did in time.
 
     What has been handed from one task to another is with neither for an instant.

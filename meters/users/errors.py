@@ -26,11 +26,11 @@ class UsersError(Exception):
 
 
 @contextmanager
-def told_as_store_failure() -> Iterator[None]:
+def as_store_failure() -> Iterator[None]:
     """Tell a store that does not answer, or not rightly, as what it is.
 
     Raises:
-        PeopleError: ``store_failed``, its cause what the store or the way there said.
+        UsersError: ``store_failed``, its cause what the store or the way there said.
     """
     try:
         yield

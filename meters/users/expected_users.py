@@ -67,7 +67,7 @@ class ExpectedUsers:
     accounts: dict[str, list[int]] = field(default_factory=dict)
     _accounts_since: int = 0
 
-    def take(self, number: int, entry: Fields) -> str | None:
+    def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Take an entry of the log; what of it cannot be, in words."""
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         self._note_accounts(number, entry)

@@ -57,7 +57,7 @@ class _Walk:
     problems: list[str] = field(default_factory=list)
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
-    def take(self, entry: Entry, seen: Mark | None) -> None:
+    def check_entry(self, entry: Entry, seen: Mark | None) -> None:
         """Compare one entry with the one before, and with what was seen of it."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
@@ -77,7 +77,7 @@ class _Walk:
         self.seal = seal_entry(self.seal, id_, content)
         if seen:
             self.compare_with(seen)
-        if problem := self.due.take(number, _text(fields)):
+        if problem := self.due.apply_entry(number, _text(fields)):
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
@@ -223,7 +223,7 @@ class LogAudit:
             rows = await redis.xrange(self._keys.log, min=after, max=until, count=_PAGE)
             page = cast("list[Entry]", rows)
             for entry in page:
-                walk.take(entry, seen)
+                walk.check_entry(entry, seen)
             if not page:
                 return
             after = f"({page[-1][0].decode()}"

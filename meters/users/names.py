@@ -19,7 +19,7 @@ def clean_name(text: str) -> str:
     Letters are those of the Western European languages: every one of them prints on a slip.
 
     Raises:
-        PeopleError: ``bad_name``, with what a name is.
+        UsersError: ``bad_name``, with what a name is.
     """
     name = unicodedata.normalize("NFC", text).strip()
     least, most = _LENGTHS

@@ -69,7 +69,7 @@ class OperatorsLog:
         """Entries of a lower number than `before`, latest first, `limit` at most.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         return [
             msgspec.convert({"entry": entry} | _shown(fields), LogRow)
@@ -80,7 +80,7 @@ class OperatorsLog:
         """What was done with somebody's account and PIN, and by them with others', latest first.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         return [
             msgspec.convert({"entry": entry} | _shown(fields), LogRow)
@@ -97,7 +97,7 @@ class OperatorsLog:
             client: from which network address.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         keys = self._store.keys
         await self._store.call("note_act", keys.log_and_head, [now_text(), what, by, about, client])

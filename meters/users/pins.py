@@ -27,7 +27,7 @@ def check_pin(pin: str) -> None:
     """Refuse what would be guessed first.
 
     Raises:
-        PeopleError: ``bad_pin``, with what a PIN is; the PIN itself is never told.
+        UsersError: ``bad_pin``, with what a PIN is; the PIN itself is never told.
     """
     if not _DIGITS.fullmatch(pin):
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
@@ -67,25 +67,25 @@ class PinHashing:
             f"$argon2id$v=19$m={memory_kib},t={time_cost},p=1"
             f"${_base64(_SALT_BYTES)}${_base64(_HASH_BYTES)}"
         )
-        self._places = _Places()
+        self._places = _HashingSlots()
 
     async def hash(self, pin: str) -> str:
         """The hash to keep.
 
         Raises:
-            PeopleError: ``bad_pin``, ``busy``.
+            UsersError: ``bad_pin``, ``busy``.
         """
         check_pin(pin)
-        async with self._places.take():
+        async with self._places.acquire():
             return await asyncio.to_thread(self._hasher.hash, pin)
 
     async def matches(self, pin: str, kept: str | None) -> bool:
         """Whether a PIN is the one that was kept; without one it takes as long, and is not.
 
         Raises:
-            PeopleError: ``busy``.
+            UsersError: ``busy``.
         """
-        async with self._places.take():
+        async with self._places.acquire():
             return await asyncio.to_thread(self._verify, kept or self._nobodys, pin)
 
     def _verify(self, kept: str, pin: str) -> bool:
@@ -95,7 +95,7 @@ class PinHashing:
             return False
 
 
-class _Places:
+class _HashingSlots:
     """The few places where hashes are reckoned; too long a queue is turned away."""
 
     def __init__(self) -> None:
@@ -103,11 +103,11 @@ class _Places:
         self._waiting = 0
 
     @asynccontextmanager
-    async def take(self) -> AsyncIterator[None]:
+    async def acquire(self) -> AsyncIterator[None]:
         """Wait for a place, and hold it.
 
         Raises:
-            PeopleError: ``busy``.
+            UsersError: ``busy``.
         """
         if self._waiting >= _WAITING_MAX:
             raise UsersError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)

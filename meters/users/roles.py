@@ -17,11 +17,11 @@ class Role(StrEnum):
     ADMINISTRATOR = "administrator"
 
 
-def kept_role(text: str) -> Role:
+def parse_role(text: str) -> Role:
     """A role as the store has it.
 
     Raises:
-        PeopleError: ``store_failed``: there is no such role, so somebody else wrote it.
+        UsersError: ``store_failed``: there is no such role, so somebody else wrote it.
     """
     try:
         return Role(text)

@@ -10,7 +10,7 @@ from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.users.errors import UsersError
 from meters.users.names import fold_name
 from meters.users.pins import PinHashing, check_pin
-from meters.users.roles import RIGHTS, Right, Role, kept_role
+from meters.users.roles import RIGHTS, Right, Role, parse_role
 from meters.users.sign_in_attempts import Caller, SignInAttempts
 from meters.users.store import UserStore
 from meters.wire.clock import now_text
@@ -92,7 +92,7 @@ class Sessions:
             old_token: of the session that ends, where there is one.
 
         Raises:
-            PeopleError: ``wrong_name_or_pin``; ``pin_expired`` where it is right, and another had
+            UsersError: ``wrong_name_or_pin``; ``pin_expired`` where it is right, and another had
                 set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
@@ -115,7 +115,7 @@ class Sessions:
                 )  # fmt: skip
                 if isinstance(opened, list):
                     name, role, must_choose = opened
-                    person = SignedIn(name, kept_role(role), csrf, must_choose=must_choose == "1")
+                    person = SignedIn(name, parse_role(role), csrf, must_choose=must_choose == "1")
                     return OpenedSession(token, person)
                 if opened == "pin_expired":
                     await self._tries.refuse(begun, "sign_in_refused", user["name"])
@@ -139,7 +139,7 @@ class Sessions:
             caller: from where.
 
         Raises:
-            PeopleError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
+            UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
                 ``store_failed``; his PIN is as it was.
         """
         check_pin(new)
@@ -180,7 +180,7 @@ class Sessions:
                 is read in the same step (`two_people.py` says why).
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         if not token:
             return None
@@ -200,7 +200,7 @@ class Sessions:
             return None
         pairs = (pair.partition("\n")[::2] for pair in pins_set)
         return SignedIn(
-            name, kept_role(role), csrf, must_choose=must_choose == "1",
+            name, parse_role(role), csrf, must_choose=must_choose == "1",
             setters=PinSetters.of(name, pairs),
         )  # fmt: skip
 
@@ -208,7 +208,7 @@ class Sessions:
         """End a session.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         if token:
             await self._store.call(

@@ -108,7 +108,7 @@ class SignInAttempts:
             caller: from where.
 
         Raises:
-            PeopleError: ``locked_out``, ``busy``, ``store_failed``.
+            UsersError: ``locked_out``, ``busy``, ``store_failed``.
         """
         begun = await self._try(folded, caller)
         keys = self._store.keys
@@ -132,7 +132,7 @@ class SignInAttempts:
         """Take back a try that was neither wrong nor used.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         await self._store.call("drop_try", begun.keys, [begun.number])
 
@@ -152,7 +152,7 @@ class SignInAttempts:
             by: who had signed in already.
 
         Raises:
-            PeopleError: ``locked_out`` where it was one too many, ``store_failed``.
+            UsersError: ``locked_out`` where it was one too many, ``store_failed``.
         """
         keys = self._store.keys
         wait_ms = await self._store.call(
@@ -171,7 +171,7 @@ class SignInAttempts:
 
     async def _try(self, folded: str, caller: Caller) -> SignInAttempt:
         device = caller.device_digest
-        if device and await self._store.known(device, folded):
+        if device and await self._store.has_signed_in(device, folded):
             bounds = {f"device:{device}": DEVICE}
         else:
             device = ""

@@ -7,7 +7,7 @@ from typing import Final, cast
 from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
-from meters.users.errors import UsersError, told_as_store_failure
+from meters.users.errors import UsersError, as_store_failure
 from meters.wire.clock import now_text
 
 _NAMES: Final = (
@@ -49,7 +49,7 @@ class UserStore:
         """Carry out one script whole, or nothing of it.
 
         Raises:
-            PeopleError: ``store_failed``; ``other_schema`` where another release's layout is there.
+            UsersError: ``store_failed``; ``other_schema`` where another release's layout is there.
         """
         if not self._fits:
             if other := schema_problem(PEOPLE, await self.schema()):
@@ -61,9 +61,9 @@ class UserStore:
         """The version of the keys' layout; None where nothing was ever noted.
 
         Raises:
-            PeopleError: ``store_failed``; ``other_schema`` where what is noted is no version.
+            UsersError: ``store_failed``; ``other_schema`` where what is noted is no version.
         """
-        with told_as_store_failure():
+        with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
         try:
             return version_of(noted, begun=began is not None)
@@ -74,7 +74,7 @@ class UserStore:
         """Bring the keys to the present layout, a version a step; without effect where they are.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         had = await self.schema()
         while had is not None and had < SCHEMA:
@@ -85,7 +85,7 @@ class UserStore:
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        with told_as_store_failure():
+        with as_store_failure():
             answer: object = await self._scripts[script](keys=keys, args=arguments)
         return _text(answer)
 
@@ -93,28 +93,28 @@ class UserStore:
         """A hash as it is, empty where there is none.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
-        with told_as_store_failure():
+        with as_store_failure():
             found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
         return {name.decode(): value.decode() for name, value in found.items()}
 
-    async def known(self, device: str, folded: str) -> bool:
+    async def has_signed_in(self, device: str, folded: str) -> bool:
         """Whether somebody has signed in with a device.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
-        with told_as_store_failure():
+        with as_store_failure():
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
     async def locks(self, folded: str) -> list[tuple[str, int]]:
         """Where signing in as somebody failed, and until when it is locked there, in ms.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
-        with told_as_store_failure():
+        with as_store_failure():
             found = cast(
                 "list[tuple[bytes, float]]",
                 await self._redis.zrange(self.keys.locks(folded), 0, -1, withscores=True),
@@ -125,9 +125,9 @@ class UserStore:
         """All users' hashes, by name.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
-        with told_as_store_failure():
+        with as_store_failure():
             names = cast("list[bytes]", await self._redis.zrange(self.keys.users, 0, -1))
             pipe = self._redis.pipeline(transaction=False)
             for name in names:
@@ -139,10 +139,10 @@ class UserStore:
         """Entries of the log below a number, latest first.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         latest = "+" if before is None else f"({before}-0"
-        with told_as_store_failure():
+        with as_store_failure():
             found = cast(
                 "list[tuple[bytes, dict[bytes, bytes]]]",
                 await self._redis.xrevrange(self.keys.log, latest, "-", count=limit),
@@ -153,10 +153,10 @@ class UserStore:
         """Entries of the log on somebody's account, latest first.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         account = self.keys.account(folded)
-        with told_as_store_failure():
+        with as_store_failure():
             # ZREVRANGE, which is what ZRANGE by descending rank comes to, our user at Redis may not
             # use: nothing else needs it.
             numbers = cast(

@@ -11,7 +11,7 @@ import msgspec
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import PinHashing
-from meters.users.roles import Role, kept_role
+from meters.users.roles import Role, parse_role
 from meters.users.sign_in_attempts import lock_keys
 from meters.users.store import UserStore
 from meters.wire.clock import now_text
@@ -98,7 +98,7 @@ class Users:
         """Every user, by name.
 
         Raises:
-            PeopleError: ``store_failed``.
+            UsersError: ``store_failed``.
         """
         return [await self._row(fields) for fields in await self._store.every_user()]
 
@@ -115,7 +115,7 @@ class Users:
             own: the PIN is one that everybody knows and keeps, at a demonstration.
 
         Raises:
-            PeopleError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
+            UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
                 ``store_failed``.
         """
         name = clean_name(name)
@@ -149,7 +149,7 @@ class Users:
         """Let a user sign in no more, and end his sessions at once.
 
         Raises:
-            PeopleError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
+            UsersError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
                 ``session_ended``, ``store_failed``.
         """
         if fold_name(name) == fold_name(doer.name):
@@ -160,7 +160,7 @@ class Users:
         """Let a disabled user sign in again; a lock-out of his name ends.
 
         Raises:
-            PeopleError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
+            UsersError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
         """
         return await self._change(name, "enable", "", doer)
 
@@ -168,7 +168,7 @@ class Users:
         """Let a user sign in again wherever too many tries had failed.
 
         Raises:
-            PeopleError: ``unknown_user``, ``session_ended``, ``store_failed``.
+            UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
         """
         return await self._change(name, "unlock", "", doer)
 
@@ -178,7 +178,7 @@ class Users:
         The PIN serves for a day, to choose their own; as in `add`, unless it is their own.
 
         Raises:
-            PeopleError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
+            UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
                 ``store_failed``.
         """
         return await self._change(name, "pin", await self._pins.hash(pin), doer, own=own)
@@ -243,7 +243,7 @@ def _lock(label: str, until_ms: int) -> SignInLock:
 def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
     return UserRow(
         name=fields["name"],
-        role=kept_role(fields["role"]),
+        role=parse_role(fields["role"]),
         enabled=fields["enabled"] == "1",
         added_at=fields["added_at"],
         added_by=fields["added_by"],

@@ -32,7 +32,7 @@ from meters.web.errors import (
     on_deep_nesting,
     on_defect,
     on_desk_error,
-    on_full_board,
+    on_displays_full,
     on_http_error,
     on_people_error,
     on_refusal,
@@ -41,7 +41,7 @@ from meters.web.floor.page import floor_page_route
 from meters.web.paytable.page import pays_page_route
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage.page import page_routes
-from meters.web.theme import PAGES, dressed
+from meters.web.theme import PAGES, themed
 
 _BODY_BYTES_MAX: Final = 16_384
 
@@ -76,7 +76,7 @@ def create_app(
     Raises:
         UserError: the facility's logo cannot be shown.
     """
-    assets = dressed(Assets.load(PAGES), floor)
+    assets = themed(Assets.load(PAGES), floor)
     pages = [
         *page_routes(floor, board, assets),
         pays_page_route(floor, board, assets),
@@ -101,7 +101,7 @@ def create_app(
             RefusedError: on_refusal,
             UsersError: on_people_error,
             ActError: on_desk_error,
-            TooManyWatchersError: on_full_board,
+            TooManyWatchersError: on_displays_full,
             RecursionError: on_deep_nesting,
             Exception: on_defect,
         },

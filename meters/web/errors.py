@@ -132,7 +132,7 @@ def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
     return error_response(status, ErrorText(error.code, error.message))
 
 
-def on_full_board(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
+def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
     """Turn away one display too many."""
     if not error.of_one:
         told = ErrorText("too_many_streams", "too many displays are connected")

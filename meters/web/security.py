@@ -141,7 +141,7 @@ async def person_of(connection: RequestDetails, people: UserDirectory) -> Signed
     """Who has signed in at the browser that asks, if anybody.
 
     Raises:
-        PeopleError: ``store_failed``.
+        UsersError: ``store_failed``.
     """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE

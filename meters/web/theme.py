@@ -20,7 +20,7 @@ _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 """The files that are drawn in the facility's colours."""
 
 
-def dressed(assets: Assets, floor: Floor) -> Assets:
+def themed(assets: Assets, floor: Floor) -> Assets:
     """The files of the pages in the facility's colours.
 
     Their version tells also whatever else of the floor file the pages show, so that a display that

@@ -10,7 +10,7 @@ from bonus.law.meter_terms import meter_terms
 from bonus.settling.lines import Item, Line, Outcome
 from bonus.wagers import MeterKind
 from meters.floor.floor_file import parse_floor
-from meters.intake.table_catalog import known_tables
+from meters.intake.table_catalog import table_topics
 from meters.wire import topics
 from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
 from tests.bench.books import Tally
@@ -47,7 +47,7 @@ def won(item: Item, position: int, percent: int, paid_cents: int) -> Line:
 def test_floor_file_is_one_that_the_service_reads() -> None:
     """Every table by the name that the load uses, over both links."""
     floor = parse_floor(floor_text(PARTS, 5))
-    known = [table for link in floor.link for table in known_tables(floor, link)]
+    known = [table for link in floor.link for table in table_topics(floor, link)]
     assert known == [table_address(number) for number in (0, 2, 4, 1, 3)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
-from controllers.panel.touches import Touch
+from controllers.panel.touches import PanelEvents
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply
@@ -138,8 +138,8 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
 ) -> None:
     service.confirming = True
     await entered_differently(agent)
-    touch = Touch(agent)
-    answer = await touch.take(b'{"event":"void","reason":"misdeal"}')
+    touch = PanelEvents(agent)
+    answer = await touch.submit(b'{"event":"void","reason":"misdeal"}')
     assert answer is not None
     assert code_of(answer) == "unconfirmed"
     asking = agent.table_state.asking
@@ -147,17 +147,17 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
     assert (asking.event, asking.reason, asking.confirm) == ("void", "misdeal", True)
     await tries(service, 2)
     for line in ("settle", "dealer 2c 7d 9s", "void misdeal"):
-        refused = await touch.take(line_of(line))
+        refused = await touch.submit(line_of(line))
         assert refused is not None
         assert code_of(refused) == "unconfirmed"
     assert is_asked(agent)
-    withdrawn = await touch.take(WITHDRAW)
+    withdrawn = await touch.submit(WITHDRAW)
     assert withdrawn is not None
     assert withdrawn.ok
     assert not is_asked(agent)
     assert agent.table_state.phase is Phase.DEALT
     assert service.applied[-1]["type"] == "withdrawal"
-    again = await touch.take(WITHDRAW)
+    again = await touch.submit(WITHDRAW)
     assert again is not None
     assert code_of(again) == "nothing_asked"
 
@@ -193,8 +193,8 @@ async def test_it_can_be_withdrawn_while_a_try_is_on_its_way(
 ) -> None:
     service.confirming = True
     await entered_differently(agent)
-    touch = Touch(agent)
-    await touch.take(SETTLE)
+    touch = PanelEvents(agent)
+    await touch.submit(SETTLE)
     service.answering = False
     await eventually_async(lambda: agent.unanswered is not None)
     withdrawing = asyncio.create_task(agent.handle_at_once(WITHDRAW))

@@ -8,7 +8,7 @@ from bonus.errors import UserError
 from meters.floor.facility import Service
 from meters.floor.floor_file import FloorError, read_floor
 from meters.floor.redis_address import HostPort, hosts_of, parse_replicated
-from meters.keys.key_expiry import look_at_ways
+from meters.keys.key_expiry import check_transport
 from tests.mqtt.floors import floor_text
 
 SENTINELS = "redis+sentinel://a:26379,b/pitlink"
@@ -73,7 +73,7 @@ def test_a_password_is_not_shown() -> None:
 def test_every_host_is_named() -> None:
     """For certificates, and in the warning of `pitlink check` where they are spoken to openly."""
     assert hosts_of(SENTINELS) == ("a", "b")
-    (seen,) = look_at_ways(Service(redis="redis+cluster://10.0.0.8:7000,127.0.0.1:7001"))
+    (seen,) = check_transport(Service(redis="redis+cluster://10.0.0.8:7000,127.0.0.1:7001"))
     assert seen.seen.startswith("10.0.0.8 is spoken to in the clear")
     assert "rediss+cluster://" in seen.seen
-    assert not [*look_at_ways(Service(redis="rediss+cluster://10.0.0.8"))]
+    assert not [*check_transport(Service(redis="rediss+cluster://10.0.0.8"))]

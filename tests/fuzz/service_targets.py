@@ -9,7 +9,7 @@ from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.decoding import read_event
 from meters.intake.result_work import OpenRound
-from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.intake.validation import judge_result, judge_wagers
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
@@ -62,7 +62,7 @@ STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
 def known_table() -> CatalogTable:
     """A table that feeds all four meters."""
     floor = parse_floor(FLOOR)
-    return known_tables(floor, floor.link[0])[TableAddress("pit", "T-1")]
+    return table_topics(floor, floor.link[0])[TableAddress("pit", "T-1")]
 
 
 def opened_round() -> OpenRound:

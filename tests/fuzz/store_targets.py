@@ -23,7 +23,7 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import parse_floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.decoding import read_event
-from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
@@ -126,7 +126,7 @@ class Intake:
         self.link = floor.link[0]
         self.store = LinkStore(redis, self.link)
         self.intake = LinkIntake(self.store, Metrics(floor))
-        self.known = [*known_tables(floor, self.link).values()][-TABLES:]
+        self.known = [*table_topics(floor, self.link).values()][-TABLES:]
         self.audit = LinkAudit(self.store)
         self.waiting: list[tuple[CatalogTable, bytes]] = []
         self.before: Snapshot | None = None
@@ -146,7 +146,7 @@ class Intake:
             await self.store.open("service")
             self.before = await self.store.snapshot()
         batch = _with_copies(await self._numbered(batch))
-        outcome = await self.intake.take([Arrival(known, data) for known, data in batch])
+        outcome = await self.intake.apply_batch([Arrival(known, data) for known, data in batch])
         assert len(outcome.replies) == len(batch), "an event without an answer"
         replies = _by_event(batch, outcome.replies)
         accepted = [

@@ -17,7 +17,7 @@ from controllers.agent.delivery import (
     _UnderWay,
     encode_money_event,
 )
-from controllers.panel.table_view import look
+from controllers.panel.table_view import view_table
 from controllers.table.device_events import (
     DeviceRefusal,
     decode_answer,
@@ -116,7 +116,7 @@ _TOPICS: Final = (
 def check_state(state: TableState) -> None:
     """A table's state can be kept, read again, and shown on the panel."""
     assert _STATE.decode(msgspec.json.encode(state)) == state
-    msgspec.json.encode(look(_LAYOUT, state, fault=None, values=_VALUES))
+    msgspec.json.encode(view_table(_LAYOUT, state, fault=None, values=_VALUES))
 
 
 def played(state: TableState, line: bytes, seq: int) -> Transition:

@@ -16,13 +16,13 @@ from bonus.cards import card_name, parse_card
 from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
 from controllers.table.state import Layout
-from meters.floor.address_checks import is_broker, is_listening_address, is_redis, redis_mistake
+from meters.floor.address_checks import is_broker, is_listening_address, is_redis, redis_url_problem
 from meters.floor.branding import Branding
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import FloorError, read_floor
 from meters.floor.logo import read_logo
 from meters.floor.redis_address import is_replicated, parse_replicated, with_one_host
-from meters.intake.table_catalog import known_tables
+from meters.intake.table_catalog import table_topics
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import check_pin
@@ -102,7 +102,7 @@ async def floor_files() -> AsyncIterator[Check]:
                 check_told(str(error), path, data)
                 return
             for link in floor.link:
-                known_tables(floor, link)
+                table_topics(floor, link)
                 for table in link.table:
                     Layout.of(link, table)
             assert "\0" not in floor.service.data
@@ -247,7 +247,7 @@ def check_address(data: bytes) -> None:
         pool = BlockingConnectionPool.from_url(text, max_connections=2, timeout=1)
         pool.connection_class(**pool.connection_kwargs)
         str(pool.connection_kwargs.get("host", "")).encode("idna")
-    if is_replicated(text) and redis_mistake(text) is None:
+    if is_replicated(text) and redis_url_problem(text) is None:
         for place in parse_replicated(text).places:
             assert 1 <= place.port <= 65_535
             place.host.encode("idna")

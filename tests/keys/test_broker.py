@@ -16,7 +16,7 @@ import pytest
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
-from meters.floor.identities import CHECK, DISPLAY, Identity, service_party, table_party
+from meters.floor.identities import CHECK, DISPLAY, Identity, service_identity, table_identity
 from meters.keys.authority import Authority
 from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
@@ -35,9 +35,9 @@ from tests.keys.raw import is_let_in
 from tests.keys.servers import SecuredMosquitto
 from tests.servers import run_pitlink
 
-A1: Final = table_party("main", "A-1")
-A2: Final = table_party("main", "A-2")
-SERVICE: Final = service_party(1)
+A1: Final = table_identity("main", "A-1")
+A2: Final = table_identity("main", "A-2")
+SERVICE: Final = service_identity(1)
 ROOT: Final = "pitlink/v1"
 
 TOPICS: Final = (

@@ -15,11 +15,11 @@ from bonus.errors import UserError
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
-from meters.floor.identities import service_party
-from meters.floor.worker_bundle import own_party
+from meters.floor.identities import service_identity
+from meters.floor.worker_bundle import own_identity
 from meters.keys import authority
 from meters.keys.holders import holders
-from meters.keys.key_expiry import look_at_keys, look_at_ways
+from meters.keys.key_expiry import check_keys, check_transport
 from meters.keys.keyring import Keyring
 from tests.keys.floor import ANOTHER_TABLE, write_floor
 from tests.keys.servers import DEPLOY
@@ -176,11 +176,11 @@ def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
     second, other = groups(mine)
     assert (second == other, second == first) == (True, False)
     (mine / "services" / "2" / "event-group").unlink()
-    assert [one.seen for one in look_at_keys(mine) if one.warns and "earlier" in one.seen]
+    assert [one.seen for one in check_keys(mine) if one.warns and "earlier" in one.seen]
     fill(mine, floor, services=2)
     assert groups(mine) == [second, second]
     (mine / "services" / "2" / "event-group").write_text("another\n")
-    assert [one.seen for one in look_at_keys(mine) if one.warns and "same" in one.seen]
+    assert [one.seen for one in check_keys(mine) if one.warns and "same" in one.seen]
     fill(mine, floor, services=2)
     third, other = groups(mine)
     assert third == other
@@ -197,7 +197,7 @@ def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
     before = contents(mine)
     path = mine / "services" / "1" / "redis-people-password"
     path.unlink()
-    assert [one.seen for one in look_at_keys(mine) if one.warns and path.name in one.seen]
+    assert [one.seen for one in check_keys(mine) if one.warns and path.name in one.seen]
     acts = fill(mine, floor)
     assert (acts["services/1"], acts["archive"]) == ("changed", "kept")
     first, after = path.read_text(), contents(mine)
@@ -220,7 +220,7 @@ def test_what_is_no_name_of_a_group_is_refused_without_being_shown(mine: Path, t
     (mine / "services" / "1" / "event-group").write_text(text)
     service = Service(broker="mqtts://localhost:8883", keys=str(mine))
     with pytest.raises(UserError, match="event-group holds no name") as error:
-        broker_address(service, service_party(1))
+        broker_address(service, service_identity(1))
     assert text not in str(error.value)
 
 
@@ -305,7 +305,7 @@ def test_expiry_is_told_in_time(
     monkeypatch.setattr(authority, "_now", lambda: made)
     monkeypatch.setattr(authority, "CERTIFICATE_DAYS", 10 + days)
     fill(tmp_path / "keys", floor)
-    found = look_at_keys(tmp_path / "keys")
+    found = check_keys(tmp_path / "keys")
     assert {(one.holds, one.warns) for one in found} == {(holds, warns)}
     assert all(said in one.seen for one in found)
     assert len(found) == (1 if holds else 9)
@@ -314,7 +314,7 @@ def test_expiry_is_told_in_time(
 def test_an_open_secret_is_told(mine: Path) -> None:
     path = mine / "services" / "1" / "redis-password"
     path.chmod(0o640)
-    (found,) = look_at_keys(mine)
+    (found,) = check_keys(mine)
     assert (found.holds, found.warns) == (False, True)
     assert f"chmod 600 {path}" in found.seen
 
@@ -329,7 +329,7 @@ def test_an_open_secret_is_told(mine: Path) -> None:
     ],
 )
 def test_what_is_said_in_the_clear_is_warned_of(broker: str, redis: str, warned: list[str]) -> None:
-    found = list(look_at_ways(Service(broker=broker, redis=redis)))
+    found = list(check_transport(Service(broker=broker, redis=redis)))
     assert [one.what for one in found] == warned
     assert all(one.warns and not one.holds for one in found)
 
@@ -342,7 +342,7 @@ def test_what_the_threats_name_is_there() -> None:
 
 
 def test_no_keys_at_all(tmp_path: Path) -> None:
-    (found,) = look_at_keys(tmp_path)
+    (found,) = check_keys(tmp_path)
     assert (found.holds, found.warns) == (False, False)
 
 
@@ -350,10 +350,10 @@ def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None
     """The first that is free; one that ends gives its own back."""
     assert fill(mine, floor, services=2)["services/2"] == "made"
     service = Service(keys=str(mine))
-    with own_party(service) as first:
-        with own_party(service) as second:
+    with own_identity(service) as first:
+        with own_identity(service) as second:
             assert (first.username, second.username) == ("service.1", "service.2")
-            with pytest.raises(UserError, match="--services N"), own_party(service):
+            with pytest.raises(UserError, match="--services N"), own_identity(service):
                 pass
-        with own_party(service) as again:
+        with own_identity(service) as again:
             assert again.username == "service.2"

@@ -12,19 +12,19 @@ import pytest
 
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
-from meters.floor.identities import DISPLAY, Identity, service_party, table_party
+from meters.floor.identities import DISPLAY, Identity, service_identity, table_identity
 from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.packets import remaining_length, text
-from meters.service.stopping import quiet
+from meters.service.stopping import stays_true
 from tests.keys.clients import WITHIN_S, believing, observing
 from tests.keys.servers import SecuredMosquitto
 
 pytestmark = pytest.mark.duty("D20")
 
 ROOT: Final = "pitlink/v1"
-A1: Final = table_party("main", "A-1")
-SERVICE: Final = service_party(1)
+A1: Final = table_identity("main", "A-1")
+SERVICE: Final = service_identity(1)
 MESSAGES: Final = 60_000
 BYTES: Final = 1_000
 GROWS_BY_MAX_KB: Final = 25_000
@@ -68,7 +68,7 @@ async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
         for number in range(MESSAGES):
             service.post(f"{ROOT}/main/jackpot", f"{number:06}".encode().ljust(BYTES))
             if number % 100 == 0:
-                await quiet(lambda: not service.unsent_bytes, within_s=WITHIN_S)
+                await stays_true(lambda: not service.unsent_bytes, within_s=WITHIN_S)
         await service.publish(f"{ROOT}/main/jackpot", b"the last", qos=1, timeout=WITHIN_S)
         await observer.since()
 
@@ -183,7 +183,7 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
                     assert table._socket is not None
                     assert table._socket.push(unacknowledged)
                 if number % 1_000 == 0:
-                    await quiet(lambda: not table.unsent_bytes, within_s=WITHIN_S)
+                    await stays_true(lambda: not table.unsent_bytes, within_s=WITHIN_S)
             for _ in range(10):
                 await table.publish(out, b"an event", qos=1, timeout=WITHIN_S)
             asyncio.get_running_loop().add_reader(inner.fileno(), service._client.loop_read)

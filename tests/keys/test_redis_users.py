@@ -14,7 +14,7 @@ from redis.exceptions import NoPermissionError
 from meters.books.store import LinkStore
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
-from meters.keys.key_expiry import look_at_keys
+from meters.keys.key_expiry import check_keys
 from meters.redis_client.connect import open_redis
 from meters.redis_client.credentials import people_access
 from meters.redis_client.link_keys import LinkKeys
@@ -162,7 +162,7 @@ async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
     found = await looked(floor)
     assert WHAT not in found
     assert found["operators' log"].holds
-    (warned,) = look_at_keys(mine)
+    (warned,) = check_keys(mine)
     assert (warned.holds, warned.warns) == (False, True)
     assert "redis-people-password" in warned.seen
     assert "run `pitlink keys`, copy redis/ and services/" in warned.seen

@@ -15,7 +15,7 @@ from meters.floor.broker_address import parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
-from meters.floor.identities import table_party
+from meters.floor.identities import table_identity
 from meters.redis_client.credentials import redis_access
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto
@@ -23,7 +23,7 @@ from tests.servers import Pitlink, RedisServer, eventually, free_port, run_pitli
 
 BROKER_SECRET: Final = "br0ker/p@ss#w?rd-7hQ2"  # noqa: S105
 REDIS_SECRET: Final = "r3dis/p@ss#w?rd-9kX4"  # noqa: S105
-A1: Final = table_party("main", "A-1")
+A1: Final = table_identity("main", "A-1")
 PLACES: Final = (
     "/healthz", "/readyz", "/metrics", "/api/v1/meters", "/api/v1/claims", "/signage", "/schema",
 )  # fmt: skip

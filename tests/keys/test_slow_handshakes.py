@@ -11,17 +11,17 @@ import aiomqtt
 import pytest
 
 import meters.wire.broker_client
-from meters.floor.identities import Identity, service_party, table_party
+from meters.floor.identities import Identity, service_identity, table_identity
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
 from tests.keys.clients import believing
 from tests.keys.servers import SecuredMosquitto
 from tests.waiting import LONG_S
 
 PARTIES: Final = (
-    service_party(1),
-    table_party("main", "A-1"),
-    table_party("main", "A-2"),
-    table_party("other", "B-1"),
+    service_identity(1),
+    table_identity("main", "A-1"),
+    table_identity("main", "A-2"),
+    table_identity("other", "B-1"),
 )
 BEGUN_BYTES: Final = 100
 """Less than the broker's first flight of a handshake."""

@@ -20,7 +20,14 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.event_group import stored_event_group
-from meters.floor.identities import ARCHIVE, CHECK, DISPLAY, Identity, service_party, table_party
+from meters.floor.identities import (
+    ARCHIVE,
+    CHECK,
+    DISPLAY,
+    Identity,
+    service_identity,
+    table_identity,
+)
 from meters.mqtt.packets import remaining_length, text
 from tests.keys.clients import believing, by_certificate
 from tests.keys.floor import write_floor
@@ -34,9 +41,9 @@ pytestmark = pytest.mark.duty("D20")
 
 ROOT: Final = "pitlink/v1"
 OWN: Final = f"{ROOT}/main/table/A-1"
-A1: Final = table_party("main", "A-1")
+A1: Final = table_identity("main", "A-1")
 THIEVES: Final = (
-    table_party("main", "A-2"), table_party("other", "B-1"), DISPLAY, CHECK, ARCHIVE,
+    table_identity("main", "A-2"), table_identity("other", "B-1"), DISPLAY, CHECK, ARCHIVE,
 )  # fmt: skip
 GROUPS: Final = ("pitlink", "pitlink-service", "thieves")
 WANTED: Final = (f"{ROOT}/+/table/+/out", f"{ROOT}/main/table/+/out", f"{OWN}/out", "#")
@@ -183,7 +190,7 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
         group = (floor.keys / "services" / "2" / "event-group").read_text().strip()
         before = shutil.copytree(floor.keys, floor.home / "before")
         stolen = Floor(floor.home, before, broker, "")
-        async with as_thief(stolen, service_party(2)) as thief:
+        async with as_thief(stolen, service_identity(2)) as thief:
             for name in ("pitlink", f"pitlink-{group}", group):
                 await thief.subscribe(f"$share/{name}/{ROOT}/+/table/+/out", qos=1)
         done = run_pitlink(*make, "--renew", "service.2")
@@ -193,7 +200,7 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
         broker.take_lists(floor.keys)
         broker.stop()
         broker.start()
-        assert not is_let_in(broker.port, believing(before, party=service_party(2)))
+        assert not is_let_in(broker.port, believing(before, party=service_identity(2)))
         with running(floor.service(1)):
             assert accepted(await play(floor))
 

@@ -12,12 +12,12 @@ from meters.books.steps import (
     DueStep,
     EnvyStep,
     Kind,
+    PercentStep,
     ReplyWork,
     ResultWork,
     ScriptAnswer,
     ScriptStep,
     Status,
-    TakeStep,
     WagersWork,
     Work,
 )
@@ -246,7 +246,7 @@ def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> ScriptSt
 
 
 def result(
-    seq: int, *dues: DueStep, takes: Sequence[TakeStep] = (), basis: int, round_id: str = "R1",
+    seq: int, *dues: DueStep, takes: Sequence[PercentStep] = (), basis: int, round_id: str = "R1",
     table: str = "T-1", reply: Sequence[str | int] | None = None, digest: str = "",
     envy: Sequence[EnvyStep] = (),
 ) -> ScriptStep:  # fmt: skip
@@ -262,9 +262,9 @@ def result(
 def take(
     percent: int, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
     from_reserve: bool = False, limit: int = 0,
-) -> TakeStep:  # fmt: skip
+) -> PercentStep:  # fmt: skip
     """A percentage of a meter, which reseeds to its limit in micros at most."""
-    return TakeStep(meter, percent, shares, reseed_cents * CENT, from_reserve, limit)
+    return PercentStep(meter, percent, shares, reseed_cents * CENT, from_reserve, limit)
 
 
 def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:

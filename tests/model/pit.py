@@ -17,7 +17,7 @@ from meters.claims.claims import Claims, hit_message
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor_api.types import ClaimRow
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
-from meters.intake.table_catalog import known_tables
+from meters.intake.table_catalog import table_topics
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
@@ -97,7 +97,7 @@ class OpenBooks:
         """What was seen of the ledger: nothing."""
         return Mark(self.store.link.id)
 
-    async def look_again(self) -> None:
+    async def reload(self) -> None:
         """Go on under the parameters in force."""
         await self.store.open("service")
 
@@ -116,7 +116,7 @@ class Pit:
         self.floor: Floor = parse_floor(floor_text)
         self.link = self.floor.link[0]
         self.known = {
-            table: known for (_, table), known in known_tables(self.floor, self.link).items()
+            table: known for (_, table), known in table_topics(self.floor, self.link).items()
         }
         self.store = LinkStore(redis, self.link)
         self.told: list[Jackpot] = []
@@ -156,7 +156,7 @@ class Pit:
         """Judge events by the parameters now in force, as the service does."""
         for store in self._stores:
             await store.open("service")
-        known = known_tables(self.floor, self.store.link)
+        known = table_topics(self.floor, self.store.link)
         self.known = {table: each for (_, table), each in known.items()}
 
     async def open(self) -> None:
@@ -169,7 +169,7 @@ class Pit:
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
         """Have a worker take a batch: tables and what they sent."""
-        outcome = await self.intakes[worker].take(
+        outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
         self.told += [hit_message(opened, paid) for opened, paid in outcome.hits]

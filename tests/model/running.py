@@ -48,7 +48,7 @@ class Running:
 
     async def take(self, table: str, payload: bytes) -> list[bytes]:
         """Have the service take an event; its replies, none while the link is inoperable."""
-        outcome = await self.service.take([Arrival(self.pit.known[table], payload)])
+        outcome = await self.service.apply_batch([Arrival(self.pit.known[table], payload)])
         return [reply for _, reply in outcome.replies]
 
     async def comes_up(self) -> None:

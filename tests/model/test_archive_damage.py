@@ -81,7 +81,7 @@ async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> Non
     """Also where whoever did it puts their digest right in the archive's entry."""
     await kept.week()
     await kept.run()
-    carried = kept.pit.store.keys.carried
+    carried = kept.pit.store.keys.checkpoint
     text = cast("bytes", await kept.pit.redis.hget(carried, "text"))
     changed = text.replace(b'"meter:progressive":', b'"meter:progressive":1')
     await kept.pit.redis.hset(carried, "text", changed)
@@ -109,8 +109,8 @@ async def test_a_file_written_anew_with_every_digest_put_right_is_not_the_one_ar
             content = [(name.encode(), value) for name, value in forged.items() if name != "chain"]
             forged["chain"] = link_entry(replay.chain, f"{number}-0", content).encode()
             writer.add((number, forged))
-            replay.take(number, forged)
-        day = replace(last.day, closing=replay.carried)
+            replay.apply_entry(number, forged)
+        day = replace(last.day, closing=replay.checkpoint)
         writer.finish(day, last.claims(), last.path).verify()
     finding = await kept.audit()
     assert any("is not the file that was archived" in problem for problem in finding.problems)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from meters.archive.integrity import look_at_archive
+from meters.archive.integrity import check_archive_files
 from meters.books.audit_notes import CheckedLink
 from tests.model.kept import Kept, edit
 
@@ -18,7 +18,7 @@ async def _look(
 ) -> tuple[CheckedLink, list[str], list[tuple[int, int]]]:
     """Look at the archive; what is noted, what is wrong, and what was told of progress."""
     told: list[tuple[int, int]] = []
-    checked, wrong = await look_at_archive(
+    checked, wrong = await check_archive_files(
         kept.pit.store,
         kept.archive,
         before or CheckedLink(),

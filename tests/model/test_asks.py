@@ -372,7 +372,7 @@ async def test_what_was_confirmed_before_a_loss_is_taken_again_without_asking(pi
     await opened(pit)
     intake = LinkIntake(pit.store, pit.metrics, replays=True)
     payload = event_bytes(2, "void", "R1", reason="misdeal", entered=[HAND], confirm=True)
-    outcome = await intake.take([Arrival(pit.known["T-1"], payload)])
+    outcome = await intake.apply_batch([Arrival(pit.known["T-1"], payload)])
     ((_, reply),) = outcome.replies
     assert code(msgspec.json.decode(reply, type=Reply)) == "accepted"
     assert count_of(pit, "pitlink_table_corrections_unconfirmed_total", "T-1") == 1
@@ -397,8 +397,8 @@ async def test_a_store_made_again_from_the_ledger_has_the_confirmed_void(pit: Pi
     await void(pit)
     rebuild = Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
     for number, fields in await pit.store.entries(0, 1_000):
-        rebuild.take(number, fields)
-    acts = rebuild.image().at(pit.store.keys.acts)
+        rebuild.apply_entry(number, fields)
+    acts = rebuild.snapshot().at(pit.store.keys.acts)
     held = cast("list[bytes]", await pit.redis.zrange(pit.store.keys.acts, 0, -1))
     assert {str(each) for each in acts} == {each.decode() for each in held}
     assert rebuild.chain == (await pit.entries())[-1]["chain"]

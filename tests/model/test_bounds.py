@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.floor_api.protocols import ActError
-from meters.floor_api.types import Adjustment, MeterStanding, Parameter, ParameterChange
+from meters.floor_api.types import Adjustment, MeterParameters, Parameter, ParameterChange
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 
 pytestmark = pytest.mark.duty("D3")
@@ -22,7 +22,7 @@ async def _pit(redis: Redis, *bounds: str) -> Pit:
     return pit
 
 
-async def _meter(pit: Pit) -> MeterStanding:
+async def _meter(pit: Pit) -> MeterParameters:
     (link,) = await pit.links_desk.links()
     return next(each for each in link.meters if each.meter == PROGRESSIVE)
 

@@ -86,7 +86,7 @@ async def test_store_of_both_is_made_again_from_its_ledger(before: Pit) -> None:
     rebuild = Rebuild(before.link, GamingDays.of_facility(before.floor.facility))
     await rebuilt(rebuild, before.store)
     keys = before.store.keys
-    hold_alike(keys_of(rebuild.image()), await read_store(before.redis, keys), keys)
+    hold_alike(keys_of(rebuild.snapshot()), await read_store(before.redis, keys), keys)
 
 
 def test_books_at_a_close_without_envy_have_the_text_that_they_had() -> None:

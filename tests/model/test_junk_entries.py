@@ -29,7 +29,7 @@ FIELDS = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "re
 @pytest.mark.duty("D19")
 def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -> None:
     replay = Replay()
-    replay.take(1, dict.fromkeys(FIELDS, b"") | fields)
+    replay.apply_entry(1, dict.fromkeys(FIELDS, b"") | fields)
     assert replay.problems[0] == "entry 1 carries no digest"
     assert len(replay.problems) == 2
     assert replay.entries == 1

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from meters.books.store import TermsError
 from meters.floor_api.protocols import ActError
-from meters.floor_api.types import Adjustment, LinkStanding, MeterStanding, ParameterChange
+from meters.floor_api.types import Adjustment, LinkView, MeterParameters, ParameterChange
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
 
@@ -30,12 +30,12 @@ def _paytable(value: str = "B") -> ParameterChange:
     return ParameterChange(meter=PROGRESSIVE, parameter="paytable", value=value)
 
 
-async def _standing(pit: Pit) -> LinkStanding:
+async def _standing(pit: Pit) -> LinkView:
     (standing,) = await pit.links_desk.links()
     return standing
 
 
-async def _meter(pit: Pit, meter: str = PROGRESSIVE) -> MeterStanding:
+async def _meter(pit: Pit, meter: str = PROGRESSIVE) -> MeterParameters:
     return next(each for each in (await _standing(pit)).meters if each.meter == meter)
 
 
@@ -128,7 +128,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         assert await _change(pit, up) == "confirmed"
         assert await _change(pit, change) == "confirmed"
         await pit.links_desk.open(LINK, "sue")
-        await link.service.look_again()
+        await link.service.reload()
         with pytest.raises(TermsError):
             await pit.wagers({1: PROGRESSIVE}, table="T-2")
         await pit.adopt()
@@ -260,11 +260,11 @@ async def test_service_tells_every_display_that_a_link_is_closed(
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         await pit.links_desk.close(LINK, "sue", "the felt is changed")
-        await link.service.look_again()
+        await link.service.reload()
         assert (link.beat().state, link.beat().reason) == ("closed", "the felt is changed")
         assert link.meter(PROGRESSIVE).state == "closed"
         await pit.links_desk.open(LINK, "sue")
-        await link.service.look_again()
+        await link.service.reload()
         assert link.beat().state == "operable"
         assert link.meter(PROGRESSIVE).state == "open"
 

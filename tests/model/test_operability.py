@@ -17,7 +17,7 @@ import meters.service.link
 from meters.books.mark import LedgerMark
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment
-from meters.redis_client.health import NotKeptError
+from meters.redis_client.health import NotSyncedError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
@@ -204,10 +204,10 @@ async def test_no_decision_is_told_once_redis_syncs_no_write_any_more(link: Runn
     await _at_rest(link)
     await link.service.keep_mark()
     await link.pit.redis.config_set("appendfsync", "everysec")
-    with pytest.raises(NotKeptError, match="appendfsync everysec; it must be always"):
+    with pytest.raises(NotSyncedError, match="appendfsync everysec; it must be always"):
         await link.service.keep_mark()
-    with pytest.raises(NotKeptError):
-        await link.service.look_again()
+    with pytest.raises(NotSyncedError):
+        await link.service.reload()
 
 
 @pytest.mark.duty("D10")

@@ -129,7 +129,7 @@ async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
         announcer.tell_end()
         assert [each.reason for each in said(link)[told:]] == ["the service was stopped"]
         posted = len(link.posted)
-        await link.service.look_again()
+        await link.service.reload()
         assert link.posted[posted:] == []
         assert link.meter(PROGRESSIVE).state == "inoperable"
 

@@ -52,7 +52,7 @@ async def untouched(link: Running) -> None:
     with pytest.raises(ResponseError, match="the books are of version"):
         await link.pit.store.apply([], [])
     with pytest.raises(TermsError, match="schema version"):
-        await link.service.look_again()
+        await link.service.reload()
     assert await keyspace(redis) == before
 
 

@@ -75,7 +75,7 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
     async def unpaid() -> float | None:
         state = await pit.store.state()
         figures = await book.read(state.desk)
-        metrics.books.show_standing(pit.link.id, state, figures, 0)
+        metrics.books.show_link_state(pit.link.id, state, figures, 0)
         aged = read(metrics, "pitlink_envy_oldest_age_seconds", pit.link.id) or 0.0
         count = read(metrics, "pitlink_envy_unpaid", pit.link.id)
         assert (aged > 7_100) == bool(count), "the age of none is 0"
@@ -105,7 +105,7 @@ async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldes
 
     async def waiting() -> float | None:
         state = await pit.store.state()
-        metrics.books.show_standing(pit.link.id, state, await book.read(state.desk), 0)
+        metrics.books.show_link_state(pit.link.id, state, await book.read(state.desk), 0)
         aged = read(metrics, "pitlink_corrections_oldest_age_seconds", pit.link.id) or 0.0
         count = read(metrics, "pitlink_corrections_pending", pit.link.id)
         assert (aged > 7_100) == bool(count), "the age of none is 0"

@@ -98,7 +98,7 @@ def test_events_refusals_wins_amounts_and_steps_are_told() -> None:
 
 def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events() -> None:
     metrics = made()
-    metrics.running.take_turn(2.0)
+    metrics.running.note_wait(2.0)
     metrics.running.time_replies([])(None)
     assert read(metrics, "pitlink_reply_seconds_count") == 0
     metrics.running.time_replies(["an event"])(None)
@@ -123,7 +123,7 @@ def test_the_books_are_shown_in_whole_cents() -> None:
         archived_s=1_000.0,
         read_s=1_001.0,
     )
-    metrics.books.show_standing("tcp-main", state, figures, sealed=100)
+    metrics.books.show_link_state("tcp-main", state, figures, sealed=100)
     metrics.books.show_approval("tcp-main", due=True)
     shown = {
         "meter_reserve_cents": 123, "meter_overflow_cents": 1, "rounds_open": 3,

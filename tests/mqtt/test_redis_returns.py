@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from meters.books.store import LinkStore
 from meters.floor.floor_file import read_floor
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import known_tables
+from meters.intake.table_catalog import table_topics
 from meters.metrics import Metrics
 from tests.failover.players import Players
 from tests.mqtt.events import encode, result, wagers
@@ -40,12 +40,12 @@ async def fill(url: str, config: Path) -> None:
         await client.config_set("appendfsync", "no")
         store = LinkStore(client, floor.link[0])
         await store.open("service")
-        known = {table: each for (_, table), each in known_tables(floor, store.link).items()}
+        known = {table: each for (_, table), each in table_topics(floor, store.link).items()}
         intake = LinkIntake(store, Metrics(floor))
         for seq in range(1, EVENTS_BEFORE + 1):
             round_id = f"R{(seq + 1) // 2}"
             event = encode(wagers(seq, round_id) if seq % 2 else result(seq, round_id))
-            taken = await intake.take([Arrival(known[name], event) for name in NAMES])
+            taken = await intake.apply_batch([Arrival(known[name], event) for name in NAMES])
             assert all(b'"accepted"' in reply for _, reply in taken.replies)
         await client.config_set("appendfsync", "always")
 

@@ -6,7 +6,7 @@ import pytest
 
 import meters.service.process
 from meters.service.process import end
-from meters.service.stopping import quiet
+from meters.service.stopping import stays_true
 
 
 async def deaf(times: int) -> None:
@@ -44,9 +44,9 @@ async def test_a_cancellation_that_was_lost_in_a_group_is_given_again(
 
 async def test_what_holds_only_for_a_moment_is_no_end() -> None:
     looks = iter([True, False, True, True, True])
-    assert await quiet(lambda: next(looks), within_s=20)
+    assert await stays_true(lambda: next(looks), within_s=20)
     assert next(looks, None) is None
 
 
 async def test_what_never_holds_is_not_waited_for_for_ever() -> None:
-    assert not await quiet(lambda: False, within_s=0.05)
+    assert not await stays_true(lambda: False, within_s=0.05)

@@ -101,7 +101,7 @@ def test_one_changed_bit_is_damage(tmp_path: Path, notices: list[str]) -> None:
     data = bytearray(file.read_bytes())
     data[-1] ^= 1
     file.write_bytes(data)
-    assert shelf.take("hands") is None
+    assert shelf.get("hands") is None
     assert len(notices) == 1
 
 

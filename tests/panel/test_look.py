@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.panel.table_view import look
+from controllers.panel.table_view import view_table
 from controllers.panel.views import View
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.replies import decide
@@ -23,7 +23,7 @@ def value(amount: int, state: str = "open") -> dict[str, MeterValue]:
 
 
 def view_of(table: HandTable, *, values: dict[str, MeterValue] | None = None) -> View:
-    return look(table.layout, table.state, fault=table.fault, values=values or {})
+    return view_table(table.layout, table.state, fault=table.fault, values=values or {})
 
 
 def played(text: str, table_id: str = "T-1") -> HandTable:
@@ -104,7 +104,7 @@ def test_a_round_under_way_can_be_entered_though_the_link_is_down() -> None:
     assert view.shut is not None
     assert "enter it" in view.shut.then
     assert view.positions[2].can == ["hand", "fold", "join"]
-    waiting = look(table.layout, table.state, fault=DOWN, values={}, unanswered="settle")
+    waiting = view_table(table.layout, table.state, fault=DOWN, values={}, unanswered="settle")
     assert (waiting.can, waiting.unanswered, waiting.positions[2].can) == ([], "settle", [])
     assert waiting.shut is not None
     assert "enter it" not in waiting.shut.then
@@ -228,7 +228,9 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
     shut = view_of(table).shut
     assert shut is not None
     assert shut.then == "The table is released when the documents are done."
-    waiting = look(table.layout, table.state, fault=table.fault, values={}, unanswered="settle")
+    waiting = view_table(
+        table.layout, table.state, fault=table.fault, values={}, unanswered="settle"
+    )
     assert waiting.shut is not None
     assert waiting.shut.then == "What is on its way goes on."
 

@@ -171,7 +171,7 @@ async def test_being_right_forgets_the_failures_of_the_name(staffed: Register) -
 
 
 async def test_failures_older_than_a_quarter_of_an_hour_do_not_count(staffed: Register) -> None:
-    tries = staffed.keys.tries(f"pair:{HERE}:flo")
+    tries = staffed.keys.attempts(f"pair:{HERE}:flo")
     for _ in range(4):
         await staffed.refused()
     assert 0 < await staffed.redis.pttl(tries) <= PAIR.within_ms

@@ -19,7 +19,7 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.gaming_day import GamingDays
 from meters.floor_api.types import Adjustment
 from meters.reports.gaming_days import LinkDay
-from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, survey
+from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
 from meters.reports.query import from_to, one_day
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
@@ -153,7 +153,7 @@ class Shop:
 
     async def survey(self, choose: Choose) -> LedgerScan:
         """What a report is made of."""
-        return await survey(
+        return await scan_ledgers(
             self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
         )
 

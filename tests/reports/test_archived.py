@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from meters.archive.retention import delete
-from meters.reports.documents import DOES_NOT_TIE, day_paper
+from meters.reports.documents import DOES_NOT_TIE, day_document
 from meters.reports.query import from_to
 from tests.model.pit import CENT
 from tests.reports.conftest import MakeShop
@@ -61,7 +61,7 @@ async def test_a_ledger_without_its_first_day_goes_on_from_the_books_at_its_clos
         (whole, "T-1", "validated"), (odds, "T-2", "rejected"),
     ]  # fmt: skip
     assert days[0].tables["T-2", PROGRESSIVE].voided_micros == 14 * CENT
-    paper = day_paper(shop.floor, await shop.survey(from_to(None, date(2026, 11, 21))), None)
+    paper = day_document(shop.floor, await shop.survey(from_to(None, date(2026, 11, 21))), None)
     told = [cell for part in paper.parts for section in part.sections for row in section.rows
             for cell in row]  # fmt: skip
     assert "Progressive, won before the first entry that was read" in told
@@ -79,4 +79,4 @@ async def test_without_its_archive_a_report_says_so_and_is_not_to_be_signed(
     (each,) = found.links
     assert min(each.days) == date(2026, 11, 22)
     assert any("in the archive, which is not in" in problem for problem in each.problems)
-    assert day_paper(shop.floor, found, None).unsigned == DOES_NOT_TIE
+    assert day_document(shop.floor, found, None).unsigned == DOES_NOT_TIE

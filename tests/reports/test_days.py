@@ -7,7 +7,7 @@ import pytest
 from bonus.errors import UserError
 from meters.books.store import LinkStore
 from meters.floor.demonstration import MARK
-from meters.reports.documents import day_paper
+from meters.reports.documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.query import from_to, one_day, one_month
@@ -313,12 +313,12 @@ async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: Mak
     await shop.open()
     await shop.at("2026-11-21 06:00")
     found = await shop.survey(one_day(None))
-    paper = day_paper(shop.floor, found, None)
+    paper = day_document(shop.floor, found, None)
     assert [part.link for part in paper.parts] == ["pit"]
     assert ("Not in it", "Late Pit: its first gaming day is 2026-11-21") in paper.facts
     assert ("Note", MARK) in paper.facts
     late = LinkStore(shop.pit.redis, shop.floor.link[1])
     await shop.pit.redis.hset(late.keys.meters, "day", "2026-11-18")
-    paper = day_paper(shop.floor, await shop.survey(one_day(None)), None)
+    paper = day_document(shop.floor, await shop.survey(one_day(None)), None)
     told = "Late Pit: it stands in the gaming day 2026-11-18, no service has run since"
     assert ("Not in it", told) in paper.facts

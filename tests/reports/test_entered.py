@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from meters.reports.documents import day_paper
+from meters.reports.documents import day_document
 from meters.reports.gaming_days import TableRounds, joined
 from meters.reports.query import from_to, one_day
 from meters.reports.rows import day_figures
@@ -45,7 +45,7 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
         "T-2": TableRounds(voids=2, voids_after_cards=1),
     }
     survey = await shop.survey(one_day(date(2026, 11, 20)))
-    paper = day_paper(shop.floor, survey, None)
+    paper = day_document(shop.floor, survey, None)
     sections = {section.title: section for part in paper.parts for section in part.sections}
     listed = sections["Voids after cards were entered, and hands entered again"]
     assert [row[1:] for row in listed.rows] == [

@@ -7,7 +7,7 @@ import pytest
 
 from meters.books.accounts import PAID
 from meters.reports.document import ReportDocument
-from meters.reports.documents import day_paper, jackpots_paper
+from meters.reports.documents import day_document, jackpots_document
 from meters.reports.flows import ENVY, Flow
 from meters.reports.query import from_to
 from meters.reports.rows import day_figures, win_figures
@@ -105,12 +105,12 @@ async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -
     await shop.pit.decide(odds, "reject")
     await shop.pit.decide(await _claim(shop), "validate")
     whole = await shop.survey(from_to(None, None))
-    said = _said(jackpots_paper(shop.floor, whole, None))
+    said = _said(jackpots_document(shop.floor, whole, None))
     for words in ("2 validated, to be paid", "$200.00", "1 rejected", "Envy Bonuses that a floor"):
         assert words in said, said
     assert "2 paid" not in said
     day = await shop.survey(from_to(date(2026, 11, 20), date(2026, 11, 20)))
-    said = _said(day_paper(shop.floor, day, None))
+    said = _said(day_document(shop.floor, day, None))
     assert "\nPaid at the table" not in said, "it is among what there was none of"
     assert "paid at the table; paid by hand" in said
     assert "2 pending" in said

@@ -9,7 +9,7 @@ from typing import cast
 import pypdf
 import pytest
 
-from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_paper
+from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_document
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, Variance
 from meters.reports.ledger_scan import LinkScan
@@ -28,7 +28,7 @@ async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkScan, LinkD
     found = await shop.survey(one_day(date.fromisoformat(told)))
     (each,) = found.links
     (day,) = each.days.values()
-    return each, day, _text(report_pdf(day_paper(shop.floor, found, None)))
+    return each, day, _text(report_pdf(day_document(shop.floor, found, None)))
 
 
 def _text(pdf: bytes) -> str:

@@ -95,14 +95,14 @@ class Attempt:
         """What it finds, and whether anything is to be done."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
-            found = await restoring.look(_untold)
+            found = await restoring.inspect(_untold)
             return found, restoring.is_due(found)
 
     async def run(self) -> RestoreResult:
         """The whole of it."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
-            found = await restoring.look(_untold)
+            found = await restoring.inspect(_untold)
             assert restoring.is_due(found)
             return await restoring.carry_out(found, "tess", _untold)
 

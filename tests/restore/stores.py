@@ -156,5 +156,5 @@ async def rebuilt(rebuild: Rebuild, store: LinkStore) -> Rebuild:
     """Have a rebuild take what the ledger has beyond it."""
     while page := await store.entries(rebuild.entries, 100):
         for number, fields in page:
-            rebuild.take(number, fields)
+            rebuild.apply_entry(number, fields)
     return rebuild

@@ -37,11 +37,11 @@ class RebuiltFloor(Floor):
     def store_made_again_is_the_store(self) -> None:
         # It goes on from what was kept of it, as one does that begins with an archived day.
         kept = list(self.rebuild.rows())
-        again = Rebuild(self.pit.link, self.days, self.rebuild.carried, kept)
+        again = Rebuild(self.pit.link, self.days, self.rebuild.checkpoint, kept)
         self.rebuild = self.runner.run(rebuilt(again, self.pit.store))
         keys = self.pit.store.keys
         there = self.runner.run(read_store(self.redis, keys))
-        hold_alike(keys_of(self.rebuild.image()), there, keys)
+        hold_alike(keys_of(self.rebuild.snapshot()), there, keys)
 
     # What the machine's own test holds after each step.
 
@@ -112,7 +112,7 @@ async def test_store_written_anew_is_the_one_that_was_and_goes_on(
         await writer.clear()
         copied = Copied(pit.store, last)
         assert [number async for number in writer.write_ledger(copied.entries())][-1] == last
-        await writer.write_keys(rebuild.image())
+        await writer.write_keys(rebuild.snapshot())
         hold_alike(await read_store(other, keys), await read_store(keeping_redis, keys), keys)
         assert await other.xrange(keys.ledger) == await keeping_redis.xrange(keys.ledger)
         again = Pit(other)
@@ -143,9 +143,9 @@ async def test_ledger_that_does_not_hold_makes_no_store(pit: Pit) -> None:
     ):
         rebuild = Rebuild(pit.link, days)
         for number, fields in entries[:5]:
-            rebuild.take(number, fields)
+            rebuild.apply_entry(number, fields)
         with pytest.raises(RebuildError, match=reason):
-            rebuild.take(6, spoil(entries[5][1]))
+            rebuild.apply_entry(6, spoil(entries[5][1]))
     rebuild = Rebuild(pit.link, days)
     with pytest.raises(RebuildError, match="some are missing"):
-        rebuild.take(*entries[1])
+        rebuild.apply_entry(*entries[1])

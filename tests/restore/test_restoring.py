@@ -141,9 +141,9 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     made = await read_store(pit.redis, keys)
     assert made[keys.accounts] == was[keys.accounts]
     assert made[keys.tallies] == was[keys.tallies]
-    assert int(made[keys.carried]["entries"]) < first
-    assert all(int(act) > int(made[keys.carried]["entries"]) for act in made[keys.acts])
-    assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.carried]["entries"]) + 1
+    assert int(made[keys.checkpoint]["entries"]) < first
+    assert all(int(act) > int(made[keys.checkpoint]["entries"]) for act in made[keys.acts])
+    assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.checkpoint]["entries"]) + 1
     mark = LedgerMark(pit.home, pit.link.id).seen
     problems = ["the archive begins with 2026-11-22"] if deleted else []
     found = await audit_link(pit.store, archive, mark, lambda *_: None)

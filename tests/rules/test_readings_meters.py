@@ -4,7 +4,7 @@ import pytest
 
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.holdings import MICROS_PER_CENT, contributions, take_off
-from bonus.settling.lines import Item, MeterHolding, Outcome, Take
+from bonus.settling.lines import Item, MeterHolding, Outcome, PercentWon
 from bonus.settling.settlement import void_lines
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MeterKind
@@ -85,7 +85,7 @@ def test_reading_g3_fractions_of_a_cent_stay_on_the_meter() -> None:
     )
     assert take_off(
         held,
-        Take(MeterKind.FIVE_CARD_PROGRESSIVE, 100),
+        PercentWon(MeterKind.FIVE_CARD_PROGRESSIVE, 100),
         terms_at()[MeterKind.FIVE_CARD_PROGRESSIVE],
     ) == (1_234_567, MeterHolding(1_000_000 * MICROS_PER_CENT + 8_901))
 
@@ -459,10 +459,10 @@ def test_reading_hand_pay_percentages_come_from_no_drawer_and_odds_do() -> None:
 def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
     terms = terms_at()
     with pytest.raises(ValueError, match="a take off progressive by the terms of"):
-        take_off(cents(1), Take(MeterKind.PROGRESSIVE, 100), terms[BONUS])
+        take_off(cents(1), PercentWon(MeterKind.PROGRESSIVE, 100), terms[BONUS])
     for percent, shares in ((0, 1), (101, 1), (10, 0)):
         with pytest.raises(ValueError, match="cannot take"):
-            Take(BONUS, percent, shares)
+            PercentWon(BONUS, percent, shares)
     with pytest.raises(ValueError, match="less than nothing"):
         MeterHolding(-1)
     with pytest.raises(ValueError, match="less than nothing"):

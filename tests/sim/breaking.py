@@ -109,7 +109,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
         ),
     ),
     "a link that failed is never opened again": (
-        Defect("meters.service.link:LinkService._look", "await self._open()", "pass"),
+        Defect("meters.service.link:LinkService._check_state", "await self._open()", "pass"),
     ),
 }
 

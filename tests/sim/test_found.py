@@ -66,7 +66,7 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     spoken.tell()
     spoken.announcer.tell_inoperable()
     assert spoken.shown == ["inoperable"]
-    spoken.announcer.forget_told()
+    spoken.announcer.publish_all_again()
     spoken.tell()
     assert spoken.shown == ["open"]
     assert b'"at":"2026-11-20T12:00:00Z"' in spoken.posted[-1]
@@ -78,7 +78,7 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
 ) -> None:
     spoken = Spoken(tmp_path)
     spoken.tell()
-    spoken.announcer.forget_told()
+    spoken.announcer.publish_all_again()
     spoken.announcer.tell_inoperable()
     assert spoken.shown == ["inoperable"]
     assert b'"state":"inoperable"' in spoken.posted[-1]

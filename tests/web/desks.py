@@ -22,9 +22,9 @@ from meters.floor_api.types import (
     ClaimRow,
     ClaimState,
     EnvyOwed,
-    LinkStanding,
+    LinkView,
     MeterAccounting,
-    MeterStanding,
+    MeterParameters,
     ParameterChange,
     ProposalRow,
     UnapprovedRow,
@@ -242,16 +242,16 @@ class LinksInMemory:
         self._bell = bell
         self._numbers = itertools.count(1)
 
-    async def links(self) -> Sequence[LinkStanding]:
+    async def links(self) -> Sequence[LinkView]:
         return list(self.links_by_id.values())
 
-    async def close(self, link: str, actor: str, reason: str) -> LinkStanding:
+    async def close(self, link: str, actor: str, reason: str) -> LinkView:
         if self._link(link).state == "closed":
             raise ActError("wrong_state", "the link is closed already")
         self._note(link, "close", actor, "link", reason)
         return self._put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
 
-    async def open(self, link: str, actor: str) -> LinkStanding:
+    async def open(self, link: str, actor: str) -> LinkView:
         if self._link(link).state != "closed":
             raise ActError("wrong_state", "the link is open already")
         self._note(link, "open", actor, "link", "")
@@ -259,7 +259,7 @@ class LinksInMemory:
 
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
-    ) -> LinkStanding:
+    ) -> LinkView:
         unapproved = self._link(link).unapproved
         if unapproved is None:
             raise ActError("no_change", "the floor file is approved already")
@@ -333,7 +333,7 @@ class LinksInMemory:
         """Let this be what is proposed."""
         self._put(link, proposals=(row,))
 
-    def _link(self, link: str) -> LinkStanding:
+    def _link(self, link: str) -> LinkView:
         if link not in self.links_by_id:
             raise ActError("unknown_link", f"there is no link {link}")
         return self.links_by_id[link]
@@ -358,7 +358,7 @@ class LinksInMemory:
         changed = {"state": state, "decided_by": actor, "decided_at": AT}
         return msgspec.convert(msgspec.structs.asdict(row) | changed, ProposalRow)
 
-    def _put(self, link: str, **changed: object) -> LinkStanding:
+    def _put(self, link: str, **changed: object) -> LinkView:
         self.links_by_id[link] = msgspec.structs.replace(self.links_by_id[link], **changed)
         self._bell.ring()
         return self.links_by_id[link]
@@ -386,10 +386,10 @@ COUNTED = MeterAccounting(
 )  # fmt: skip
 
 
-def _standing(floor: Floor, link_id: str) -> LinkStanding:
+def _standing(floor: Floor, link_id: str) -> LinkView:
     link = next(each for each in floor.link if each.id == link_id)
     meters = tuple(
-        MeterStanding(
+        MeterParameters(
             meter=meter.meter_id, name=meter.title, kind=meter.kind.value, wager=meter.wager,
             paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
             magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
@@ -398,7 +398,7 @@ def _standing(floor: Floor, link_id: str) -> LinkStanding:
         )
         for meter in link.meter
     )  # fmt: skip
-    return LinkStanding(
+    return LinkView(
         link=link.id, name=link.name, state="operable", reason="", closed_by=None, closed_at=None,
         rounds_open=0, tables=4, tables_online=3,
         tables_offline=("TCP-04 (asset 104214)",), meters=meters, proposals=(),

@@ -106,7 +106,7 @@ async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
     board.put_controller("tcp-main", beat())
     board.put_meter(meter(500, 7))
     clock.now += 60
-    assert [type(each) for each in await taken(board.watch())] == [MeterRow]
+    assert [type(each) for each in await taken(board.follow())] == [MeterRow]
 
 
 async def test_a_watch_is_told_first_all_that_is_current() -> None:
@@ -114,12 +114,12 @@ async def test_a_watch_is_told_first_all_that_is_current() -> None:
     board.put_jackpot("tcp-main", jackpot())
     board.put_controller("tcp-main", beat())
     board.put_meter(meter(500, 7))
-    assert [type(each) for each in await taken(board.watch())] == [MeterRow, LinkRow, JackpotRow]
+    assert [type(each) for each in await taken(board.follow())] == [MeterRow, LinkRow, JackpotRow]
 
 
 async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
     board = DisplayState()
-    watch = board.watch()
+    watch = board.follow()
     await taken(watch)
     for version in range(1, 1001):
         board.put_meter(meter(version * 10, version))
@@ -129,7 +129,7 @@ async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
 async def test_a_watch_of_one_link_is_told_nothing_of_another() -> None:
     board = DisplayState()
     board.put_meter(row(700, 1, floor=THE_FLOOR, link="pit-2"))
-    watch = board.watch("tcp-main")
+    watch = board.follow("tcp-main")
     await taken(watch)
     board.put_meter(row(701, 2, floor=THE_FLOOR, link="pit-2"))
     board.put_controller("pit-2", beat())
@@ -142,10 +142,10 @@ async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
     board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(claim="c2"))
-    watch = board.watch()
+    watch = board.follow()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot(event))
-    assert [hit.claim for hit in board.hits()] == ["c2"]
+    assert [hit.claim for hit in board.pending_jackpots()] == ["c2"]
     told = await taken(watch)
     assert [(each.event, each.claim) for each in told if isinstance(each, JackpotRow)] == [
         (event, "c1")
@@ -159,13 +159,13 @@ async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(event))
     clock.now += 59
-    (told,) = await taken(board.watch())
+    (told,) = await taken(board.follow())
     assert isinstance(told, JackpotRow)
     assert (told.event, told.claim, told.news_ms) == (event, "c1", 1000)
     assert board.validated() == [told]
     clock.now += 1
     assert board.validated() == []
-    assert board.hits() == []
+    assert board.pending_jackpots() == []
 
 
 async def test_paid_is_news_no_longer_than_validated_was() -> None:
@@ -173,7 +173,7 @@ async def test_paid_is_news_no_longer_than_validated_was() -> None:
     board = DisplayState(clock)
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot("validated"))
-    watch = board.watch()
+    watch = board.follow()
     await taken(watch)
     clock.now += 50
     board.put_jackpot("tcp-main", jackpot("paid"))
@@ -186,7 +186,7 @@ async def test_paid_is_news_no_longer_than_validated_was() -> None:
 async def test_a_decision_told_once_more_is_no_news() -> None:
     """A table that comes back is told again what became of its claims; displays know it."""
     board = DisplayState()
-    watch = board.watch()
+    watch = board.follow()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("validated"))
     (told,) = await taken(watch)
@@ -198,13 +198,13 @@ async def test_a_decision_told_once_more_is_no_news() -> None:
 async def test_a_rejection_is_told_and_leaves_nothing() -> None:
     board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
-    watch = board.watch()
+    watch = board.follow()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("rejected"))
     (told,) = await taken(watch)
     assert isinstance(told, JackpotRow)
     assert (told.event, told.news_ms) == ("rejected", 0)
-    assert board.hits() == board.validated() == []
+    assert board.pending_jackpots() == board.validated() == []
 
 
 def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
@@ -212,13 +212,13 @@ def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
     board = DisplayState(clock)
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(claim="c2"), news=False)
-    assert [hit.news_ms for hit in board.hits()] == [20_000, 0]
+    assert [hit.news_ms for hit in board.pending_jackpots()] == [20_000, 0]
     clock.now += 12
     board.put_jackpot("tcp-main", jackpot())
-    assert [hit.news_ms for hit in board.hits()] == [8_000, 0]
+    assert [hit.news_ms for hit in board.pending_jackpots()] == [8_000, 0]
     clock.now += 8
-    assert [hit.news_ms for hit in board.hits()] == [0, 0]
-    assert [hit.hand_name for hit in board.hits()] == ["Mini-royal of spades"] * 2
+    assert [hit.news_ms for hit in board.pending_jackpots()] == [0, 0]
+    assert [hit.hand_name for hit in board.pending_jackpots()] == ["Mini-royal of spades"] * 2
 
 
 def test_validated_hits_count_among_those_that_the_board_holds(
@@ -238,7 +238,7 @@ async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
     board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
     clock.now += 3.5
-    (told,) = await taken(board.watch())
+    (told,) = await taken(board.follow())
     assert isinstance(told, LinkRow)
     assert told.age_ms == 3500
 
@@ -247,7 +247,7 @@ def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
     board = DisplayState()
     board.put_jackpot("tcp-main", jackpot("paid"))
     board.put_jackpot("tcp-main", jackpot("hit"))
-    assert board.hits() == []
+    assert board.pending_jackpots() == []
 
 
 def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +255,7 @@ def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyP
     board = DisplayState()
     for number in range(5):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
-    assert [hit.claim for hit in board.hits()] == ["c2", "c3", "c4"]
+    assert [hit.claim for hit in board.pending_jackpots()] == ["c2", "c3", "c4"]
 
 
 async def test_a_reader_that_misses_too_many_hits_is_let_go(
@@ -263,7 +263,7 @@ async def test_a_reader_that_misses_too_many_hits_is_let_go(
 ) -> None:
     monkeypatch.setattr(board_module, "HITS_MAX", 3)
     board = DisplayState()
-    watch = board.watch()
+    watch = board.follow()
     for number in range(3):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
     assert len(await taken(watch)) == 3
@@ -275,7 +275,7 @@ async def test_a_reader_that_misses_too_many_hits_is_let_go(
 
 async def test_closing_ends_every_watch_and_those_to_come() -> None:
     board = DisplayState()
-    waiting = board.watch()
+    waiting = board.follow()
     await taken(waiting)
     ending = asyncio.create_task(taken(waiting))
     await asyncio.sleep(0)
@@ -283,7 +283,7 @@ async def test_closing_ends_every_watch_and_those_to_come() -> None:
     with pytest.raises(StopAsyncIteration):
         await ending
     with pytest.raises(StopAsyncIteration):
-        await taken(board.watch())
+        await taken(board.follow())
 
 
 def test_the_board_serves_no_more_watchers_than_its_limit(
@@ -291,12 +291,12 @@ def test_the_board_serves_no_more_watchers_than_its_limit(
 ) -> None:
     monkeypatch.setattr(board_module, "WATCHERS_MAX", 1)
     board = DisplayState()
-    watch = board.watch()
+    watch = board.follow()
     with pytest.raises(TooManyWatchersError):
-        board.watch()
+        board.follow()
     del watch
     gc.collect()
-    board.watch()
+    board.follow()
 
 
 def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their_own(
@@ -305,15 +305,15 @@ def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their
     monkeypatch.setattr(board_module, "WATCHERS_MAX", 3)
     monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 2)
     board = DisplayState()
-    crowd = [board.watch(by=Watcher("203.0.113.7")) for _ in range(2)]
+    crowd = [board.follow(by=Watcher("203.0.113.7")) for _ in range(2)]
     with pytest.raises(TooManyWatchersError) as of_one:
-        board.watch(by=Watcher("203.0.113.7"))
-    crowd.append(board.watch(by=Watcher("203.0.113.8")))
+        board.follow(by=Watcher("203.0.113.7"))
+    crowd.append(board.follow(by=Watcher("203.0.113.8")))
     with pytest.raises(TooManyWatchersError) as of_all:
-        board.watch(by=Watcher("203.0.113.9"))
+        board.follow(by=Watcher("203.0.113.9"))
     assert (of_one.value.of_one, of_all.value.of_one) == (True, False)
-    crowd += [board.watch(by=Watcher("Flo", staff=True)) for _ in range(2)]
+    crowd += [board.follow(by=Watcher("Flo", staff=True)) for _ in range(2)]
     with pytest.raises(TooManyWatchersError):
-        board.watch(by=Watcher("Flo", staff=True))
-    crowd.append(board.watch(by=Watcher("Finn", staff=True)))
+        board.follow(by=Watcher("Flo", staff=True))
+    crowd.append(board.follow(by=Watcher("Finn", staff=True)))
     assert len(crowd) == 6

@@ -8,7 +8,7 @@ import pytest
 from bonus.display import money, wager_text
 from meters.floor.logo import LOGO_BYTES_MAX
 from meters.http.static_files import Assets
-from meters.web.theme import PAGES, dressed
+from meters.web.theme import PAGES, themed
 from tests.web.stand import Stand
 
 PAGE_BYTES_MAX = 100_000
@@ -155,7 +155,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
     ours = ("signage", "look", "numerals", "dollar", "comma", "point", "heart", "spade")
     names = [
         name
-        for name in dressed(Assets.load(PAGES), stand.floor).bodies
+        for name in themed(Assets.load(PAGES), stand.floor).bodies
         if name.startswith((*ours, "club", "diamond"))
     ]
     assert len(names) == 16
@@ -171,7 +171,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
 
 
 async def test_assets_are_kept_under_their_version_alone(stand: Stand) -> None:
-    version = dressed(Assets.load(PAGES), stand.floor).version
+    version = themed(Assets.load(PAGES), stand.floor).version
     kept = await stand.get(f"/assets/{version}/signage.js")
     assert "immutable" in kept.headers["cache-control"]
     assert kept.headers["content-type"].startswith("text/javascript")

@@ -14,7 +14,7 @@ from meters.floor.branding import Branding, contrast
 from meters.floor.floor_file import parse_floor
 from meters.floor.logo import LOGO_BYTES_MAX, read_logo
 from meters.http.static_files import Assets
-from meters.web.theme import PAGES, dressed
+from meters.web.theme import PAGES, themed
 from tests.web.signage_page import MAIN, opened, shows, standing
 from tests.web.stand import FLOOR, jackpot
 
@@ -160,9 +160,9 @@ def test_a_logo_that_is_not_there_is_told(tmp_path: Path, name: str, reason: str
 def test_another_look_is_another_version(section: str) -> None:
     """So a display that has been open since before shows it by itself."""
     assets = Assets.load(PAGES)
-    plain = dressed(assets, parse_floor(FLOOR))
-    assert dressed(assets, parse_floor(FLOOR)).version == plain.version
-    assert dressed(assets, parse_floor(f"{FLOOR}\n[signage]\n{section}")).version != plain.version
+    plain = themed(assets, parse_floor(FLOOR))
+    assert themed(assets, parse_floor(FLOOR)).version == plain.version
+    assert themed(assets, parse_floor(f"{FLOOR}\n[signage]\n{section}")).version != plain.version
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_whatever_is_made_of_the_colours_can_be_read(ground: str, ink: str, acce
     """At the bounds of what is taken, too: on the ground and on its shade."""
     colours = f'ground = "{ground}"\nink = "{ink}"\naccent = "{accent}"'
     floor = parse_floor(f"{FLOOR}\n[signage]\n{colours}")
-    sheet = dressed(Assets.load(PAGES), floor).bodies["look.css"].decode()
+    sheet = themed(Assets.load(PAGES), floor).bodies["look.css"].decode()
     made = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", sheet))
     for under in (made["ground"], made["shade"]):
         for text in ("ink", "hush", "bright"):

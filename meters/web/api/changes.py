@@ -28,7 +28,7 @@ _OF_NO_LINK: Final = ""
 """No link is called so: a watch of it tells nothing but that the board closes."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class ChangeCount(msgspec.Struct, frozen=True):
     """How many changes there have been; only that it is another number means something."""
 
     count: int
@@ -52,7 +52,7 @@ class ChangeStream:
         """The stream as bytes."""
         seen = _NOTHING_NEW
         looked_at = -LOOK_EVERY_S
-        ended = asyncio.create_task(self._until_the_board_closes())
+        ended = asyncio.create_task(self._until_displays_close())
         try:
             while not ended.done():
                 if time.monotonic() - looked_at >= LOOK_EVERY_S:
@@ -69,7 +69,7 @@ class ChangeStream:
                     change.cancel()
                 if change.done() and not change.cancelled():
                     seen = change.result()
-                    yield frame(b"changed", msgspec.json.encode(Told(seen)))
+                    yield frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
                 elif not ended.done():
                     yield HEARTBEAT
         finally:
@@ -82,7 +82,7 @@ class ChangeStream:
             return False
         return person is not None and person.may(Right.WAITING)
 
-    async def _until_the_board_closes(self) -> None:
+    async def _until_displays_close(self) -> None:
         async for _ in self._end:
             pass
 
@@ -106,7 +106,7 @@ def change_routes(
 
         It ends when the session does, and does not keep it alive.
         """
-        watch = board.watch(_OF_NO_LINK, Watcher(request.user.name, staff=True))
+        watch = board.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(
             ChangeStream(changes, people, token_of(request), watch),
             media_type="text/event-stream",

@@ -13,7 +13,7 @@ from meters.floor_api.types import (
     PAGE_MAX,
     ActRow,
     Adjustment,
-    LinkStanding,
+    LinkView,
     ParameterChange,
     ProposalRow,
     Words,
@@ -46,7 +46,7 @@ def link_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
 
 def _reading_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
-    async def list_links() -> Sequence[LinkStanding]:
+    async def list_links() -> Sequence[LinkView]:
         """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
         return await desk.links()
 
@@ -69,7 +69,7 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     )  # fmt: skip
     async def close_link(
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
-    ) -> LinkStanding:
+    ) -> LinkView:
         """Close a link: its tables take no new progressive wager; rounds in hand are finished."""
         return await desk.close(link, request.user.name, data.reason)
 
@@ -81,7 +81,7 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         link: FromPath[str],
         data: JSONBody[Nothing],
         request: StaffRequest,
-    ) -> LinkStanding:
+    ) -> LinkView:
         """Open a closed link again."""
         return await desk.open(link, request.user.name)
 
@@ -91,7 +91,7 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
     )  # fmt: skip
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
-    ) -> LinkStanding:
+    ) -> LinkView:
         """Approve what the floor file says of a link, as it was shown (duty D12).
 
         The service then opens the link within a second or two.

@@ -38,7 +38,7 @@ def meter_routes(floor: Floor, board: DisplayState, page_version: str) -> list[H
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
-        watch = board.watch(link, Watcher(site(client_of(request))))
+        watch = board.follow(link, Watcher(site(client_of(request))))
         return Stream(
             EventStream(watch, page_version),
             media_type="text/event-stream",

@@ -109,7 +109,7 @@ class Signage:
         self._logo = logo
         self._rows = {(row.link, row.meter): row for row in board.rows()}
         self._links = {row.link: row for row in board.links()}
-        self._hits = _by_meter(board.hits())
+        self._hits = _by_meter(board.pending_jackpots())
         self._validated = _by_meter(board.validated())
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:

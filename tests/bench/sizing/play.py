@@ -20,7 +20,7 @@ from meters.claims.simulated_floorperson import settle
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import CatalogTable, known_tables
+from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
 from meters.wire.clock import now
 from tests.bench.events import EventWriter
@@ -75,7 +75,7 @@ class PlayedFloor:
         self._writer = EventWriter(seed, mix.positions, mix.meters)
         metrics = Metrics(floor)
         self._links: list[tuple[LinkIntake, list[CatalogTable]]] = [
-            (LinkIntake(store, metrics), list(known_tables(floor, store.link).values()))
+            (LinkIntake(store, metrics), list(table_topics(floor, store.link).values()))
             for store in self.stores
         ]
         self._played = 0
@@ -123,7 +123,9 @@ class PlayedFloor:
 
     async def _send(self, link: int, write: Callable[[int, int], bytes], seq: int) -> None:
         intake, tables = self._links[link]
-        outcome = await intake.take([Arrival(table, write(seq, self._played)) for table in tables])
+        outcome = await intake.apply_batch(
+            [Arrival(table, write(seq, self._played)) for table in tables]
+        )
         if [reply for _, reply in outcome.replies if _ACCEPTED not in reply]:
             raise UserError(f"the benchmark's event {seq} was not accepted")
         self.claims += len(outcome.hits)
