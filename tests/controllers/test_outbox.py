@@ -99,7 +99,7 @@ def test_a_second_agent_on_the_same_outbox_is_refused(path: Path) -> None:
 def test_an_event_outlives_a_killed_writer(path: Path) -> None:
     script = (
         "import sys, pathlib, time\n"
-        "from controllers.agent.outbox import Outbox, Place\n"
+        "from controllers.agent.outbox import Outbox\n"
         "outbox = Outbox.open(pathlib.Path(sys.argv[1]), 'one', 'T-1')\n"
         "for seq in range(1, 6):\n"
         "    outbox.write_event(seq, b'event %d' % seq, b'{}', b'line')\n"

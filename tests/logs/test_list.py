@@ -1,11 +1,13 @@
 """`deploy/LOGS.md` lists every event that the code logs, and no other."""
 
 import re
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.logs.calls import ROOT, Call, calls
+from tests.test_tree import SHARED
 
 ROW: Final = re.compile(
     r"^\| `([^`]+)` \| (\w+) \| ([a-z, ]+) \| ([^|]*) \| [^|]+ \|$", re.MULTILINE
@@ -34,7 +36,7 @@ def in_code() -> dict[str, list[Call]]:
 def source_of(made: list[Call]) -> str:
     """The processes that an event comes from, as the list names them."""
     rooms = {call.place.split("/")[0] for call in made}
-    both = {"meters/wire" in call.place for call in made} == {True}
+    both = all(Path(call.place).parts[1] in SHARED for call in made)
     named = {"meters": "service", "controllers": "table"}
     return "service, table" if both else ", ".join(sorted(named[room] for room in rooms))
 

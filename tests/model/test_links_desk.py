@@ -204,7 +204,7 @@ async def test_two_who_confirm_at_once_move_the_money_once(pit: Pit) -> None:
         return_exceptions=True,
     )
     assert sorted(type(each).__name__ for each in outcomes) == [
-        "DeskError", "DeskError", "ProposalRow",
+        "ActError", "ActError", "ProposalRow",
     ]  # fmt: skip
     assert (await _meter(pit)).amount == 100_500
 
