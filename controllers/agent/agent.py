@@ -91,10 +91,10 @@ class Agent:
         self.layout: Final = Layout.of(link, table)
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
-        self._courier = EventDelivery(
+        self._delivery = EventDelivery(
             link.id, table.id, broker, self, timing, meters=meters, connect=connect
         )
-        self._clerk = TableWriter(self.layout, outbox_path, self._courier.deliver)
+        self._writer = TableWriter(self.layout, outbox_path, self._delivery.deliver)
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
@@ -120,10 +120,10 @@ class Agent:
         Raises:
             OutboxError: the outbox cannot be used.
         """
-        await self._clerk.open()
+        await self._writer.open()
         await self._group.__aenter__()
         self._tasks = [
-            self._group.create_task(self._courier.stay_connected(), name="courier"),
+            self._group.create_task(self._delivery.stay_connected(), name="courier"),
             self._group.create_task(self._work(), name="work"),
             self._group.create_task(self._keep_watch(), name="watch"),
         ]
@@ -143,7 +143,7 @@ class Agent:
             else:
                 await self._group.__aexit__(None, None, None)
         finally:
-            await self._clerk.close()
+            await self._writer.close()
 
     async def _end_tasks(self) -> None:
         """End the tasks; ask again, since `asyncio.wait_for` before Python 3.12 may lose a cancel.
@@ -158,7 +158,7 @@ class Agent:
     @property
     def table_state(self) -> TableState:
         """The table as it stands."""
-        return self._clerk.state
+        return self._writer.state
 
     @property
     def state(self) -> str:
@@ -168,7 +168,7 @@ class Agent:
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
-        phase = self._clerk.state.phase
+        phase = self._writer.state.phase
         if phase is Phase.OPEN and self.fault() is not None:
             phase = Phase.LOCKED_OUT
         return phase.value
@@ -176,19 +176,19 @@ class Agent:
     @property
     def unanswered(self) -> str | None:
         """The device event whose answer waits for the service: lockout, settle, void; or None."""
-        return self._clerk.awaiting
+        return self._writer.awaiting
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
         """What the table's meters hold, by id; none while that is not known to be current."""
-        if not self._courier.connected or self.fault() is not None:
+        if not self._delivery.connected or self.fault() is not None:
             return {}
-        return self._courier.meter_values.values
+        return self._delivery.meter_values.values
 
     @property
     def stats(self) -> AgentStats:
         """How it does at this moment, for whoever watches it."""
-        courier, clerk = self._courier, self._clerk
+        courier, clerk = self._delivery, self._writer
         return AgentStats(
             connected=courier.connected,
             connections=courier.connections,
@@ -209,7 +209,7 @@ class Agent:
         """Why no new progressive wager may be taken now (duty D13), or None."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
-        fault = self._courier.pulse.fault(asyncio.get_running_loop().time())
+        fault = self._delivery.pulse.fault(asyncio.get_running_loop().time())
         if fault is None and not self._acquainted:
             return DeviceRefusal(
                 "link_down", "the service has not yet said where this table stands"
@@ -242,21 +242,21 @@ class Agent:
         same, so that nothing that was paid is asked for again.
         """
         event = _read(line)
-        if self._clerk.state.phase is Phase.HELD:
+        if self._writer.state.phase is Phase.HELD:
             if not isinstance(event, RoundDone):
                 return refused(line, DeviceRefusal(HELD, HELD_TOLD))
             done = _DeviceLine(line, patient=False)
             self._asked += 1
             self._finals.put_nowait(done)
             return await done.answer
-        if self._clerk.state.asking is not None and isinstance(
+        if self._writer.state.asking is not None and isinstance(
             event, CorrectionWithdrawn | RoundDone
         ):
             # Also while a try waits for the service: it is taken as soon as that is answered.
             return await self._put(_DeviceLine(line, patient=False))
-        if self._clerk.state.asking is not None:
+        if self._writer.state.asking is not None:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
-        if self._asked or self._clerk.pending is not None:
+        if self._asked or self._writer.pending is not None:
             return refused(
                 line, DeviceRefusal("busy", "the table is still busy with what came before")
             )
@@ -282,15 +282,15 @@ class Agent:
 
     def hear_hello(self, hello: HelloReply) -> None:
         """The service says where the table stands."""
-        pending = self._clerk.pending is not None
+        pending = self._writer.pending is not None
         if (
-            compare(hello, last_seq=self._clerk.last_seq, pending=pending)
+            compare(hello, last_seq=self._writer.last_seq, pending=pending)
             is SequenceComparison.BEHIND
         ):
             self.hear_behind(hello.last_seq + 1)
         else:
             self._behind = 0
-        if self._clerk.state.phase is Phase.HELD:
+        if self._writer.state.phase is Phase.HELD:
             self._finals.put_nowait(None)
         elif self._hello is None:
             self._inbox.put_nowait(None)
@@ -304,7 +304,7 @@ class Agent:
 
     def hear_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
-        state = self._clerk.state
+        state = self._writer.state
         if state.phase is Phase.HELD:
             self._finals.put_nowait(jackpot)
         elif state.claims_wait or envy_owed_under(jackpot.claim) is not None:
@@ -312,10 +312,10 @@ class Agent:
 
     async def _work(self) -> None:
         """Take what comes, one at a time; no line of a round is taken while the table is held."""
-        if self._clerk.pending is not None:
-            await self._clerk.finish()
+        if self._writer.pending is not None:
+            await self._writer.finish()
         while True:
-            if self._clerk.state.phase is Phase.HELD or not self._finals.empty():
+            if self._writer.state.phase is Phase.HELD or not self._finals.empty():
                 final = await self._finals.get()
                 if isinstance(final, _DeviceLine):
                     await self._answer(final)
@@ -331,7 +331,7 @@ class Agent:
                 await self._reconcile()
             elif isinstance(asked, Jackpot):
                 await self._decide(asked)
-            elif self._clerk.state.asking is not None and asked.patient:
+            elif self._writer.state.asking is not None and asked.patient:
                 self._put_off.append(asked)
             else:
                 await self._answer(asked)
@@ -343,17 +343,17 @@ class Agent:
         Raises:
             TimeoutError: what a floorperson is asked for is due to be tried again.
         """
-        if self._clerk.state.asking is None:
+        if self._writer.state.asking is None:
             return self._put_off.popleft() if self._put_off else await self._inbox.get()
         async with asyncio.timeout_at(self._try_due_s):
             return await self._inbox.get()
 
     async def _answer(self, asked: _DeviceLine) -> None:
-        answer = await self._clerk.handle(asked.line, self.fault)
-        if not answer.ok and self._clerk.state.phase is not Phase.OPEN:
+        answer = await self._writer.handle(asked.line, self.fault)
+        if not answer.ok and self._writer.state.phase is not Phase.OPEN:
             self._hello_due_s = 0.0  # the service may hold another round than this table
         self._asked -= 1
-        if self._clerk.state.asking is not None:
+        if self._writer.state.asking is not None:
             self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
             if asked.patient:
                 self._undecided = asked
@@ -362,7 +362,7 @@ class Agent:
             asked.answer.set_result(answer)
 
     async def _try_again(self) -> None:
-        answer = await self._clerk.try_again()
+        answer = await self._writer.try_again()
         self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
         if answer is not None:
             self._end_waiting(answer)
@@ -370,7 +370,7 @@ class Agent:
     def _end_waiting(self, answer: DeviceAnswer) -> None:
         """Answer the line that waited for a floorperson, once none is asked any more."""
         asked = self._undecided
-        if asked is None or self._clerk.state.asking is not None:
+        if asked is None or self._writer.state.asking is not None:
             return
         self._undecided = None
         if not asked.answer.done():
@@ -378,7 +378,7 @@ class Agent:
 
     async def _decide(self, jackpot: Jackpot) -> None:
         try:
-            await self._clerk.decide(jackpot)
+            await self._writer.decide(jackpot)
         except sqlite3.Error:
             self._log.exception("outbox not written")
 
@@ -387,7 +387,7 @@ class Agent:
         if hello is None:
             return
         try:
-            if await self._clerk.reconcile(hello):
+            if await self._writer.reconcile(hello):
                 self._acquainted = True
         except sqlite3.Error:
             self._log.exception("outbox not written")
@@ -399,7 +399,7 @@ class Agent:
         lived = False
         while True:
             fault = self.fault()
-            lives = self._courier.pulse.fault(loop.time()) is None
+            lives = self._delivery.pulse.fault(loop.time()) is None
             if lives and not lived:
                 # The store may have come back with less than it held; a hello before was not heard.
                 self._hello_due_s = 0.0
@@ -411,13 +411,13 @@ class Agent:
             if fault is None or fault.code != "link_down":
                 self._told.set()
             # A connection may be lost and found between two looks; its last will was told then.
-            now = (self._courier.connections, self.state)
-            if told != now and await self._courier.tell_status(now[1]):
+            now = (self._delivery.connections, self.state)
+            if told != now and await self._delivery.tell_status(now[1]):
                 told = now
             if self._wants_hello() and loop.time() >= self._hello_due_s:
                 every = _UNDECIDED_HELLOS if self._merely_undecided else 1
                 self._hello_due_s = loop.time() + self._timing.hello_every_s * every
-                await self._courier.say_hello()
+                await self._delivery.say_hello()
             await asyncio.sleep(self._timing.watch_every_s)
 
     def _wants_hello(self) -> bool:
@@ -427,18 +427,18 @@ class Agent:
         hello brings what became of it, so that a lost message or a killed agent never leaves it
         waiting.
         """
-        return self._courier.connected and (
+        return self._delivery.connected and (
             not self._acquainted
             or self._behind > 0
             or self._hello_due_s == 0.0
-            or self._clerk.state.phase is Phase.HELD
-            or self._clerk.state.claims_wait
-            or envy_waits(self._clerk.state)
+            or self._writer.state.phase is Phase.HELD
+            or self._writer.state.claims_wait
+            or envy_waits(self._writer.state)
         )
 
     @property
     def _merely_undecided(self) -> bool:
-        state = self._clerk.state
+        state = self._writer.state
         return self._acquainted and state.phase is not Phase.HELD and self._behind == 0
 
 

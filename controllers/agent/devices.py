@@ -41,7 +41,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
         yield held
 
 
-async def answer_lines(desk: DeviceHandler, source: int, sink: int) -> bool:
+async def answer_lines(handler: DeviceHandler, source: int, sink: int) -> bool:
     """Take device events from a file descriptor until it ends, and answer each on another.
 
     The next line is given to the desk only when the one before is answered. A thread reads and
@@ -60,7 +60,7 @@ async def answer_lines(desk: DeviceHandler, source: int, sink: int) -> bool:
     def converse() -> bool:
         all_taken = True
         for line in read_lines(source):
-            answer = asyncio.run_coroutine_threadsafe(desk.handle(line), loop).result()
+            answer = asyncio.run_coroutine_threadsafe(handler.handle(line), loop).result()
             text = escape_in_json(encode_answer(answer).decode())
             _write_all(sink, f"{text}\n".encode())
             all_taken = all_taken and answer.ok

@@ -95,7 +95,7 @@ async def serve_metrics(
     port: int,
     ready: asyncio.Event,
     *,
-    front: ServerSettings | None = None,
+    settings: ServerSettings | None = None,
 ) -> None:
     """Serve ``/metrics`` alone until cancelled.
 
@@ -104,13 +104,13 @@ async def serve_metrics(
         host: the address to listen on.
         port: the TCP port.
         ready: set once connections are accepted.
-        front: its names and certificate; plain HTTP by the names that go without saying if None.
+        settings: its names and certificate; plain HTTP by the names that go without saying if None.
 
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
     app = Litestar([metrics_route(metrics)], openapi_config=None, logging_config=None)
-    await serve_web(app, host, port, ready, front=front)
+    await serve_web(app, host, port, ready, settings=settings)
 
 
 class _Figures(Collector):
@@ -154,8 +154,8 @@ class _Figures(Collector):
         yield from (state, replies, waits)
 
 
-def _histogram(vitals: AgentStats) -> tuple[list[tuple[str, float]], float]:
+def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
     """The waits for replies by bucket, and their sum in seconds."""
-    total = sum(vitals.deliveries.waits)
-    buckets = [(str(bound), float(count)) for bound, count in vitals.waits.items()]
-    return [*buckets, ("+Inf", float(total))], vitals.deliveries.waited_s
+    total = sum(stats.deliveries.waits)
+    buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
+    return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

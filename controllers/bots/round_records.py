@@ -138,9 +138,9 @@ def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon,
             yield PercentWon(kind, line.percent), line.paid
 
 
-def _merged(settled: Sequence[Line], told: Sequence[Line]) -> Iterator[Line]:
+def _merged(settled: Sequence[Line], lines: Sequence[Line]) -> Iterator[Line]:
     """The lines settled anew, those of progressive wagers replaced by what the service gave."""
-    given = list(told)
+    given = list(lines)
     for line in settled:
         if line.item not in METER_OF_ITEM:
             yield line

@@ -128,7 +128,7 @@ async def _serve_metrics(
         await ready.wait()
     else:
         await serve_metrics(
-            metrics, at.host, at.port, ready, front=ServerSettings.of(floor.service)
+            metrics, at.host, at.port, ready, settings=ServerSettings.of(floor.service)
         )
 
 

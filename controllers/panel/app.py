@@ -39,7 +39,7 @@ async def serve_panel(
     *,
     key: str,
     demonstration: bool = False,
-    front: ServerSettings | None = None,
+    settings: ServerSettings | None = None,
     metrics: AgentMetrics | None = None,
 ) -> None:
     """Serve the panel of one table until cancelled.
@@ -51,7 +51,7 @@ async def serve_panel(
         ready: set once connections are accepted.
         key: who shows it may see and touch the table.
         demonstration: the page says that it is one.
-        front: its names and certificate; plain HTTP by the names that go without saying if None.
+        settings: its names and certificate; plain HTTP by the names that go without saying if None.
         metrics: what Prometheus reads beside it; the agent's own if None.
 
     Raises:
@@ -65,7 +65,7 @@ async def serve_panel(
     looking = asyncio.create_task(feed.keep_current(), name="panel feed")
     try:
         app = create_app(feed, touch, access, agent.layout.table, metrics)
-        await serve_web(app, host, port, ready, feed.close, front=front, any_port=False)
+        await serve_web(app, host, port, ready, feed.close, settings=settings, any_port=False)
     finally:
         touch.close()
         looking.cancel()

@@ -57,12 +57,12 @@ class TablePages:
                     self._panel_ready,
                     key=self.key,
                     demonstration=self._floor.facility.demonstration,
-                    front=self.front,
+                    settings=self.front,
                     metrics=self._metrics,
                 )
                 group.create_task(panel, name="panel")
             if (at := self._metrics_at) is not None:
                 ready = self._metrics_ready
-                metrics = serve_metrics(self._metrics, at.host, at.port, ready, front=self.front)
+                metrics = serve_metrics(self._metrics, at.host, at.port, ready, settings=self.front)
                 group.create_task(metrics, name="metrics")
             await asyncio.Event().wait()

@@ -122,7 +122,7 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
     )
 
 
-def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
+def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
     """The floor says what became of an Envy Bonus that is owed under a claim.
 
     One that is recorded as paid, or is not due, is not to be paid here; a round without any line
@@ -130,15 +130,15 @@ def hear_envy(state: TableState, told: Jackpot, claim: str) -> TableState:
     """
 
     def hear(settled: SettledRound) -> SettledRound:
-        line = envy_line(settled, claim, told.position, told.item)
-        if line is None or told.event == "hit":
+        line = envy_line(settled, claim, jackpot.position, jackpot.item)
+        if line is None or jackpot.event == "hit":
             return settled
         known = settled.envy_decision_on(line)
         # That it is owed may be told late, by another service or after a restoring: what was paid
         # by then is not asked for again.
-        if known is not None and told.event in {known, "validated"}:
+        if known is not None and jackpot.event in {known, "validated"}:
             return settled
-        return settled.with_envy(EnvyDecision(line, told.event))
+        return settled.with_envy(EnvyDecision(line, jackpot.event))
 
     waiting = tuple(map(hear, state.waiting))
     return replace(

@@ -197,9 +197,11 @@ class SettledRound(_Record, frozen=True):
         others = tuple(each for each in self.decided if each.claim != claim)
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
-    def with_envy(self, told: EnvyDecision) -> Self:
+    def with_envy(self, decision: EnvyDecision) -> Self:
         """The settlement once the floor has said what became of an Envy Bonus; the last counts."""
-        return replace(self, envy=(*(one for one in self.envy if one.line != told.line), told))
+        return replace(
+            self, envy=(*(one for one in self.envy if one.line != decision.line), decision)
+        )
 
     def envy_decision_on(self, line: int) -> str | None:
         """What the floor has said of the Envy Bonus of a line, or None."""

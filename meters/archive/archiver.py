@@ -275,19 +275,19 @@ class Archiver:
                     yield number, ARCHIVED.decode(fields["event"])
             before = page[-1][0]
 
-    async def _carry_over(self, carried: Checkpoint, by: int) -> None:
+    async def _carry_over(self, checkpoint: Checkpoint, by: int) -> None:
         store = self._store
         answer = texts(
             await self._trim(
                 keys=[*store.fixed_keys, store.keys.checkpoint],
-                args=[now_text(), carried.entries, by, carried.text],
+                args=[now_text(), checkpoint.entries, by, checkpoint.text],
             )
         )
         if answer[0] == "not_archived":
             raise ArchiveError(f"the ledger was archived up to entry {answer[1]} alone")
 
-    async def _forget_wins(self, carried: Checkpoint) -> None:
-        store, wins = self._store, await self._wins_given_up(carried)
+    async def _forget_wins(self, checkpoint: Checkpoint) -> None:
+        store, wins = self._store, await self._wins_given_up(checkpoint)
         for begin in range(0, len(wins), _WINS_AT_ONCE):
             some = wins[begin : begin + _WINS_AT_ONCE]
             await self._forget(
@@ -298,19 +298,19 @@ class Archiver:
                 ],
             )
 
-    async def _wins_given_up(self, carried: Checkpoint) -> list[tuple[str, int, str]]:
+    async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
         """The wins that were decided for good by then, save those that are still looked at.
 
         Those are the last of each progressive, and what a table may ask for again.
         """
         store = self._store
-        kept = set(carried.claims)
+        kept = set(checkpoint.claims)
         for table in await store.table_states([table.id for table in store.link.table]):
             kept.update(table.claims)
         found: list[tuple[str, int, str]] = []
         for meter in (meter.meter_id for meter in store.link.meter):
             for meter_awards in (True, False):
-                wins = await self._wins_before(meter, carried.entries, meter_awards=meter_awards)
+                wins = await self._wins_before(meter, checkpoint.entries, meter_awards=meter_awards)
                 latest = await WinIndex(store).page(
                     meter, None, WINS_KEPT, meter_awards=meter_awards
                 )

@@ -85,7 +85,7 @@ class LinkAudit:
         self._replay = begun
         self._claims = ClaimAudit(store)
         self._tables = TableAudit(store)
-        self._standing = LinkStateAudit(store)
+        self._link_state = LinkStateAudit(store)
         self._again: Replay | None = None
         self._doubtful = False
 
@@ -147,7 +147,7 @@ class LinkAudit:
             )
             whole = at_most is None
             problems += await self._tables.problems(replay, snapshot, whole=whole)
-            problems += await self._standing.problems(replay, snapshot, whole=whole)
+            problems += await self._link_state.problems(replay, snapshot, whole=whole)
         meters = {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),

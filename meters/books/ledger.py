@@ -113,26 +113,26 @@ class Replay:
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, carried: Checkpoint) -> Self:
+    def after(cls, checkpoint: Checkpoint) -> Self:
         """A replay that goes on from the books at the close of a gaming day."""
         evidence, link = Evidence(), LinkEvidence()
-        if approval := carried.approval:
+        if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
             link.add_approval(approval.entry, approval.by, approval.event)
         return cls(
-            begins_after=carried.entries,
+            begins_after=checkpoint.entries,
             evidence=evidence,
             link=link,
-            entries=carried.entries,
-            chain=carried.chain,
-            seal=carried.seal,
-            variances=list(carried.variances),
-            closed_day=carried.closed_day,
-            _books=carried.books(),
-            _contributed_micros=carried.contributed_micros,
-            _closed=carried.closed,
-            _approval=carried.approval,
-            _closings={carried.closed_day: carried.digest},
+            entries=checkpoint.entries,
+            chain=checkpoint.chain,
+            seal=checkpoint.seal,
+            variances=list(checkpoint.variances),
+            closed_day=checkpoint.closed_day,
+            _books=checkpoint.books(),
+            _contributed_micros=checkpoint.contributed_micros,
+            _closed=checkpoint.closed,
+            _approval=checkpoint.approval,
+            _closings={checkpoint.closed_day: checkpoint.digest},
         )
 
     @property

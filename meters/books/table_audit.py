@@ -257,25 +257,25 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
         yield f"claim {claim} holds it, the ledger says that it does not"
 
 
-def _other_ask(replay: Replay, kept: StoredAsk) -> Iterable[str]:
+def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
     """Where somebody changed what a floorperson is asked, or made up what was decided."""
-    if kept.table not in replay.books.rounds:
+    if stored.table not in replay.books.rounds:
         yield "it asks a floorperson for a correction, the ledger says that no round is open"
         return
     try:
-        correction = kept.ask.correction
+        correction = stored.ask.correction
     except ValueError as error:
         yield f"what it asks a floorperson for was changed: {error}"
         return
-    opened = replay.tables.rounds.get(kept.table)
+    opened = replay.tables.rounds.get(stored.table)
     if opened is None:
         return
     if correction.round != opened.round:
         yield f"it asks for a correction of round {correction.round}, not of {opened.round}"
-    if kept.decision:
-        state, by = kept.decided
+    if stored.decision:
+        state, by = stored.decided
         decided = DecidedAsk(state, correction.round, correction.digest, by)
-        if replay.tables.decided.get(kept.table) != decided:
+        if replay.tables.decided.get(stored.table) != decided:
             yield f"its correction is {shown(state)} by {shown(by)}, the ledger does not say so"
 
 

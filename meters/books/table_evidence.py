@@ -187,6 +187,6 @@ def _other_lines(opened: OpenedRound, told: bytes) -> list[str]:
     return [f"it pays {one}, which was not drawn" for one in odd]
 
 
-def stored_reply_digest(kept: bytes) -> bytes:
+def stored_reply_digest(stored: bytes) -> bytes:
     """A digest of what a table's hash has as the reply to an event."""
-    return hashlib.blake2b(kept, digest_size=16).digest()
+    return hashlib.blake2b(stored, digest_size=16).digest()

@@ -74,16 +74,16 @@ def terms_digest(texts: Mapping[str, str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
-def adopted(filed: Link, stored: Mapping[str, str]) -> Link:
+def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
     """The link with the parameters that were changed by proposal since the floor file was read.
 
     Args:
-        filed: the link as the floor file has it.
+        approved: the link as the floor file has it.
         stored: what the books hold of its meters: ``terms:{meter}``, those in force, and
             ``file:{meter}``, those that the floor file had when the link was last opened.
     """
     return msgspec.structs.replace(
-        filed, meter=tuple(_in_force(meter, stored) for meter in filed.meter)
+        approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)
     )
 
 

@@ -139,12 +139,12 @@ def _cards(entered: EnteredCards, after: Sequence[str]) -> AskedCards:
     )
 
 
-def _sound(link: str, kept: StoredAsk) -> Ask | None:
+def _sound(link: str, stored: StoredAsk) -> Ask | None:
     try:
-        return kept.ask
+        return stored.ask
     except ValueError as error:
         reason = str(error)
-    log.error("ask altered", link=link, table=kept.table, reason=reason)
+    log.error("ask altered", link=link, table=stored.table, reason=reason)
     return None
 
 

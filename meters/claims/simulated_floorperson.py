@@ -21,7 +21,7 @@ PAYS: Final = "simulated supervisor"
 _LOOK_EVERY_S: Final = 0.1
 
 
-async def validate_what_waits(desk: Claims, asks: Asks, after_s: float) -> None:
+async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
     """Validate, pay by hand or confirm what has waited for so many seconds, until cancelled.
 
     A cancellation that meets an answer inside the client library can be lost there; it is asked for
@@ -31,7 +31,7 @@ async def validate_what_waits(desk: Claims, asks: Asks, after_s: float) -> None:
     unread = ThrottledLog()
     while task is None or not task.cancelling():
         try:
-            waiting = await desk.waiting()
+            waiting = await claims.waiting()
             corrections = await asks.asks()
         except ActError as error:
             if (more := unread.due("")) is not None:
@@ -43,7 +43,7 @@ async def validate_what_waits(desk: Claims, asks: Asks, after_s: float) -> None:
         for claim in waiting:
             if _waited_s(claim.at) >= after_s:
                 try:
-                    await settle(desk, claim)
+                    await settle(claims, claim)
                 except ActError as error:
                     log.info(
                         "claim not settled",
@@ -54,25 +54,25 @@ async def validate_what_waits(desk: Claims, asks: Asks, after_s: float) -> None:
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def settle(desk: Claims, claim: ClaimRow) -> None:
+async def settle(claims: Claims, claim: ClaimRow) -> None:
     """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
 
     Raises:
         ActError: it cannot be, or somebody was quicker.
     """
     if claim.state == "pending":
-        claim = await desk.decide(claim.claim, "validate", VALIDATES)
+        claim = await claims.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":
         owed = claim.envy_state == "validated"
         slip = f"SIM-{claim.claim.replace('.', '-')}"
-        claim = await desk.decide(claim.claim, "pay", PAYS, slip=slip, envy_paid=owed)
+        claim = await claims.decide(claim.claim, "pay", PAYS, slip=slip, envy_paid=owed)
     if claim.envy_state == "validated":
-        await desk.decide_envy(claim.claim, "pay_envy", VALIDATES)
+        await claims.decide_envy(claim.claim, "pay_envy", VALIDATES)
 
 
-async def _confirm(desk: Asks, correction: AskRow) -> None:
+async def _confirm(asks: Asks, correction: AskRow) -> None:
     try:
-        await desk.decide(correction.ask, "confirm_correction", VALIDATES)
+        await asks.decide(correction.ask, "confirm_correction", VALIDATES)
     except ActError as error:
         log.info(
             "correction not confirmed",

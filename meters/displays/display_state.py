@@ -177,9 +177,9 @@ class DisplayState:
         """Show a link's paytables as they are from now on."""
         self._terms[link.id] = link
 
-    def in_force(self, filed: Link) -> Link:
+    def in_force(self, approved: Link) -> Link:
         """A link with the parameters under which it operates, or as filed until it has."""
-        return self._terms.get(filed.id, filed)
+        return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value, unless a later one is shown already; whether it is shown now.
@@ -329,13 +329,13 @@ class DisplayUpdates:
     new watch then tells everything afresh. Whoever stops watching leaves the board.
     """
 
-    def __init__(self, link: str | None, board: DisplayState, by: Watcher) -> None:
+    def __init__(self, link: str | None, displays: DisplayState, by: Watcher) -> None:
         self.link = link
         self.by = by
-        self._meters = {(row.link, row.meter): row for row in board.rows(link)}
-        self._links = {row.link: row for row in board.links(link)}
+        self._meters = {(row.link, row.meter): row for row in displays.rows(link)}
+        self._links = {row.link: row for row in displays.links(link)}
         self._hits = {
-            row.claim: row for row in (*board.pending_jackpots(link), *board.validated(link))
+            row.claim: row for row in (*displays.pending_jackpots(link), *displays.validated(link))
         }
         self._hits_max = len(self._hits) + HITS_MAX
         self._ready = asyncio.Event()

@@ -57,7 +57,7 @@ class SharedProcess:
         self._command = command
         self._answers = answers
         self._retire = retire
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._supervisor: subprocess.Popen[bytes] | None = None
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ class SharedProcess:
     async def _have_it_running(self) -> None:
         end = time.monotonic() + _START_WITHIN_S
         while True:
-            if self._keeper is not None and self._keeper.poll():
+            if self._supervisor is not None and self._supervisor.poll():
                 raise PartFailedError(f"{self._name} ended at its start{self._last_words()}")
             if self._has_supervisor():
                 if await self._answers():
@@ -104,11 +104,11 @@ class SharedProcess:
         return False
 
     def _supervisor_runs(self) -> bool:
-        return self._keeper is not None and self._keeper.poll() is None
+        return self._supervisor is not None and self._supervisor.poll() is None
 
     def _start_supervisor(self) -> None:
         with self._log.open("ab") as log:
-            self._keeper = subprocess.Popen(
+            self._supervisor = subprocess.Popen(
                 [
                     sys.executable,
                     "-P",
@@ -128,8 +128,8 @@ class SharedProcess:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if self._keeper is not None:
-                    _keepers.append(self._keeper)
+                if self._supervisor is not None:
+                    _keepers.append(self._supervisor)
                 return
         end = time.monotonic() + _STOP_WITHIN_S
         while self._has_supervisor() or self._supervisor_runs():

@@ -70,20 +70,22 @@ class Branding(_Config, frozen=True, kw_only=True):
     wording: BrandingText = BrandingText()
 
 
-def branding_problems(look: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What is wrong with a look, each with its key."""
-    bad = [key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(look, key))]
+    bad = [
+        key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
+    ]
     for key in bad:
         yield (key,), f'{key} is a colour in quotes: {key} = "#rrggbb"'
     if bad:
         return
     for key, least in (("ink", READABLE), ("accent", SEEN)):
-        found = contrast(getattr(look, key), look.ground)
+        found = contrast(getattr(branding, key), branding.ground)
         if found < least:
             # Rounded down: 4.46 must not be told as the 4.5 that it misses.
             told = int(found * 10) / 10
             reason = (
-                f"{key} {getattr(look, key)} cannot be read on ground {look.ground}:"
+                f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
                 f" their contrast is {told} to 1, and must be at least {least}"
             )
             yield (key,), reason

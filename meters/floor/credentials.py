@@ -52,7 +52,7 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
     return given or in_address
 
 
-def broker_address(service: Service, party: Identity) -> BrokerAddress:
+def broker_address(service: Service, identity: Identity) -> BrokerAddress:
     """Where the floor file's broker is, and as whom a party speaks to it.
 
     A bundle is used with ``mqtts://`` alone. A user in the address goes before the party's own
@@ -66,10 +66,10 @@ def broker_address(service: Service, party: Identity) -> BrokerAddress:
     address = parse_broker_url(service.broker)
     password = only_one(BROKER_PASSWORD, address.password, "broker")
     keys = keys_directory(service)
-    bundle = KeyBundle.of(keys, party) if keys and address.tls else None
+    bundle = KeyBundle.of(keys, identity) if keys and address.tls else None
     if bundle and password is None and address.username is None:
         password = bundle.password()
-    username = address.username or (party.username if password else None)
+    username = address.username or (identity.username if password else None)
     found = BrokerAddress(
         address.host,
         address.port,
@@ -78,7 +78,7 @@ def broker_address(service: Service, party: Identity) -> BrokerAddress:
         address.tls,
         bundle.tls_files() if bundle else None,
         bundle.event_group() if bundle else None,
-        party.username if bundle and address.username is None else None,
+        identity.username if bundle and address.username is None else None,
     )
     found.tls_context()
     return found

@@ -57,19 +57,19 @@ class KeyBundle:
     directory: Path
 
     @classmethod
-    def of(cls, keys: Path, party: Identity) -> "KeyBundle":
+    def of(cls, keys: Path, identity: Identity) -> "KeyBundle":
         """A party's bundle in the directory of keys.
 
         Raises:
             UserError: it is not there.
         """
-        directory = keys / party.place
+        directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
                 f"there are no keys in {directory}: `pitlink keys` makes them, and this machine"
-                f" needs its own {party.place} of them"
+                f" needs its own {identity.place} of them"
             )
-        return cls(party, directory)
+        return cls(identity, directory)
 
     def tls_files(self) -> TlsFiles:
         """Its certificates.

@@ -28,28 +28,28 @@ class Logo:
     media_type: str
 
 
-def read_logo(look: Branding) -> Logo | None:
+def read_logo(branding: Branding) -> Logo | None:
     """The logo that a look names, if it names one.
 
     Raises:
         UserError: it cannot be read, is too large, or is no image that pages may show.
     """
-    if look.logo is None:
+    if branding.logo is None:
         return None
     try:
-        body = Path(look.logo).read_bytes()
+        body = Path(branding.logo).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UserError(f"the logo {look.logo} cannot be read: {reason}") from None
+        raise UserError(f"the logo {branding.logo} cannot be read: {reason}") from None
     if len(body) > LOGO_BYTES_MAX:
         raise UserError(
-            f"the logo {look.logo} has {len(body)} bytes: {LOGO_BYTES_MAX} are the most"
+            f"the logo {branding.logo} has {len(body)} bytes: {LOGO_BYTES_MAX} are the most"
         )
     media_type = _media_type(body)
     if media_type is None:
-        raise UserError(f"the logo {look.logo} is no SVG, PNG or WebP image")
+        raise UserError(f"the logo {branding.logo} is no SVG, PNG or WebP image")
     if media_type == "image/svg+xml" and (wrong := _active(body)):
-        raise UserError(f"the logo {look.logo} holds {wrong}: only drawings are shown")
+        raise UserError(f"the logo {branding.logo} holds {wrong}: only drawings are shown")
     return Logo(body, media_type)
 
 

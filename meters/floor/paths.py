@@ -46,11 +46,11 @@ def archive_from(archive: ArchiveSettings, directory: Path) -> ArchiveSettings:
     return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
 
 
-def branding_from(look: Branding, directory: Path) -> Branding:
+def branding_from(branding: Branding, directory: Path) -> Branding:
     """The look with a logo that is found from anywhere."""
-    if look.logo is None:
-        return look
-    return msgspec.structs.replace(look, logo=str(directory / look.logo))
+    if branding.logo is None:
+        return branding
+    return msgspec.structs.replace(branding, logo=str(directory / branding.logo))
 
 
 def check_data_place(data: str, directory: Path, links: list[str], tables: list[str]) -> None:

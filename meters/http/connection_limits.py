@@ -103,10 +103,10 @@ class Connection(H11Protocol):
         config: Config,
         server_state: ServerState,
         app_state: dict[str, Any],
-        door: ConnectionLimits,
+        limits: ConnectionLimits,
     ) -> None:
         super().__init__(config, server_state, app_state)
-        self._door = door
+        self._door = limits
         self._place: str | None = None
         self._coming: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None

@@ -124,9 +124,9 @@ class HostNames:
         return name in self._names or _is_address(name.removeprefix("[").removesuffix("]"))
 
 
-def _ports(told: str | None) -> tuple[int, ...]:
+def _ports(header: str | None) -> tuple[int, ...]:
     """Which ports a Host header can mean: without one it is that of HTTP or of HTTPS."""
-    return (int(told),) if told else (80, 443)
+    return (int(header),) if header else (80, 443)
 
 
 def _is_address(text: str) -> bool:

@@ -83,7 +83,7 @@ async def serve_web(
     ready: asyncio.Event,
     end_streams: Callable[[], None] = lambda: None,
     *,
-    front: ServerSettings | None = None,
+    settings: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
     """Serve until cancelled, then stop within a few seconds, open event streams included.
@@ -96,18 +96,18 @@ async def serve_web(
         port: the TCP port.
         ready: set once connections are accepted.
         end_streams: called when serving ends: an event stream does not end by itself.
-        front: its names and certificate; plain HTTP by the names that go without saying if None.
+        settings: its names and certificate; plain HTTP by the names that go without saying if None.
         any_port: whether it may be asked for by another port, as through a proxy.
 
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """
-    front = front or ServerSettings()
-    tls = front.tls()
-    names = HostNames(host, port, front.hosts, any_port=any_port)
+    settings = settings or ServerSettings()
+    tls = settings.tls()
+    names = HostNames(host, port, settings.hosts, any_port=any_port)
     listener = _listen(host, port)
     config = uvicorn.Config(
-        ServerMiddleware(app, names, MetricsAccess(front.metrics_token)),
+        ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
         log_config=None,
         # Whatever anybody sends that is no HTTP would have a line of its own.
         log_level="error",

@@ -199,11 +199,11 @@ class ProcessMetrics:
         ):  # fmt: skip
             each.labels(link)
 
-    def attach(self, check: SelfCheck, board: DisplayState) -> None:
+    def attach(self, check: SelfCheck, displays: DisplayState) -> None:
         """Have the self-check's result and the event streams asked for at each reading."""
         self._self_check.set_function(lambda: check.problem is None)
-        self._streams.labels("display").set_function(lambda: board.watchers(staff=False))
-        self._streams.labels("staff").set_function(lambda: board.watchers(staff=True))
+        self._streams.labels("display").set_function(lambda: displays.watchers(staff=False))
+        self._streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
         """Count a message that was let go; `link` where a table of it sent it."""

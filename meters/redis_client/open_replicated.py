@@ -60,14 +60,14 @@ async def open_replicated(
         replicas = 0 if only_reads else address.replicas
         if address.service:
             sentinels = [_asked(place, address, access.sentinel, stack) for place in address.places]
-            whereabouts = SentinelDiscovery(sentinels, address.service)
-            books = _replicated(address, access.redis, whereabouts, replicas, "pitlink:replicated")
+            discovery = SentinelDiscovery(sentinels, address.service)
+            books = _replicated(address, access.redis, discovery, replicas, "pitlink:replicated")
             stack.push_async_callback(books.connection_pool.disconnect)
             if access.people is None:
                 yield books
                 return
             noted = _noted(PEOPLE_TAG)
-            people = _replicated(address, access.people, whereabouts, replicas, noted)
+            people = _replicated(address, access.people, discovery, replicas, noted)
             stack.push_async_callback(people.connection_pool.disconnect)
             yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
             return
@@ -75,9 +75,9 @@ async def open_replicated(
 
         def client_of(tag: str) -> Redis:
             noted = _noted(tag)
-            whereabouts = ClusterDiscovery(nodes, key_slot(noted.encode()))
+            discovery = ClusterDiscovery(nodes, key_slot(noted.encode()))
             way = access.people if tag == PEOPLE_TAG and access.people else access.redis
-            return _replicated(address, way, whereabouts, replicas, noted)
+            return _replicated(address, way, discovery, replicas, noted)
 
         shards = ShardedRedis(client_of)
         stack.push_async_callback(shards.aclose)
@@ -92,7 +92,7 @@ def _noted(tag: str) -> str:
 def _replicated(
     address: ReplicatedAddress,
     access: Mapping[str, object],
-    whereabouts: PrimaryDiscovery,
+    discovery: PrimaryDiscovery,
     replicas: int,
     noted: str,
 ) -> ReplicatedRedis:
@@ -100,9 +100,9 @@ def _replicated(
         PrimarySSLConnection if address.tls else PrimaryConnection,
         (_CONNECTIONS, _ANSWER_WITHIN_S, _CONNECT_WITHIN_S),
         address,
-        {"whereabouts": whereabouts, "db": address.database, **access},
+        {"discovery": discovery, "db": address.database, **access},
     )
-    return ReplicatedRedis(pool, whereabouts, replicas, noted)
+    return ReplicatedRedis(pool, discovery, replicas, noted)
 
 
 def _asked(

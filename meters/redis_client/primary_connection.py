@@ -12,12 +12,12 @@ from meters.redis_client.primary_discovery import PrimaryDiscovery
 class PrimaryConnection(Connection):
     """A connection to wherever the primary is when it is made."""
 
-    def __init__(self, *, whereabouts: PrimaryDiscovery, **settings: object) -> None:
+    def __init__(self, *, discovery: PrimaryDiscovery, **settings: object) -> None:
         super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
-        self._whereabouts = whereabouts
+        self._discovery = discovery
 
     async def _connect(self) -> None:
-        place = await self._whereabouts.primary()
+        place = await self._discovery.primary()
         self.host, self.port = place.host, place.port
         await super()._connect()  # type: ignore[no-untyped-call]
 

@@ -37,17 +37,17 @@ class ReplicatedRedis(Redis):
 
     Args:
         pool: connections that ask where the primary is.
-        whereabouts: tells where it is.
+        discovery: tells where it is.
         replicas: as above.
         noted: a key of our own, in the slot of all that this client is for.
     """
 
     def __init__(
-        self, pool: BlockingConnectionPool, whereabouts: PrimaryDiscovery, replicas: int, noted: str
+        self, pool: BlockingConnectionPool, discovery: PrimaryDiscovery, replicas: int, noted: str
     ) -> None:
         super().__init__(connection_pool=pool)
         self.replicas = replicas
-        self._whereabouts = whereabouts
+        self._discovery = discovery
         self._noted = noted
         self._place: HostPort | None = None
 
@@ -57,7 +57,7 @@ class ReplicatedRedis(Redis):
         Raises:
             NoPrimaryError: where the primary is cannot be known.
         """
-        before, self._place = self._place, await self._whereabouts.primary()
+        before, self._place = self._place, await self._discovery.primary()
         moved = before not in {None, self._place}
         if moved:
             await self._leave()

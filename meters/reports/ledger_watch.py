@@ -114,14 +114,14 @@ class DayCollector:
         )
         return replace(told, faults=(*gathered.untold, *faults_of(told)))
 
-    def _keep(self, told: LinkDay) -> None:
+    def _keep(self, day: LinkDay) -> None:
         """Keep a day where it is wanted, and those before it in which nothing happened."""
         if self._closed is None:
-            self.first_day = told.first_day
+            self.first_day = day.first_day
         else:
-            for quiet in _quiet_days(self._closed, told.first_day):
+            for quiet in _quiet_days(self._closed, day.first_day):
                 self._put(quiet)
-        self._put(told)
+        self._put(day)
 
     def _put(self, day: LinkDay) -> None:
         if self._wanted(day.first_day):

@@ -26,15 +26,15 @@ _UNSIGNED: Final = {
 }
 
 
-def report_pdf(paper: ReportDocument, size: Format = "letter") -> bytes:
+def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     """A report as a PDF of as many pages as it needs; equal reports are equal files.
 
     Every page tells the facility, the report and its number of how many; the last has the lines to
     sign on, or says why there are none.
     """
-    counted = _Writer(paper, size, 0)
+    counted = _Writer(document, size, 0)
     counted.write()
-    writer = _Writer(paper, size, counted.pages.page)
+    writer = _Writer(document, size, counted.pages.page)
     writer.write()
     return writer.pages.finished()
 
@@ -42,20 +42,22 @@ def report_pdf(paper: ReportDocument, size: Format = "letter") -> bytes:
 class _Writer:
     """Writes a report on pages."""
 
-    def __init__(self, paper: ReportDocument, size: Format, pages: int) -> None:
-        self._paper = paper
-        days = next((told for name, told in paper.facts if name.startswith("Gaming day")), "")
-        title = f"{paper.title} · {days}"
-        self.pages = PdfPages(size, title, paper.facility, paper.unsigned, pages, wide=paper.wide)
+    def __init__(self, document: ReportDocument, size: Format, pages: int) -> None:
+        self._document = document
+        days = next((told for name, told in document.facts if name.startswith("Gaming day")), "")
+        title = f"{document.title} · {days}"
+        self.pages = PdfPages(
+            size, title, document.facility, document.unsigned, pages, wide=document.wide
+        )
 
     def write(self) -> None:
         """Write all of it."""
-        pages, paper = self.pages, self._paper
-        pages.line(paper.facility, 16, bold=True)
-        pages.line(paper.title, 11, gray=HUSH)
+        pages, document = self.pages, self._document
+        pages.line(document.facility, 16, bold=True)
+        pages.line(document.title, 11, gray=HUSH)
         pages.down(4)
-        self._facts(paper.facts)
-        for part in paper.parts:
+        self._facts(document.facts)
+        for part in document.parts:
             self._part(part)
         self._sign()
 
@@ -135,14 +137,14 @@ class _Writer:
 
     def _sign(self) -> None:
         pages = self.pages
-        if self._paper.unsigned:
+        if self._document.unsigned:
             pages.down(12)
-            pages.line(_UNSIGNED[self._paper.unsigned], 9, bold=True)
+            pages.line(_UNSIGNED[self._document.unsigned], 9, bold=True)
             return
         pages.need(_SIGNING)
         pages.down(16)
         words = "The figures above are those of the ledger up to the entry named."
-        if any(part.variances for part in self._paper.parts):
+        if any(part.variances for part in self._document.parts):
             words = f"{words} The variances are explained beside this report."
         pages.line(words, 8.5)
         pages.down(36)

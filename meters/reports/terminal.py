@@ -15,15 +15,15 @@ _WIDE: Final = 180
 """How wide lists are where no terminal says how wide it is, so that figures stay whole."""
 
 
-def print_document(paper: ReportDocument) -> None:
+def print_document(document: ReportDocument) -> None:
     """Print a report: what does not hold first, then link by link."""
     console = PlainConsole(width=_WIDE)
-    mark = f" — {paper.unsigned}" if paper.unsigned else ""
-    console.print_line(f"{paper.facility}: {paper.title.lower()}{mark}", style="bold")
-    for problem in paper.problems:
+    mark = f" — {document.unsigned}" if document.unsigned else ""
+    console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
+    for problem in document.problems:
         console.print_line(f"  {problem}", style="bold red")
-    _print_facts(console, paper.facts)
-    for part in paper.parts:
+    _print_facts(console, document.facts)
+    for part in document.parts:
         console.print()
         console.print_line(part.title, style="bold")
         _print_facts(console, part.facts)

@@ -127,7 +127,7 @@ class LinkRestore:
             opening,
             opening_rows(store.keys, opening),
         )
-        self._image = StoreSnapshot(store.keys)
+        self._snapshot = StoreSnapshot(store.keys)
 
     async def inspect(self, advance: Advance) -> RestorePlan:
         """Look at what there is; nothing is changed.
@@ -216,14 +216,14 @@ class LinkRestore:
                     await hold_against_copy(self._store, common, rebuild.chain)
                 if number % 1_000 == 0 or number == copy.last:
                     advance("reading the archive", number, copy.last)
-            self._image = rebuild.snapshot()
+            self._snapshot = rebuild.snapshot()
         except RebuildError as error:
             raise RestoreError(
                 f"{self._store.link.id}: the archive does not hold: {error}. Nothing was done."
             ) from None
 
     async def _write(self, writer: StoreWriter, copy: LedgerCopy, advance: Advance) -> None:
-        image, keys = self._image, self._store.keys
+        image, keys = self._snapshot, self._store.keys
         given_up = self._given_up(copy)
         if given_up:
             carried, by = given_up
@@ -293,7 +293,7 @@ class LinkRestore:
             await ChangeBook(self._store).switch("open", by, "", event)
 
     def _stands_made(self) -> dict[str, TableFindings]:
-        keys, image = self._store.keys, self._image
+        keys, image = self._store.keys, self._snapshot
         return {
             table.id: _stand(image.at(keys.table(table.id))) for table in self._store.link.table
         }

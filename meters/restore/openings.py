@@ -22,24 +22,24 @@ _RESTORED_MOST: Final = 1_000
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
-def opening_rows(keys: LinkKeys, carried: Checkpoint) -> Iterator[Row]:
+def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
     """What the store held beside the books at the close of a gaming day."""
     image, meters = StoreSnapshot(keys), keys.meters
-    if not carried.entries:
+    if not checkpoint.entries:
         return
-    closed = date.fromisoformat(carried.closed_day)
-    image.put(meters, {"day_closed": carried.closed_day, "reading": carried.entries})
-    image.put(meters, {"day": (closed + timedelta(days=1)).isoformat(), "desk": carried.entries})
-    image.put(meters, {"archived": carried.entries})
-    for meter in carried.terms:
+    closed = date.fromisoformat(checkpoint.closed_day)
+    image.put(meters, {"day_closed": checkpoint.closed_day, "reading": checkpoint.entries})
+    image.put(meters, {"day": (closed + timedelta(days=1)).isoformat(), "desk": checkpoint.entries})
+    image.put(meters, {"archived": checkpoint.entries})
+    for meter in checkpoint.terms:
         image.put(meters, {f"version:{meter}": _RESTORED_MOST * VERSIONS_RAISED})
         image.put(meters, {f"pending:{meter}": 0})
-    for held in carried.claims.values():
+    for held in checkpoint.claims.values():
         if held.percent and held.state == "pending":
             image.add(meters, f"pending:{held.meter}", 1)
-    if carried.closed:
+    if checkpoint.closed:
         image.put(meters, {"closed": f"before {closed + timedelta(days=1)}", "closed_by": ""})
-    if approval := carried.approval:
+    if approval := checkpoint.approval:
         said = _APPROVAL.decode(approval.event)
         image.put(keys.approved, {"digest": said.digest, "text": said.text, "by": approval.by})
         image.put(keys.approved, {"at": "", "entry": approval.entry})

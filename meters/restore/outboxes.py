@@ -111,11 +111,11 @@ class OutboxCopy:
 
 
 @contextmanager
-def read_outboxes(places: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
+def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
     """The outboxes of a link's tables, by table.
 
     Args:
-        places: files, or directories that have them.
+        paths: files, or directories that have them.
         link: those of other links are passed over.
 
     Raises:
@@ -124,7 +124,7 @@ def read_outboxes(places: Sequence[Path], link: str) -> Iterator[Mapping[str, Ou
     found: dict[str, OutboxCopy] = {}
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="pitlink-restore-")))
-        for number, path in enumerate(_files(places)):
+        for number, path in enumerate(_files(paths)):
             outbox = _copied(path, home / f"{number}{_ENDING}", stack)
             if outbox.link != link:
                 continue
@@ -155,8 +155,8 @@ def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
     return timed[:2]
 
 
-def _files(places: Sequence[Path]) -> Iterator[Path]:
-    for place in places:
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for place in paths:
         if place.is_dir():
             yield from sorted(place.glob(f"*{_ENDING}"))
         elif place.is_file():

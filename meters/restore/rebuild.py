@@ -85,18 +85,18 @@ class Rebuild:
     """
 
     def __init__(
-        self, link: Link, days: GamingDays, carried: Checkpoint = EMPTY, rows: Iterable[Row] = ()
+        self, link: Link, days: GamingDays, checkpoint: Checkpoint = EMPTY, rows: Iterable[Row] = ()
     ) -> None:
         self._days = days
         self.keys: Final = LinkKeys(link.id)
         self._assets = {table.id: table.asset for table in link.table}
-        self._image = StoreSnapshot(self.keys, rows)
-        self._tables = TableSnapshot(self.keys, self._image)
-        self._claims = ClaimSnapshot(self.keys, self._image)
+        self._snapshot = StoreSnapshot(self.keys, rows)
+        self._tables = TableSnapshot(self.keys, self._snapshot)
+        self._claims = ClaimSnapshot(self.keys, self._snapshot)
         self._filed: Mapping[str, str] = {}
-        if approved := self._image.at(self.keys.approved):
+        if approved := self._snapshot.at(self.keys.approved):
             self._apply_floor_file(approved["text"].decode())
-        self._replay = Replay.after(carried)
+        self._replay = Replay.after(checkpoint)
         self._noted: dict[int, int] = {}
 
     @property
@@ -117,7 +117,7 @@ class Rebuild:
     @property
     def open_day(self) -> str:
         """The gaming day that is open then."""
-        return self._image.text(self.keys.meters, "day")
+        return self._snapshot.text(self.keys.meters, "day")
 
     def noted_by(self, last: int) -> int | None:
         """The entry by which the day that ends with an entry was archived, None where none says."""
@@ -139,11 +139,11 @@ class Rebuild:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
         self._open_day(number, fields["at"], closes=fields["kind"] == b"reading")
         if is_act(fields["kind"], fields["event"]):
-            self._image.put(self.keys.acts, {str(number): number})
+            self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
         """What the store held after the last entry taken, beside the books."""
-        return self._image.rows()
+        return self._snapshot.rows()
 
     def snapshot(self) -> StoreSnapshot:
         """All that the store held, its ledger left out.
@@ -152,9 +152,9 @@ class Rebuild:
             RebuildError: a win still waits of which nobody knows any more what it was.
         """
         books, keys = self._replay.books, self.keys
-        if unknown := sorted(books.waiting - self._image.at(keys.waiting).keys()):
+        if unknown := sorted(books.waiting - self._snapshot.at(keys.waiting).keys()):
             raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
-        whole = StoreSnapshot(keys, self._image.rows())
+        whole = StoreSnapshot(keys, self._snapshot.rows())
         whole.put(keys.accounts, books.balances)
         whole.put(keys.tallies, books.tallies)
         texts = {meter: _text(terms) for meter, terms in books.terms.items()}
@@ -195,11 +195,13 @@ class Rebuild:
     def _note_dealt(self, digest: str, table: str, number: int) -> None:
         """Remember what was dealt, as `apply_events` does."""
         key = self.keys.dealt
-        if not digest or dealt_field(digest) in self._image.at(key):
+        if not digest or dealt_field(digest) in self._snapshot.at(key):
             return
-        if before := self._image.text(key, ring_field(number)):
-            self._image.drop(key, dealt_field(before))
-        self._image.put(key, {dealt_field(digest): f"{table} {number}", ring_field(number): digest})
+        if before := self._snapshot.text(key, ring_field(number)):
+            self._snapshot.drop(key, dealt_field(before))
+        self._snapshot.put(
+            key, {dealt_field(digest): f"{table} {number}", ring_field(number): digest}
+        )
 
     def _apply_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
@@ -264,7 +266,7 @@ class Rebuild:
 
     def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
         """Take what people did with the link, or the service by itself."""
-        image, keys, event = self._image, self.keys, fields["event"]
+        image, keys, event = self._snapshot, self.keys, fields["event"]
         match kind:
             case b"seed":
                 meter = _seeded(fields)
@@ -295,7 +297,7 @@ class Rebuild:
         self._ring()
 
     def _switch(self, fields: Mapping[str, bytes]) -> None:
-        image, meters = self._image, self.keys.meters
+        image, meters = self._snapshot, self.keys.meters
         if fields["kind"] == b"close":
             image.put(meters, {"closed": _SWITCHED.decode(fields["event"]).reason})
             image.put(meters, {"closed_by": fields["by"], "closed_at": fields["at"]})
@@ -305,7 +307,7 @@ class Rebuild:
 
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
         """Have the gaming day open that the service would have: after a reading, the one due."""
-        image, meters, closed = self._image, self.keys.meters, self._replay.closed_day
+        image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
         if closes:
             image.put(meters, {"day_closed": closed, "reading": number})
@@ -320,21 +322,21 @@ class Rebuild:
             self._decide_proposal(proposed.proposal, fields)
             return
         key = self.keys.proposal(proposed.proposal)
-        self._image.put(key, {"record": event, "kind": proposed.kind, "state": "open"})
-        self._image.put(key, {"by": fields["by"], "at": fields["at"]})
-        self._image.put(self.keys.proposals, {proposed.proposal: number})
+        self._snapshot.put(key, {"record": event, "kind": proposed.kind, "state": "open"})
+        self._snapshot.put(key, {"by": fields["by"], "at": fields["at"]})
+        self._snapshot.put(self.keys.proposals, {proposed.proposal: number})
 
     def _decide_proposal(self, proposal: str, fields: Mapping[str, bytes]) -> None:
         kind = fields["kind"]
         key = self.keys.proposal(proposal)
-        self._image.put(key, {"state": "withdrawn" if kind == b"withdraw" else "confirmed"})
-        self._image.put(key, {"decided_by": fields["by"], "decided_at": fields["at"]})
-        self._image.drop(self.keys.proposals, proposal)
+        self._snapshot.put(key, {"state": "withdrawn" if kind == b"withdraw" else "confirmed"})
+        self._snapshot.put(key, {"decided_by": fields["by"], "decided_at": fields["at"]})
+        self._snapshot.drop(self.keys.proposals, proposal)
         if kind != b"withdraw":
             self._touch(_CHANGED.decode(fields["event"]).meter)
 
     def _approve(self, number: int, fields: Mapping[str, bytes]) -> None:
-        approval, image, keys = _APPROVAL.decode(fields["event"]), self._image, self.keys
+        approval, image, keys = _APPROVAL.decode(fields["event"]), self._snapshot, self.keys
         image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
         image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
         self._apply_floor_file(approval.text)
@@ -354,11 +356,11 @@ class Rebuild:
 
     def _touch(self, *meters: str) -> None:
         for meter in meters:
-            self._image.add(self.keys.meters, f"version:{meter}", 1)
-            self._image.add(self.keys.meters, f"pending:{meter}", 0)
+            self._snapshot.add(self.keys.meters, f"version:{meter}", 1)
+            self._snapshot.add(self.keys.meters, f"pending:{meter}", 0)
 
     def _ring(self) -> None:
-        self._image.add(self.keys.meters, "desk", 1)
+        self._snapshot.add(self.keys.meters, "desk", 1)
 
 
 class _Changed(msgspec.Struct, frozen=True):

@@ -22,13 +22,13 @@ _STATES: Final = {
 class ClaimSnapshot:
     """The wins within an image of a store."""
 
-    def __init__(self, keys: LinkKeys, image: StoreSnapshot) -> None:
+    def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
-        self._image = image
+        self._snapshot = snapshot
 
     def open(self, number: int, record: ClaimRecord, held: HeldWin, at: bytes) -> None:
         """Take a win of the entry of a number."""
-        image, keys, claim = self._image, self._keys, record.claim
+        image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
             {
@@ -49,11 +49,11 @@ class ClaimSnapshot:
 
     def owe(self, claim: str) -> None:
         """Take the Envy Bonuses that wait for a win's decision."""
-        self._image.put(self._keys.claim(claim), {"envy": "pending"})
+        self._snapshot.put(self._keys.claim(claim), {"envy": "pending"})
 
     def open_envy(self, number: int, record: ClaimRecord, after_cents: int, at: bytes) -> None:
         """Take Envy Bonuses for a hand of which no win waits."""
-        image, keys, claim = self._image, self._keys, record.claim
+        image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
             {
@@ -73,7 +73,7 @@ class ClaimSnapshot:
         self, decision: DecisionRecord, *, waits: bool, entry: Mapping[str, bytes]
     ) -> None:
         """Take what became of Envy Bonuses that were owed; `waits` says whether the win waits."""
-        image, keys = self._image, self._keys
+        image, keys = self._snapshot, self._keys
         claim, state = keys.claim(decision.claim), _STATES[decision.act]
         if not waits:
             image.drop(keys.waiting, decision.claim)
@@ -95,7 +95,7 @@ class ClaimSnapshot:
         entry: Mapping[str, bytes],
     ) -> None:
         """Take a decision: its entry, the win as it was before, its Envy before and after."""
-        image, keys, act = self._image, self._keys, decision.act
+        image, keys, act = self._snapshot, self._keys, decision.act
         if held.percent and act != "pay":
             image.add(keys.meters, f"pending:{held.meter}", -1)
         if decision.slip:

@@ -31,20 +31,20 @@ def digest_of(event: bytes) -> bytes:
 class TableSnapshot:
     """The tables within an image of a store."""
 
-    def __init__(self, keys: LinkKeys, image: StoreSnapshot) -> None:
+    def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
-        self._image = image
+        self._snapshot = snapshot
 
     def opened(self, table: str) -> Wagers | None:
         """The wagers of a table's open round, or None where it has none."""
-        wagers = self._image.at(self._keys.table(table)).get("wagers")
+        wagers = self._snapshot.at(self._keys.table(table)).get("wagers")
         return None if wagers is None else _WAGERS.decode(wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
         """Take wagers: their entry, and what they added, meter by meter."""
         event = _WAGERS.decode(entry["event"])
         draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
-        self._image.put(
+        self._snapshot.put(
             self._keys.table(table),
             {
                 "round": event.round,
@@ -59,45 +59,45 @@ class TableSnapshot:
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
         """Take a result or a void: its entry, and the claims that it opened."""
         key = self._keys.table(table)
-        self._image.put(key, {"over": entry["round"]})
+        self._snapshot.put(key, {"over": entry["round"]})
         self.retell(table, claims)
-        self._image.drop(key, *_ROUND)
+        self._snapshot.drop(key, *_ROUND)
         self._keep_reply(table, entry)
 
     def retell(self, table: str, claims: Sequence[str]) -> None:
         """Keep claims of which a table is told again what became of them, each once."""
         key = self._keys.table(table)
-        known = self._image.text(key, "claims").split()
+        known = self._snapshot.text(key, "claims").split()
         every = [*(claim for claim in known if claim not in claims), *claims]
-        self._image.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
+        self._snapshot.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:
         """Hold a table for a win."""
         key, line = self._keys.table(table), msgspec.json.encode(claim).decode()
-        held = self._image.text(key, "held").splitlines()
-        self._image.put(key, {"held": "\n".join((*held, line))})
+        held = self._snapshot.text(key, "held").splitlines()
+        self._snapshot.put(key, {"held": "\n".join((*held, line))})
 
     def release(self, table: str, claim: str) -> None:
         """Take a decision for good on a claim, which may hold its table."""
         key = self._keys.table(table)
-        held = self._image.text(key, "held").splitlines()
+        held = self._snapshot.text(key, "held").splitlines()
         holding = [line for line in held if _CLAIM.decode(line).claim != claim]
         if holding:
-            self._image.put(key, {"held": "\n".join(holding)})
+            self._snapshot.put(key, {"held": "\n".join(holding)})
         else:
-            self._image.drop(key, "held")
+            self._snapshot.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
         """Keep a reply, and no more of them than the store does."""
         key, seq = self._keys.table(table), int(entry["seq"])
-        self._image.put(
+        self._snapshot.put(
             key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}
         )
-        self._image.drop(
+        self._snapshot.drop(
             key,
             *(
                 field
-                for field in list(self._image.at(key))
+                for field in list(self._snapshot.at(key))
                 if field.startswith("reply:") and int(field[6:]) <= seq - REPLIES_KEPT
             ),
         )

@@ -79,26 +79,26 @@ class StoreWriter:
         await pipe.execute()
         yield last
 
-    async def write_keys(self, image: StoreSnapshot) -> None:
+    async def write_keys(self, snapshot: StoreSnapshot) -> None:
         """Write all other keys, and last of all the one that makes it a store.
 
         Raises:
             RedisError: the store failed.
         """
         keys, pipe = self._keys, self._pipeline()
-        for key, fields in image:
+        for key, fields in snapshot:
             if key == keys.meters:
                 continue
             pipe.delete(key)
             for some in _parts(fields.items(), _FIELDS_AT_ONCE):
-                if key in image.sorted_sets:
+                if key in snapshot.sorted_sets:
                     pipe.zadd(key, {member: int(score) for member, score in some})
                 else:
                     pipe.hset(key, mapping=dict(some))
                 if len(pipe) >= _COMMANDS_AT_ONCE:
                     await pipe.execute()
         await pipe.execute()
-        pipe.hset(keys.meters, mapping=dict(image.at(keys.meters).items()))
+        pipe.hset(keys.meters, mapping=dict(snapshot.at(keys.meters).items()))
         await pipe.execute()
 
     def _pipeline(self) -> Pipeline:

@@ -42,9 +42,11 @@ class Announcer:
         topics: what the meter topics hold, by whichever service.
     """
 
-    def __init__(self, store: LinkStore, board: DisplayState, metrics: Metrics, post: Post) -> None:
+    def __init__(
+        self, store: LinkStore, displays: DisplayState, metrics: Metrics, post: Post
+    ) -> None:
         self._store = store
-        self._board = board
+        self._displays = displays
         self._metrics = metrics
         self._post = post
         self._link = store.link.id
@@ -62,7 +64,7 @@ class Announcer:
 
     def adopt(self, link: Link) -> None:
         """Show the meters and their paytables as the link has them from now on."""
-        self._board.put_terms(link)
+        self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def tell_meters(self, state: LinkState, since: int) -> float | None:
@@ -118,7 +120,7 @@ class Announcer:
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
             self._last[value.meter] = value
-            self._board.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
+            self._displays.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
             self._metrics.books.show_amount(self._link, value.meter, value.amount)
         return value
 
@@ -166,7 +168,7 @@ class Announcer:
             beat=self._beat,
             at=now_text(),
         )
-        self._board.put_controller(self._link, beat)
+        self._displays.put_controller(self._link, beat)
         if self._silent or (problem and not of_all and self.others.may_operate):
             return
         payload = msgspec.json.encode(beat)
@@ -207,18 +209,18 @@ class Announcer:
             jackpot: the hit.
             news: it has just happened.
         """
-        self._board.put_jackpot(self._link, jackpot, news=news)
+        self._displays.put_jackpot(self._link, jackpot, news=news)
 
     def show_decision(self, jackpot: Jackpot) -> None:
         """Show what became of a hit where another service has told it (duty D8)."""
-        self._board.put_jackpot(self._link, jackpot)
+        self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
         """The claims of the hits that displays show as pending."""
-        return frozenset(hit.claim for hit in self._board.pending_jackpots(self._link))
+        return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a hit or what became of it; displays show those that took from the meter (D8)."""
         if of_meter:
-            self._board.put_jackpot(self._link, jackpot)
+            self._displays.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

@@ -117,7 +117,7 @@ class MeterService:
         secret = session_secret(floor.service)
         self.people = UserDirectory.of(redis, floor.service.idle_minutes, secret=secret)
         self._log_mark = LogMark(Path(floor.service.data))
-        self._board = DisplayState()
+        self._displays = DisplayState()
         self._metrics = Metrics(floor)
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
@@ -131,7 +131,7 @@ class MeterService:
             link: LinkService(
                 store,
                 LedgerMark(Path(floor.service.data), link),
-                Announcer(store, self._board, self._metrics, self._post),
+                Announcer(store, self._displays, self._metrics, self._post),
                 self._metrics,
                 days=days,
                 configuration=Configuration(
@@ -158,8 +158,8 @@ class MeterService:
             self._bell.ring,
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
-        self._metrics.running.attach(self._self_check, self._board)
-        self._links_desk = Links(self._links, self._online)
+        self._metrics.running.attach(self._self_check, self._displays)
+        self._link_acts = Links(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
         self._meters = {
             topics.meter(link.id, meter.meter_id): self._links[link.id]
@@ -210,10 +210,10 @@ class MeterService:
         host, _, port = self._floor.service.http.rpartition(":")
         app = create_app(
             self._floor,
-            self._board,
-            claims_desk=self._desk,
-            asks_desk=self._asks_desk,
-            links_desk=self._links_desk,
+            self._displays,
+            claims=self._desk,
+            asks=self._asks_desk,
+            links=self._link_acts,
             changes=self._bell,
             people=self.people,
             log_seal=lambda: self._log_mark.log_seal,
@@ -227,8 +227,8 @@ class MeterService:
                 host,
                 int(port),
                 ready,
-                self._board.close,
-                front=ServerSettings.of(self._floor.service),
+                self._displays.close,
+                settings=ServerSettings.of(self._floor.service),
             )
             group.create_task(pages, name="web")
             if self._options.auto_floor:

@@ -123,16 +123,16 @@ class ExpectedUsers:
         for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
             self.accounts.setdefault(folded, []).append(number)
 
-    def other_accounts(self, kept: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
+    def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
         """Where the index of entries on an account is not what the log makes, in words.
 
         Args:
-            kept: the numbers of entries on each account with their order, by folded name.
+            stored: the numbers of entries on each account with their order, by folded name.
         """
         found: list[str] = []
         if not self._accounts_since:
             return found
-        for folded, entries in sorted(kept.items()):
+        for folded, entries in sorted(stored.items()):
             due = {(number, float(number)) for number in self.accounts.get(folded, ())}
             held = {one for one in entries if one[0] >= self._accounts_since}
             found += [
@@ -150,20 +150,20 @@ class ExpectedUsers:
     def differences(
         self,
         listed: Iterable[str],
-        kept: Mapping[str, Fields],
+        stored: Mapping[str, Fields],
         administrators: Collection[str] | None,
     ) -> list[str]:
         """Where the users in the store are not those of the log, in words.
 
         Args:
             listed: the folded names in the store's list of users.
-            kept: each user's hash, by folded name; of those in the log too.
+            stored: each user's hash, by folded name; of those in the log too.
             administrators: the folded names of those that can sign in, by the store; None where
                 they cannot be read.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
-            user, fields = self.users.get(folded), kept.get(folded, {})
+            user, fields = self.users.get(folded), stored.get(folded, {})
             if user is None:
                 role = fields.get("role", "")
                 found.append(
@@ -189,20 +189,20 @@ class ExpectedUsers:
             )
         return found
 
-    def unkept_setters(self, kept: Mapping[str, float], now_ms: float) -> list[str]:
+    def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
         """Who set whose PIN in the last hours, which the store does not have, in words.
 
         Without it they would count as two people.
 
         Args:
-            kept: whose PIN was set and by whom, with the moment in ms, by the store.
+            stored: whose PIN was set and by whom, with the moment in ms, by the store.
             now_ms: the present.
         """
         return [
             f"the store does not have that the PIN of {whose!r} was set by {setter!r}"
             for (whose, setter), at_ms in self.setters.items()
             if at_ms > now_ms - _SETTERS_KEPT_MS
-            and kept.get(f"{whose}\n{setter}", 0) < at_ms - _CLOCKS_DIFFER_MS
+            and stored.get(f"{whose}\n{setter}", 0) < at_ms - _CLOCKS_DIFFER_MS
         ]
 
 
@@ -245,6 +245,6 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
     return found
 
 
-def pin_digest(kept: str) -> str:
+def pin_digest(stored: str) -> str:
     """The digest by which the log tells what is kept of a PIN, which is a salted hash itself."""
-    return hashlib.sha1(kept.encode(), usedforsecurity=False).hexdigest()
+    return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

@@ -79,18 +79,18 @@ class PinHashing:
         async with self._places.acquire():
             return await asyncio.to_thread(self._hasher.hash, pin)
 
-    async def matches(self, pin: str, kept: str | None) -> bool:
+    async def matches(self, pin: str, stored: str | None) -> bool:
         """Whether a PIN is the one that was kept; without one it takes as long, and is not.
 
         Raises:
             UsersError: ``busy``.
         """
         async with self._places.acquire():
-            return await asyncio.to_thread(self._verify, kept or self._nobodys, pin)
+            return await asyncio.to_thread(self._verify, stored or self._nobodys, pin)
 
-    def _verify(self, kept: str, pin: str) -> bool:
+    def _verify(self, stored: str, pin: str) -> bool:
         try:
-            return self._hasher.verify(kept, pin)
+            return self._hasher.verify(stored, pin)
         except (VerificationError, InvalidHashError):
             return False
 

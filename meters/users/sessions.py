@@ -75,7 +75,7 @@ class Sessions:
         self._pins = pins
         self._idle_ms = idle_ms
         self._secret = secret
-        self._tries = SignInAttempts(store)
+        self._attempts = SignInAttempts(store)
 
     async def sign_in(
         self, name: str, pin: str, caller: Caller, old_token: str | None
@@ -96,7 +96,7 @@ class Sessions:
                 set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
-        async with self._tries.begin(folded, caller) as begun:
+        async with self._attempts.begin(folded, caller) as begun:
             user = await store.fields(keys.user(folded))
             if await self._pins.matches(pin, user.get("pin")):
                 token, csrf = _secret(), _secret()
@@ -118,10 +118,10 @@ class Sessions:
                     person = SignedIn(name, parse_role(role), csrf, must_choose=must_choose == "1")
                     return OpenedSession(token, person)
                 if opened == "pin_expired":
-                    await self._tries.refuse(begun, "sign_in_refused", user["name"])
+                    await self._attempts.refuse(begun, "sign_in_refused", user["name"])
                     raise UsersError("pin_expired", _EXPIRED)
             # A name that nobody has may be a PIN typed into the wrong field.
-            await self._tries.refuse(begun, "sign_in_refused", user.get("name", ""))
+            await self._attempts.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise UsersError("wrong_name_or_pin", "the name or the PIN is wrong")
 
     async def choose_pin(
@@ -144,13 +144,13 @@ class Sessions:
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)
-        async with self._tries.begin(folded, caller) as begun:
+        async with self._attempts.begin(folded, caller) as begun:
             user = await store.fields(keys.user(folded))
             if not await self._pins.matches(old, user.get("pin")):
-                await self._tries.refuse(begun, "pin_refused", person.name, person.name)
+                await self._attempts.refuse(begun, "pin_refused", person.name, person.name)
                 raise UsersError("wrong_pin", "the PIN that you typed is not the one that you have")
             if new == old:
-                await self._tries.drop(begun)
+                await self._attempts.drop(begun)
                 raise UsersError("bad_pin", "this is the PIN that you have: choose another")
             # The session goes on with the user's next generation.
             following = str(int(user["generation"]) + 1)

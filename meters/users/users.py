@@ -187,7 +187,7 @@ class Users:
         self,
         name: str,
         act: Literal["disable", "enable", "pin", "unlock"],
-        kept: str,
+        stored: str,
         doer: Actor,
         *,
         own: bool = False,
@@ -201,7 +201,7 @@ class Users:
                 *await self._locked(folded),
             ],
             [
-                folded, act, kept, now_text(), doer.name, doer.client, *self._by(doer), int(own),
+                folded, act, stored, now_text(), doer.name, doer.client, *self._by(doer), int(own),
             ],
         )  # fmt: skip
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")

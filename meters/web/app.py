@@ -48,11 +48,11 @@ _BODY_BYTES_MAX: Final = 16_384
 
 def create_app(
     floor: Floor,
-    board: DisplayState,
+    displays: DisplayState,
     *,
-    claims_desk: ClaimActions,
-    asks_desk: AskDesk,
-    links_desk: LinkActions,
+    claims: ClaimActions,
+    asks: AskDesk,
+    links: LinkActions,
     changes: Changes,
     people: UserDirectory,
     log_seal: Callable[[], LogSeal],
@@ -63,10 +63,10 @@ def create_app(
 
     Args:
         floor: the facility, its links and meters.
-        board: what displays show.
-        claims_desk: where claims are decided and wins looked up.
-        asks_desk: where corrections are confirmed.
-        links_desk: where links are opened, closed and changed.
+        displays: what displays show.
+        claims: where claims are decided and wins looked up.
+        asks: where corrections are confirmed.
+        links: where links are opened, closed and changed.
         changes: tells that a desk has news.
         people: who may sign in, and who has.
         log_seal: gives the seal over the operators' log.
@@ -78,21 +78,21 @@ def create_app(
     """
     assets = themed(Assets.load(PAGES), floor)
     pages = [
-        *page_routes(floor, board, assets),
-        pays_page_route(floor, board, assets),
+        *page_routes(floor, displays, assets),
+        pays_page_route(floor, displays, assets),
         floor_page_route(floor, assets),
         asset_route(assets),
     ]
     return Litestar(
         route_handlers=[
             Router("/", route_handlers=pages, opt=for_anybody()),
-            *meter_routes(floor, board, assets.version),
-            *claim_routes(floor, claims_desk, people),
-            *ask_routes(asks_desk),
-            *link_routes(links_desk),
+            *meter_routes(floor, displays, assets.version),
+            *claim_routes(floor, claims, people),
+            *ask_routes(asks),
+            *link_routes(links),
             *user_routes(people, log_seal),
             *signing_routes(floor, people),
-            *change_routes(changes, people, board),
+            *change_routes(changes, people, displays),
             *health_routes(health, metrics),
         ],
         guards=[gate(people), check_body],

@@ -43,32 +43,32 @@ def themed(assets: Assets, floor: Floor) -> Assets:
     return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
 
 
-def _painted(drawing: bytes, look: Branding) -> bytes:
+def _painted(drawing: bytes, branding: Branding) -> bytes:
     """A drawing with the colours of the look in the place of those that it was drawn in."""
     colours: Mapping[str, str] = {
-        "#fffaf0": look.ink,
-        "#f3e6c4": mixed(look.ink, look.accent, 14),
-        "#d9bd82": mixed(look.ink, look.accent, 50),
-        "#c9a25a": look.accent,
+        "#fffaf0": branding.ink,
+        "#f3e6c4": mixed(branding.ink, branding.accent, 14),
+        "#d9bd82": mixed(branding.ink, branding.accent, 50),
+        "#c9a25a": branding.accent,
     }
     return re.sub(rb"#[0-9a-f]{6}", lambda found: colours[found[0].decode()].encode(), drawing)
 
 
-def _sheet(look: Branding) -> bytes:
-    shade = away(look.ground, look.ink, 52)
-    hush = readable(mixed(look.ink, look.ground, 40), look.ink, look.ground)
-    dark = on(look.ground) == "#ffffff"
+def _sheet(branding: Branding) -> bytes:
+    shade = away(branding.ground, branding.ink, 52)
+    hush = readable(mixed(branding.ink, branding.ground, 40), branding.ink, branding.ground)
+    dark = on(branding.ground) == "#ffffff"
     return f"""\
 :root {{
   color-scheme: {"dark" if dark else "light"};
-  --ground: {look.ground};
+  --ground: {branding.ground};
   --shade: {shade};
-  --ink: {look.ink};
+  --ink: {branding.ink};
   --hush: {hush};
-  --accent: {look.accent};
-  --bright: {readable(look.accent, look.ink, look.ground)};
-  --on-accent: {on(look.accent)};
-  --rule: {look.accent}57;
-  --ray: {look.accent}1f;
+  --accent: {branding.accent};
+  --bright: {readable(branding.accent, branding.ink, branding.ground)};
+  --on-accent: {on(branding.accent)};
+  --rule: {branding.accent}57;
+  --ray: {branding.accent}1f;
 }}
 """.encode()

@@ -343,7 +343,7 @@ async def test_a_number_that_was_used_up_by_another_agent_is_refused(
     service.last_seq = 7
     assert await code_of(agent, "lockout") == "seq_reused"
     await say_all(agent, "chips 0; fold 3; dealer 2c 3c 4c; settle")
-    await eventually_async(lambda: agent._clerk.last_seq == 7)
+    await eventually_async(lambda: agent._writer.last_seq == 7)
     await say_all(agent, ROUND)
     assert [event["seq"] for event in service.applied] == [8, 9]
 
@@ -414,8 +414,8 @@ async def test_an_outbox_that_cannot_be_written_refuses_and_nothing_is_published
 ) -> None:
     async def may_be_written(*, may: bool) -> None:
         statement = f"PRAGMA query_only = {not may}"
-        connection = agent._clerk._open_outbox._connection
-        await agent._clerk._on_disk(lambda: connection.execute(statement).fetchone())
+        connection = agent._writer._open_outbox._connection
+        await agent._writer._on_disk(lambda: connection.execute(statement).fetchone())
 
     await say_all(agent, "wager 3 progressive")
     await may_be_written(may=False)

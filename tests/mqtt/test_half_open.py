@@ -68,7 +68,7 @@ async def test_an_agent_notices_it_locks_out_and_comes_back(
     ):
         assert await agent.wait_live(WITHIN_S)
         relay.stall()
-        await eventually_async(lambda: not agent._courier.connected, within_s=WITHIN_S)
+        await eventually_async(lambda: not agent._delivery.connected, within_s=WITHIN_S)
         await until_code(agent, "wager 3 progressive", "link_down")
         relay.flow()
         assert await agent.wait_live(WITHIN_S)

@@ -31,7 +31,7 @@ class Running:
     @property
     def board(self) -> DisplayState:
         """What its displays show."""
-        return self._service._board
+        return self._service._displays
 
     @property
     def claims(self) -> Claims:
@@ -46,7 +46,7 @@ class Running:
     @property
     def links(self) -> Links:
         """Its links desk."""
-        return self._service._links_desk
+        return self._service._link_acts
 
     def link(self, link: str) -> LinkService:
         """A link that it runs."""

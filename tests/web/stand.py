@@ -159,8 +159,8 @@ class Stand:
     def app(self) -> Litestar:
         """The application, for the board that there is now."""
         return create_app(
-            self.floor, self.board, claims_desk=self.claims, asks_desk=self.asks,
-            links_desk=self.links, changes=self.bell, people=self.people,
+            self.floor, self.board, claims=self.claims, asks=self.asks,
+            links=self.links, changes=self.bell, people=self.people,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
             metrics=self.metrics,
         )  # fmt: skip
@@ -180,7 +180,7 @@ class Stand:
                 self.port,
                 ready,
                 self.board.close,
-                front=ServerSettings.of(self.floor.service),
+                settings=ServerSettings.of(self.floor.service),
             )
         )
         waiting = asyncio.create_task(ready.wait())

@@ -49,9 +49,9 @@ async def serving(stand: Stand, token: str | None, *, agent: bool) -> AsyncItera
     port, ready = free_port(), asyncio.Event()
     front = ServerSettings(metrics_token=token)
     task = asyncio.create_task(
-        serve_metrics(AgentMetrics(), "127.0.0.1", port, ready, front=front)
+        serve_metrics(AgentMetrics(), "127.0.0.1", port, ready, settings=front)
         if agent
-        else serve_web(stand.app(), "127.0.0.1", port, ready, front=front)
+        else serve_web(stand.app(), "127.0.0.1", port, ready, settings=front)
     )
     try:
         async with asyncio.timeout(20):

@@ -50,8 +50,8 @@ class RealStand(Stand):
 
     def app(self) -> Litestar:
         return create_app(
-            self.floor, self.board, claims_desk=self.pit.desk, asks_desk=self.pit.asks,
-            links_desk=self.pit.links_desk, changes=ChangeSignal(), people=self.people,
+            self.floor, self.board, claims=self.pit.desk, asks=self.pit.asks,
+            links=self.pit.links_desk, changes=ChangeSignal(), people=self.people,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
         )  # fmt: skip

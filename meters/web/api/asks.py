@@ -23,7 +23,7 @@ class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     reason: Words
 
 
-def ask_routes(desk: AskDesk) -> list[HTTPRouteHandler]:
+def ask_routes(asks: AskDesk) -> list[HTTPRouteHandler]:
     """Everything about what tables ask for."""
 
     @get(
@@ -35,7 +35,7 @@ def ask_routes(desk: AskDesk) -> list[HTTPRouteHandler]:
 
         The oldest is the first. Such a table stands still until somebody has decided.
         """
-        return await desk.asks()
+        return await asks.asks()
 
     @post(
         "/api/v1/asks/{ask:str}/confirm",
@@ -45,7 +45,7 @@ def ask_routes(desk: AskDesk) -> list[HTTPRouteHandler]:
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
         """Confirm a correction, exactly as it was shown (duty D17)."""
-        return await desk.decide(ask, "confirm_correction", request.user.name)
+        return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @post(
         "/api/v1/asks/{ask:str}/refuse",
@@ -55,6 +55,6 @@ def ask_routes(desk: AskDesk) -> list[HTTPRouteHandler]:
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:
         """Refuse a correction, with the reason; the round goes on as it is."""
-        return await desk.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
+        return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

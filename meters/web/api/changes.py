@@ -92,7 +92,7 @@ async def _next(changes: Changes, seen: int) -> int:
 
 
 def change_routes(
-    changes: Changes, people: UserDirectory, board: DisplayState
+    changes: Changes, people: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
     """The stream for floorpersons' pages."""
 
@@ -106,12 +106,12 @@ def change_routes(
 
         It ends when the session does, and does not keep it alive.
         """
-        watch = board.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
+        watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(
             ChangeStream(changes, people, token_of(request), watch),
             media_type="text/event-stream",
             headers=STREAM_HEADERS,
-            background=BackgroundTask(board.leave, watch),
+            background=BackgroundTask(displays.leave, watch),
         )
 
     return [stream_changes]

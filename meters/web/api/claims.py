@@ -51,15 +51,17 @@ class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     reason: Words
 
 
-def claim_routes(floor: Floor, desk: ClaimActions, people: UserDirectory) -> list[HTTPRouteHandler]:
+def claim_routes(
+    floor: Floor, claims: ClaimActions, people: UserDirectory
+) -> list[HTTPRouteHandler]:
     """Everything about claims and wins."""
     return [
-        *_reading_routes(floor, desk, people), *_deciding_routes(desk), *_envy_routes(desk)
+        *_reading_routes(floor, claims, people), *_deciding_routes(claims), *_envy_routes(claims)
     ]  # fmt: skip
 
 
 def _reading_routes(
-    floor: Floor, desk: ClaimActions, people: UserDirectory
+    floor: Floor, claims: ClaimActions, people: UserDirectory
 ) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
@@ -71,7 +73,7 @@ def _reading_routes(
         no slip.
         """
         person = await person_of(request, people)
-        rows = await desk.waiting()
+        rows = await claims.waiting()
         if person is not None and person.may(Right.WINS):
             return rows
         return [without_people(row) for row in rows]
@@ -79,7 +81,7 @@ def _reading_routes(
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
         """One claim, decided or not, with its evidence (duty D16)."""
-        return await desk.find(claim)
+        return await claims.find(claim)
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
@@ -87,7 +89,7 @@ def _reading_routes(
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
         """The payout slip of a win, on one page (duty D16); who had it is noted (duty D17)."""
-        row = await desk.find(claim)
+        row = await claims.find(claim)
         name = request.user.name
         slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
         await people.log.note("slip_printed", by=name, about=claim, client=client_of(request))
@@ -100,7 +102,7 @@ def _reading_routes(
         link: FromQuery[str | None] = None,
         meter: FromQuery[str | None] = None,
         table: FromQuery[str | None] = None,
-        standing: Annotated[ClaimState | None, QueryParameter(name="state")] = None,
+        claim_state: Annotated[ClaimState | None, QueryParameter(name="state")] = None,
         words: FromQuery[str | None] = None,
         since: FromQuery[str | None] = None,
         until: FromQuery[str | None] = None,
@@ -109,9 +111,9 @@ def _reading_routes(
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
     ) -> WinPage:
         """Past and present wins, latest first (duty D16)."""
-        return await desk.wins(
+        return await claims.wins(
             WinSearch(
-                link=link, meter=meter, table=table, state=standing, words=words, since=since,
+                link=link, meter=meter, table=table, state=claim_state, words=words, since=since,
                 until=until, meter_awards=meter_awards, before=before, limit=limit,
             )
         )  # fmt: skip
@@ -119,7 +121,7 @@ def _reading_routes(
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
+def _deciding_routes(claims: ClaimActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/validate",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -131,7 +133,7 @@ def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Validate a win (duty D8)."""
         person = request.user
-        return await desk.decide(claim, "validate", person.name, setters=person.setters)
+        return await claims.decide(claim, "validate", person.name, setters=person.setters)
 
     @post(
         "/api/v1/claims/{claim:str}/reject",
@@ -141,7 +143,7 @@ def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
         """Reject a win, with the reason; what it took off the meter goes back."""
-        return await desk.decide(
+        return await claims.decide(
             claim, "reject", request.user.name, reason=data.reason,
             envy_not_due=data.envy_not_due, setters=request.user.setters,
         )  # fmt: skip
@@ -158,7 +160,7 @@ def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
         It is not another person where one of them, or somebody else, set the PIN with which both
         may have acted in the last 24 hours (duty D4).
         """
-        return await desk.decide(
+        return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
             envy_paid=data.envy_paid, setters=request.user.setters,
         )  # fmt: skip
@@ -166,7 +168,7 @@ def _deciding_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     return [validate_claim, reject_claim, pay_claim]
 
 
-def _envy_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
+def _envy_routes(claims: ClaimActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/pay-envy",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -176,7 +178,7 @@ def _envy_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Confirm that the table has paid the Envy Bonuses that are owed for a hand."""
         person = request.user
-        return await desk.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
+        return await claims.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
 
     @post(
         "/api/v1/claims/{claim:str}/reject-envy",
@@ -187,7 +189,7 @@ def _envy_routes(desk: ClaimActions) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Reject Envy Bonuses that are owed and not paid, with the reason."""
         person = request.user
-        return await desk.decide_envy(
+        return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
         )
 

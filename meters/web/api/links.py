@@ -39,16 +39,16 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-def link_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
+def link_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     """Everything about links."""
-    return [*_reading_routes(desk), *_switching_routes(desk), *_changing_routes(desk)]
+    return [*_reading_routes(links), *_switching_routes(links), *_changing_routes(links)]
 
 
-def _reading_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
+def _reading_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkView]:
         """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
-        return await desk.links()
+        return await links.links()
 
     @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_acts(
@@ -57,12 +57,12 @@ def _reading_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[ActRow]:
         """What people did with a link, latest first (duty D17)."""
-        return await desk.acts(link, before, limit)
+        return await links.acts(link, before, limit)
 
     return [list_links, list_acts]
 
 
-def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
+def _switching_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/close",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
@@ -71,7 +71,7 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
     ) -> LinkView:
         """Close a link: its tables take no new progressive wager; rounds in hand are finished."""
-        return await desk.close(link, request.user.name, data.reason)
+        return await links.close(link, request.user.name, data.reason)
 
     @post(
         "/api/v1/links/{link:str}/open",
@@ -83,7 +83,7 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         request: StaffRequest,
     ) -> LinkView:
         """Open a closed link again."""
-        return await desk.open(link, request.user.name)
+        return await links.open(link, request.user.name)
 
     @post(
         "/api/v1/links/{link:str}/approve",
@@ -97,12 +97,12 @@ def _switching_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         The service then opens the link within a second or two.
         """
         person = request.user
-        return await desk.approve(link, person.name, data.digest, person.setters)
+        return await links.approve(link, person.name, data.digest, person.setters)
 
     return [close_link, open_link, approve_link]
 
 
-def _changing_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
+def _changing_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/proposals",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,
@@ -113,7 +113,7 @@ def _changing_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         request: StaffRequest,
     ) -> ProposalRow:
         """Propose a parameter or an adjustment, for another to confirm (duties D4, D12, D15)."""
-        return await desk.propose(link, request.user.name, data, request.user.setters)
+        return await links.propose(link, request.user.name, data, request.user.setters)
 
     @post(
         "/api/v1/links/{link:str}/proposals/{proposal:str}/confirm",
@@ -131,7 +131,7 @@ def _changing_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         may have acted in the last 24 hours.
         """
         person = request.user
-        return await desk.confirm(link, proposal, person.name, person.setters)
+        return await links.confirm(link, proposal, person.name, person.setters)
 
     @post(
         "/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw",
@@ -144,6 +144,6 @@ def _changing_routes(desk: LinkActions) -> list[HTTPRouteHandler]:
         request: StaffRequest,
     ) -> ProposalRow:
         """Take back what was proposed."""
-        return await desk.withdraw(link, proposal, request.user.name)
+        return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

@@ -16,14 +16,14 @@ from meters.web.event_stream import STREAM_HEADERS, EventStream
 from meters.web.security import client_of, for_anybody
 
 
-def meter_routes(floor: Floor, board: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
+def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
     """The meters, as they stand and as they move."""
     links = frozenset(link.id for link in floor.link)
 
     @get("/api/v1/meters", opt=for_anybody(), sync_to_thread=False)
     def list_meters() -> list[MeterRow]:
         """Every meter's current value; money in cents. The reserve is not shown (reading T21)."""
-        return board.rows()
+        return displays.rows()
 
     @get(
         "/api/v1/meters/stream",
@@ -38,12 +38,12 @@ def meter_routes(floor: Floor, board: DisplayState, page_version: str) -> list[H
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
-        watch = board.follow(link, Watcher(site(client_of(request))))
+        watch = displays.follow(link, Watcher(site(client_of(request))))
         return Stream(
             EventStream(watch, page_version),
             media_type="text/event-stream",
             headers=STREAM_HEADERS,
-            background=BackgroundTask(board.leave, watch),
+            background=BackgroundTask(displays.leave, watch),
         )
 
     return [list_meters, stream_meters]

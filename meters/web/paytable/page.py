@@ -27,7 +27,7 @@ class _Paytable:
     has_envy: bool
 
 
-def pays_page_route(floor: Floor, board: DisplayState, assets: Assets) -> HTTPRouteHandler:
+def pays_page_route(floor: Floor, displays: DisplayState, assets: Assets) -> HTTPRouteHandler:
     """Serve the page of each link."""
     by_id = {link.id: link for link in floor.link}
     template = load_template("meters.web.paytable", "page.html")
@@ -51,7 +51,7 @@ def pays_page_route(floor: Floor, board: DisplayState, assets: Assets) -> HTTPRo
     def show_pays(link: FromPath[str]) -> str:
         if link not in by_id:
             raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
-        return page(board.in_force(by_id[link]))
+        return page(displays.in_force(by_id[link]))
 
     return show_pays
 

@@ -63,7 +63,7 @@ class _LinkView:
     meters: tuple[_MeterView, ...]
 
 
-def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
+def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
     """The pages for patrons.
 
     Raises:
@@ -78,7 +78,7 @@ def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPR
 
     @get("/signage", media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False)
     def show_floor() -> str:
-        return Signage(floor, board, assets.version, logo).page(floor.link, None)
+        return Signage(floor, displays, assets.version, logo).page(floor.link, None)
 
     @get(
         "/signage/{link:str}",
@@ -87,7 +87,7 @@ def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPR
     def show_link(link: FromPath[str]) -> str:
         if link not in by_id:
             raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
-        return Signage(floor, board, assets.version, logo).page((by_id[link],), link)
+        return Signage(floor, displays, assets.version, logo).page((by_id[link],), link)
 
     @get("/signage/logo/{version:str}", include_in_schema=False, sync_to_thread=False)
     def send_logo(version: FromPath[str]) -> Response[bytes]:
@@ -101,29 +101,31 @@ def page_routes(floor: Floor, board: DisplayState, assets: Assets) -> list[HTTPR
 class Signage:
     """One page as it is at this moment; `signage.js` makes the same of what it is told later."""
 
-    def __init__(self, floor: Floor, board: DisplayState, version: str, logo: Logo | None) -> None:
+    def __init__(
+        self, floor: Floor, displays: DisplayState, version: str, logo: Logo | None
+    ) -> None:
         self._floor = floor
-        self._board = board
-        self._look = floor.signage
+        self._displays = displays
+        self._branding = floor.signage
         self._version = version
         self._logo = logo
-        self._rows = {(row.link, row.meter): row for row in board.rows()}
-        self._links = {row.link: row for row in board.links()}
-        self._hits = _by_meter(board.pending_jackpots())
-        self._validated = _by_meter(board.validated())
+        self._rows = {(row.link, row.meter): row for row in displays.rows()}
+        self._links = {row.link: row for row in displays.links()}
+        self._hits = _by_meter(displays.pending_jackpots())
+        self._validated = _by_meter(displays.validated())
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:
         """The page of some links, which follows the events of `watched`, or of all."""
         facility = self._floor.facility
-        shown = [self._board.in_force(link) for link in links if link.meter]
+        shown = [self._displays.in_force(link) for link in links if link.meter]
         return _TEMPLATE.render(
             version=self._version,
             facility=facility,
-            look=self._look,
-            words=self._look.wording,
+            look=self._branding,
+            words=self._branding.wording,
             logo=self._logo is not None,
             mark=MARK,
-            title=links[0].name if watched else self._look.title,
+            title=links[0].name if watched else self._branding.title,
             stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
             links=[self._link(link) for link in shown],
             time=f"{datetime.now(ZoneInfo(facility.timezone)):%H:%M:%S}",
@@ -160,7 +162,7 @@ class Signage:
         amount = money(row.amount) if row is not None and shown != "unavailable" else ""
         key = (link.id, meter.meter_id)
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
-        words = self._look.wording
+        words = self._branding.wording
         return _MeterView(
             meter_id=meter.meter_id,
             title=meter.title,
@@ -176,7 +178,7 @@ class Signage:
 
     def _note(self, row: MeterRow) -> _NoteView:
         """What is pending, the highest first, or what was validated a moment ago (duty D8)."""
-        words = self._look.wording
+        words = self._branding.wording
         key = (row.link, row.meter)
         if hits := self._hits.get(key):
             first = max(hits, key=lambda hit: hit.amount)

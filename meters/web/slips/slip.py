@@ -122,7 +122,7 @@ class _Slip:
             bottoms.append(sheet.y)
         sheet.y = min(bottoms)
 
-    def _fact(self, name: str, told: str, x: float, width: float) -> None:
+    def _fact(self, name: str, text: str, x: float, width: float) -> None:
         sheet = self._sheet
         label = _LABEL * min(sheet.scale, 1)
         start = sheet.y
@@ -130,7 +130,7 @@ class _Slip:
         sheet.line(name, 9, x=x, width=label, gray=HUSH)
         after = sheet.y
         sheet.y = start
-        sheet.text(told, 10.5, x=x + label, width=width - label, bold=True)
+        sheet.text(text, 10.5, x=x + label, width=width - label, bold=True)
         sheet.y = min(after, sheet.y)
         sheet.down(1.5)
 
