@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 
 _ITEMS: Final = {
     "five_of_six_progressive": "5 of 6 Progressive",

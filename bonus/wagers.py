@@ -5,6 +5,9 @@ from enum import StrEnum, auto
 from types import MappingProxyType
 from typing import Final
 
+MICROS_PER_CENT: Final = 10_000
+"""Micros, millionths of a dollar, in a cent: meters are kept in micros."""
+
 
 class Wager(StrEnum):
     """A wager that feeds a meter (649a.7(d)), the Five Card Hand Bonus once for each hand.

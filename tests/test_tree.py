@@ -34,6 +34,17 @@ ORDER: Final = (
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http"})
 """The rooms of `meters` that the table side may import."""
 
+REPLACED: Final = {
+    "board": "display state", "carried": "checkpoint", "clerk": "table writer",
+    "courier": "delivery", "doorkeeper": "connection limits", "dressed": "themed",
+    "filed": "approved", "keeper": "supervisor", "mistake": "problem", "papers": "documents",
+    "party": "identity", "pulse": "heartbeat", "reckoning": "replies", "seldom": "throttled",
+    "standing": "state", "station": "agent process", "survey": "scan", "vitals": "stats",
+    "whereabouts": "primary discovery",
+}  # fmt: skip
+"""Words that are no names here, with what to say."""
+WORD: Final = re.compile(r"[A-Z]?[a-z]+")
+
 LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")
 ELSEWHERE: Final = re.compile(r"(?<![\w.])/(tmp|work|home|root|Users)/")
 
@@ -192,6 +203,35 @@ def test_every_room_has_its_place_in_the_order() -> None:
 )
 def test_import_rule(room: str, module: str, *, allowed: bool) -> None:
     assert may_import(room, module) is allowed
+
+
+def definitions(path: Path) -> Iterator[tuple[int, str]]:
+    """The names that a file gives to classes, functions and parameters, by line."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    found: dict[str, list[str]] = {}
+    for path in of_room(*ROOMS):
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_names_are_those_of_the_trade() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {name}: say {REPLACED[word]}"
+        for path in of_room(*ROOMS)
+        for line, name in [(1, path.stem), *definitions(path)]
+        for word in WORD.findall(name)
+        if word.lower() in REPLACED
+    ]
+    assert not wrong
 
 
 def test_rules_have_no_clock_socket_or_chance() -> None:

@@ -5,16 +5,13 @@ added is ever rounded. What is paid is floored to the cent; the rest stays (read
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.lines import Line, MeterHolding, PercentWon, Settlement
 from bonus.settling.rounds import RoundPosition
-from bonus.wagers import MeterKind, meter_fed_by
-
-MICROS_PER_CENT: Final = 10_000
+from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
 
 
 def contributions(

@@ -17,7 +17,6 @@ from bonus.law.chapter_file import COMMUNITY_CARDS, Chapter
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import MeterHolding
 from bonus.settling.rounds import (
     Draw,
@@ -29,7 +28,7 @@ from bonus.settling.rounds import (
     read_cards,
 )
 from bonus.settling.table_rules import TableRules, table_rules
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 LINE_BYTES_MAX: Final = 65_536
 """A longer line is refused unread: no round of seven positions comes near it."""

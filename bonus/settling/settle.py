@@ -11,7 +11,7 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
-from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
+from bonus.settling.holdings import contributions, resolve
 from bonus.settling.lines import Line, MeterHolding
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
@@ -27,7 +27,7 @@ from bonus.settling.round_text import (
 from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import settle_round, void_lines
 from bonus.settling.table_rules import TableRules
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):

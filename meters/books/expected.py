@@ -11,9 +11,8 @@ from typing import Final
 import msgspec
 
 from bonus.settling.envy import cause_of
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM, Item, Line
-from bonus.wagers import METER_OF
+from bonus.wagers import METER_OF, MICROS_PER_CENT
 from meters.books.accounts import (
     ENVY,
     HOUSE,

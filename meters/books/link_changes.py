@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.script_loader import load_script
 from meters.books.store import TERMS_CHANGED, BooksError, LinkStore, TermsError, texts
 from meters.books.two_people import NO_SETTERS, PinSetters

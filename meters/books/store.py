@@ -5,7 +5,7 @@ from typing import Final, cast
 
 import msgspec
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.asks import Ask, AskAct
 from meters.books.checkpoint import (

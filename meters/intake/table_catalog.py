@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.wagers import METER_OF, MeterKind
+from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind
 from meters.floor.floor_file import Floor, Link, Meter, Table
 from meters.wire.topics import TableAddress
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import msgspec
 
 from bonus.law.chapter_file import COMMUNITY_CARDS
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
     Draw,
@@ -20,7 +19,7 @@ from bonus.settling.rounds import (
 )
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import meter_fed_by
+from bonus.wagers import MICROS_PER_CENT, meter_fed_by
 from meters.books.dealt import dealt_digest
 from meters.books.refusals import EventRefusal
 from meters.books.steps import Contribution, PercentStep, ResultWork, WagersWork

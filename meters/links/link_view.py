@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from bonus.law.meter_terms import paytable_choices
-from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.link_state import Snapshot
 from meters.books.mark import Mark

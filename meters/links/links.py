@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from redis.exceptions import RedisError
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.acts import ActIndex
 from meters.books.link_changes import ChangeBook, NewTerms, Switch

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from bonus.display import money
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Meter
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import (

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.link_state import LinkState
 from meters.books.link_stats import LinkStats, WaitingCount
 from meters.metrics.labels import UNKNOWN, FloorLabels

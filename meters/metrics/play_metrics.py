@@ -5,7 +5,7 @@ from typing import Final, Literal, final
 
 from prometheus_client import CollectorRegistry, Counter
 
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.metrics.labels import UNKNOWN, FloorLabels
 
 CODES_MAX: Final = 64

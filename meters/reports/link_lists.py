@@ -5,7 +5,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.asks import confirmed_by

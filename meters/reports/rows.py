@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bonus.printable import escape_unprintable
-from bonus.settling.holdings import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
 from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins, Win

@@ -3,9 +3,8 @@
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
 from bonus.odds.hand_bonus_return import hand_bonus_return
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.table_rules import table_rules
-from bonus.wagers import METER_OF
+from bonus.wagers import METER_OF, MICROS_PER_CENT
 from meters.floor.floor_file import Floor, fewest_positions
 from meters.floor.logo import read_logo
 from meters.selfcheck.check_result import Check

@@ -5,9 +5,8 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 from meters.wire.messages import Reply
 from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from tests.bench.orders import LinkBooks

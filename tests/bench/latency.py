@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from bonus.settling.holdings import MICROS_PER_CENT
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
 from tests.bench.books import Tally

@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.holdings import MICROS_PER_CENT
 from bonus.settling.lines import METER_OF_ITEM, MeterHolding
 from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 from controllers.bots.round_records import RoundRecord, held_before, settle_again
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play

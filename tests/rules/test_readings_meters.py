@@ -3,11 +3,11 @@
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.holdings import MICROS_PER_CENT, contributions, take_off
+from bonus.settling.holdings import contributions, take_off
 from bonus.settling.lines import Item, MeterHolding, Outcome, PercentWon
 from bonus.settling.settlement import void_lines
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MeterKind
+from bonus.wagers import MICROS_PER_CENT, MeterKind
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,

@@ -17,13 +17,13 @@ import pytest
 
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.settling.holdings import MICROS_PER_CENT, contributions, resolve
+from bonus.settling.holdings import contributions, resolve
 from bonus.settling.lines import MeterHolding, Outcome
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MeterKind, Wager
+from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
 
 SHIFT = Path(__file__).parent.parent / "shift"
 
