@@ -186,7 +186,7 @@ def test_every_room_has_its_place_in_the_order() -> None:
     ("room", "module", "allowed"),
     [
         ("bonus.law", "bonus.hands.best_five_of", True),
-        ("bonus.law", "bonus.settling.lines", False),
+        ("bonus.law", "bonus.settling.settlement_lines", False),
         ("bonus.odds", "meters.wire.topics", False),
         ("bonus.odds", "controllers.table", False),
         ("meters.books", "bonus.cards", True),
@@ -196,7 +196,7 @@ def test_every_room_has_its_place_in_the_order() -> None:
         ("controllers.table", "meters.wire", True),
         ("controllers.table", "controllers.agent.agent", False),
         ("controllers.agent", "meters.wired.other", False),
-        ("controllers.agent", "meters.books.ledger", False),
+        ("controllers.agent", "meters.books.ledger_replay", False),
         ("controllers.agent", "tests.servers", False),
         ("controllers.agent", "metersmith", True),
     ],

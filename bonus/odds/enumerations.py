@@ -11,8 +11,8 @@ import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
-from bonus.odds.classes import hand_classes
-from bonus.odds.counts import (
+from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
+from bonus.odds.hand_counts import (
     BY_COLOR,
     Advance,
     Counts,
@@ -22,7 +22,7 @@ from bonus.odds.counts import (
     judged,
     steps_of_hands,
 )
-from bonus.odds.duels import Duel, count_duel, steps_of_duel
+from bonus.odds.suit_classes import hand_classes
 
 T = TypeVar("T")
 

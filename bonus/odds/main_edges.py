@@ -7,12 +7,20 @@ from typing import Final
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
-from bonus.odds.duels import Duel
-from bonus.odds.entries import ByRank, HandLine, MixedHand, OddsEntry, OutcomeLine, decimal, exact
+from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
+from bonus.odds.hand_payouts import choose
 from bonus.odds.notes import main_note, mini_royal_cell
+from bonus.odds.odds_entries import (
+    ByRank,
+    HandLine,
+    MixedHand,
+    OddsEntry,
+    OutcomeLine,
+    decimal,
+    exact,
+)
 from bonus.odds.offers import Offer, main_choice, main_choices
-from bonus.odds.payouts import choose
 from bonus.odds.strategy import (
     FOLD,
     OUTCOMES,

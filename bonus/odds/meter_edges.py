@@ -10,11 +10,11 @@ from typing import Final
 from bonus.law.cells import read_cents, read_seed, read_times
 from bonus.law.chapter_file import DrawPays as DrawsPay
 from bonus.law.chapter_file import WagerTables
-from bonus.odds.entries import Drawn, Folding, OddsEntry, SharedWager, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, fives
+from bonus.odds.hand_payouts import PaidHand, comes_back, paid_hands, paytable_of
 from bonus.odds.main_edges import folded_strengths
+from bonus.odds.odds_entries import Drawn, Folding, OddsEntry, SharedWager, decimal, exact
 from bonus.odds.offers import Offer
-from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
 
 OTHERS_MAX: Final = 6
 PLAYERS_MAX: Final = 7

@@ -4,11 +4,11 @@ from math import comb
 
 from bonus.cards import DECK
 from bonus.law.chapter_file import FourthCard, WagerTables
-from bonus.odds.entries import OddsEntry, decimal, exact
 from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
+from bonus.odds.hand_payouts import PaidHand, comes_back, paid_hands, paytable_of
 from bonus.odds.notes import mini_royal_cell, optional_note
+from bonus.odds.odds_entries import OddsEntry, decimal, exact
 from bonus.odds.offers import Offer
-from bonus.odds.payouts import PaidHand, comes_back, paid_hands, paytable_of
 
 
 def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:

@@ -17,8 +17,8 @@ from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout, read_payout
 from bonus.law.chapter_file import Bonus, Main
 from bonus.law.paytables import Paytable, paytables_of, rows_of
-from bonus.odds.classes import Integers
-from bonus.odds.duels import Duel
+from bonus.odds.dealer_duels import Duel
+from bonus.odds.suit_classes import Integers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 """How the player's hand stands to the dealer's, or that the dealer's does not qualify."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bonus.cards import ACE, Card, rank_of
 from bonus.hands.rankings import COMPARES
 from bonus.law.chapter_file import Main
-from bonus.odds.duels import Duel
+from bonus.odds.dealer_duels import Duel
 from bonus.odds.strategy import FOLD
 
 _RANK_NAMES: Final = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bonus.hands.rankings import Compare
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.turns import PayRow, Turns
+from bonus.settling.settling_order import PayRow, Turns
 from bonus.wagers import PaidFrom
 
 

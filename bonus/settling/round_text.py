@@ -17,7 +17,6 @@ from bonus.law.chapter_file import COMMUNITY_CARDS, Chapter
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
-from bonus.settling.lines import MeterHolding
 from bonus.settling.rounds import (
     Draw,
     LuckyPosition,
@@ -27,6 +26,7 @@ from bonus.settling.rounds import (
     one_card,
     read_cards,
 )
+from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 

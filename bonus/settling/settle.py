@@ -11,8 +11,7 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
-from bonus.settling.holdings import contributions, resolve
-from bonus.settling.lines import Line, MeterHolding
+from bonus.settling.meter_holdings import contributions, resolve
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
@@ -26,6 +25,7 @@ from bonus.settling.round_text import (
 )
 from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import settle_round, void_lines
+from bonus.settling.settlement_lines import Line, MeterHolding
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 

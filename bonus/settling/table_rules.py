@@ -27,7 +27,7 @@ from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers
 from bonus.settling.optional_wagers import OptionalWager
 from bonus.settling.progressives import ProgressiveWager
-from bonus.settling.turns import PayoutLimit, PayRow, SettlingStep
+from bonus.settling.settling_order import PayoutLimit, PayRow, SettlingStep
 from bonus.wagers import MeterKind
 
 

@@ -10,7 +10,7 @@ import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent.agent import Agent
 from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack

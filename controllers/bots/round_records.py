@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.holdings import take_off
-from bonus.settling.lines import METER_OF_ITEM, Line, MeterHolding, PercentWon
+from bonus.settling.meter_holdings import take_off
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Line, MeterHolding, PercentWon
 from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
 
 _ENCODER: Final = msgspec.json.Encoder()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from typing import Final
 
 from bonus.display import hand_words, item_words
-from bonus.settling.lines import METER_OF_ITEM, Item, Line, Outcome
+from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line, Outcome
 from bonus.wagers import MeterKind, PaidFrom
 from controllers.panel.views import (
     DueView,

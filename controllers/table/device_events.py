@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bonus.printable import unseen_problem
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 LINE_BYTES_MAX: Final = 4096

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
-from bonus.settling.envy import cause_of
-from bonus.settling.lines import Line, Outcome
+from bonus.settling.envy_deciding_win import cause_of
+from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.table.state import SettledRound, TableState
 from meters.wire.envy_decisions import envy_claim_name

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bonus.law.chapter import chapters
 from bonus.law.choices import Choices
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 from bonus.settling.table_rules import TableRules, meter_rules, table_rules
 from bonus.wagers import METER_OF, MeterKind, Wager
 from meters.floor.floor_file import Link, Meter, Table

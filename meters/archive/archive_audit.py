@@ -7,8 +7,8 @@ from datetime import date
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.audit import Finding, LinkAudit, Onlooker
-from meters.books.ledger import PROBLEMS_MAX, Replay
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
+from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.store import LinkStore
 
 Advance = Callable[[int, int], None]

@@ -9,13 +9,13 @@ import msgspec
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
-from meters.books.acts import ActIndex
+from meters.books.act_history import ActIndex
 from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
-from meters.books.ledger import Replay
+from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
 from meters.books.store import LinkStore, texts
-from meters.books.wins import WinIndex
+from meters.books.win_history import WinIndex
 from meters.wire.clock import now_text
 
 ARCHIVER: Final = "archive"

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.books.acts import ActIndex
+from meters.books.act_history import ActIndex
 from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
 from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
 from meters.books.store import LinkStore

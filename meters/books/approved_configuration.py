@@ -14,7 +14,7 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.books.terms import terms_text
+from meters.books.money_terms import terms_text
 from meters.floor.floor_file import Floor, Link, Meter
 
 _NONE: Final = "none"

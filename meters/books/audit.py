@@ -6,12 +6,12 @@ from typing import Final, Protocol, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_audit import ClaimAudit
-from meters.books.ledger import Replay
+from meters.books.ledger_mark import Mark
+from meters.books.ledger_replay import Replay
+from meters.books.ledger_totals import Totals
 from meters.books.link_audit import LinkStateAudit
-from meters.books.mark import Mark
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
-from meters.books.totals import Totals
 
 _PAGE: Final = 100
 """Entries are read in pages that hold up the tables for some milliseconds at most."""

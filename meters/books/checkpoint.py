@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from meters.books.expected import Added, ExpectedBooks, HeldEnvy, HeldWin
-from meters.books.terms import TermsText
+from meters.books.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
+from meters.books.money_terms import TermsText
 from meters.wire.messages import UNREADABLE
 
 

@@ -7,16 +7,16 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.evidence import (
+from meters.books.claim_evidence import (
     DECIDED,
     LedgerDecision,
     claim_differences,
     decided_claim,
     fields_of,
 )
-from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import Snapshot
-from meters.books.slips import fold_slip
+from meters.books.slip_numbers import fold_slip
 from meters.books.store import LinkStore
 
 log = structlog.get_logger()

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.envy import cause_of
-from bonus.settling.lines import Item, Line
+from bonus.settling.envy_deciding_win import cause_of
+from bonus.settling.settlement_lines import Item, Line
 from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.messages import Result, Wagers
 

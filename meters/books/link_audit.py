@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from meters.books.evidence import shown
-from meters.books.ledger import PROBLEMS_MAX, Replay
+from meters.books.claim_evidence import shown
+from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import Snapshot
+from meters.books.money_terms import terms_as_text, terms_digest
 from meters.books.store import LinkStore
-from meters.books.terms import terms_as_text, terms_digest
 
 _AT_ONCE: Final = 100
 """So many proposals are read at once: Redis is held up for less than a millisecond."""

@@ -10,7 +10,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.accounts import overflow_account, reserve_account
-from meters.books.asks import StoredAsk, stored_asks
+from meters.books.correction_requests import StoredAsk, stored_asks
 from meters.books.store import LinkStore
 
 _CLAIMS_READ: Final = 1_000

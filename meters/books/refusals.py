@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from meters.books.steps import Status
+from meters.books.script_steps import Status
 from meters.wire.holds import HELD_TOLD, held_by
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 

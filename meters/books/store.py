@@ -7,13 +7,13 @@ import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
-from meters.books.asks import Ask, AskAct
 from meters.books.checkpoint import (
     EMPTY,
     Checkpoint,
     proven,
 )
-from meters.books.dealt import DEALT_KEPT
+from meters.books.correction_requests import Ask, AskAct
+from meters.books.dealt_cards import DEALT_KEPT
 from meters.books.link_state import (
     Act,
     Closure,
@@ -26,11 +26,11 @@ from meters.books.link_state import (
     Snapshot,
     TableRecord,
 )
+from meters.books.money_terms import LinkTerms, adopted, terms_text
 from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
-from meters.books.slips import SlipRegister, fold_in_link
-from meters.books.steps import ScriptAnswer, ScriptStep, read_answer
-from meters.books.terms import LinkTerms, adopted, terms_text
+from meters.books.script_steps import ScriptAnswer, ScriptStep, read_answer
+from meters.books.slip_numbers import SlipRegister, fold_in_link
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
 from meters.redis_client.health import run_synced

@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.asks import StoredAsk, stored_asks
-from meters.books.evidence import shown, table_of
-from meters.books.expected import Added
-from meters.books.ledger import Replay
+from meters.books.claim_evidence import shown, table_of
+from meters.books.correction_requests import StoredAsk, stored_asks
+from meters.books.expected_transfers import Added
+from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
 from meters.books.store import CONTRIBUTED, LinkStore

@@ -7,17 +7,17 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import Item
+from bonus.settling.settlement_lines import Item
 from bonus.wagers import METER_OF
-from meters.books.asks import (
+from meters.books.correction_requests import (
     ASK_ACTS,
     ASK_DECISION,
     CONFIRMS,
     confirmed_by,
     correction_in,
 )
-from meters.books.entered import OF_TABLES
-from meters.books.expected import ExpectedBooks, envy_of_result
+from meters.books.entered_cards import OF_TABLES
+from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.wire.messages import Reply, Wagers
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from meters.books.holds import holding_claims
+from meters.books.hand_pay_holds import holding_claims
 from meters.books.schema import SCHEMA
 from meters.books.script_loader import load_script
 from meters.books.store import FIXED_KEYS, LinkStore, texts

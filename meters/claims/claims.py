@@ -8,17 +8,17 @@ import structlog
 
 from meters.books.claim_records import ClaimRecord, OwedEnvy
 from meters.books.link_state import Act, DecisionResult, EnvyAct
-from meters.books.steps import PaidDue
+from meters.books.script_steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
-from meters.claims.history import History
 from meters.claims.slips import SlipNumbers, slip_of
+from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.floor_api.failures import store_failure_as_inoperable
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
-from meters.intake.result_work import OpenedClaim
+from meters.intake.result_steps import OpenedClaim
 from meters.wire.clock import now_text
 from meters.wire.envy_decisions import envy_message_claim
 from meters.wire.messages import Jackpot

@@ -6,8 +6,8 @@ from typing import Final
 
 import structlog
 
-from meters.claims.asks import Asks
 from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskRow, ClaimRow
 from meters.logs.throttled import ThrottledLog

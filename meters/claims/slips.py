@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.slips import Reservation, SlipError, clean_slip
+from meters.books.slip_numbers import Reservation, SlipError, clean_slip
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
 from meters.floor_api.protocols import ActError

@@ -18,9 +18,9 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import last_day
 from meters.books.audit import Finding
 from meters.books.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
+from meters.books.ledger_totals import Totals
 from meters.books.store import LinkStore
-from meters.books.totals import Totals
 from meters.floor.floor_file import Floor
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.console import PlainConsole

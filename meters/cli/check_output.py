@@ -12,8 +12,8 @@ from meters.keys.key_expiry import check_keys, check_transport
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.floor_checks import facility_checks
-from meters.selfcheck.records import archive_checks, note_checks
-from meters.selfcheck.servers import WITHIN_S, broker_check, store_checks
+from meters.selfcheck.record_checks import archive_checks, note_checks
+from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
 from meters.terminal.console import PlainConsole
 

@@ -17,10 +17,10 @@ from bonus.law.cells import read_times
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
-from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice, offers_of
 from bonus.odds.query import OddsQuery, asked_for
+from bonus.odds.wager_odds import entry_of
 from meters.floor.floor_file import Floor, Link, Table, read_floor
 from meters.odds.count_cache import CountCache
 from meters.odds.tables import show
@@ -28,8 +28,8 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 
 if TYPE_CHECKING:
-    from bonus.odds.counts import Advance
-    from bonus.odds.entries import OddsEntry
+    from bonus.odds.hand_counts import Advance
+    from bonus.odds.odds_entries import OddsEntry
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100

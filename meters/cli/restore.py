@@ -12,7 +12,7 @@ from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_floor
 from meters.logs.options import LogLevel
 from meters.logs.setup import log_to_stderr
-from meters.restore.run import RestoreOptions, run_restore
+from meters.restore.floor_restore import RestoreOptions, run_restore
 
 
 def restore(

@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
-from meters.books.mark import marked_links
+from meters.books.ledger_mark import marked_links
 from meters.books.schema import SCHEMA, STEPS, schema_problem
-from meters.books.slips import SLIPS_TAG, SlipRegister, links_with_slips
+from meters.books.slip_numbers import SLIPS_TAG, SlipRegister, links_with_slips
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
 from meters.floor.config_option import ConfigOption

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from meters.books.asks import AskAct
+from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor_api.types import (

@@ -1,6 +1,6 @@
 """What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
 
-from meters.books.steps import Contribution, DueStep
+from meters.books.script_steps import Contribution, DueStep
 from meters.metrics.play_metrics import PlayMetrics
 
 

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.asks import Ask, Correction
 from meters.books.claim_records import ClaimRecord
-from meters.books.entered import count_hands, entered_in
+from meters.books.correction_requests import Ask, Correction
+from meters.books.entered_cards import count_hands, entered_in
 from meters.books.refusals import (
     EventRefusal,
     out_of_order,
@@ -20,7 +20,7 @@ from meters.books.refusals import (
     refused_by_script,
     refused_for_hold,
 )
-from meters.books.steps import (
+from meters.books.script_steps import (
     AskStep,
     Kind,
     PaidDue,
@@ -36,9 +36,9 @@ from meters.books.store import FIXED_KEYS, LinkStore
 from meters.intake.batch_counts import BatchCounts
 from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
-from meters.intake.printable_texts import check_texts
-from meters.intake.result_work import OpenedClaim, OpenRound
+from meters.intake.result_steps import OpenedClaim, OpenRound
 from meters.intake.table_catalog import CatalogTable
+from meters.intake.text_checks import check_texts
 from meters.intake.validation import ValidatedResult, judge_result, judge_wagers
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics

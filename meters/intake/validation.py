@@ -20,10 +20,10 @@ from bonus.settling.rounds import (
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT, meter_fed_by
-from meters.books.dealt import dealt_digest
+from meters.books.dealt_cards import dealt_digest
 from meters.books.refusals import EventRefusal
-from meters.books.steps import Contribution, PercentStep, ResultWork, WagersWork
-from meters.intake.result_work import OpenedClaim, OpenRound, ResultWriter
+from meters.books.script_steps import Contribution, PercentStep, ResultWork, WagersWork
+from meters.intake.result_steps import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 

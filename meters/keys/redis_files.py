@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.books.slips import SLIPS_TAG
+from meters.books.slip_numbers import SLIPS_TAG
 from meters.redis_client.credentials import ARCHIVE_USER, PEOPLE_USER, REDIS_USER
 from meters.redis_client.user_keys import PEOPLE_TAG
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from bonus.law.meter_terms import paytable_choices
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.ledger_mark import Mark
 from meters.books.link_state import Snapshot
-from meters.books.mark import Mark
 from meters.floor.floor_file import Link, Meter
 from meters.floor_api.types import (
     LinkView,

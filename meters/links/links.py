@@ -15,17 +15,17 @@ from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
-from meters.books.acts import ActIndex
+from meters.books.act_history import ActIndex
+from meters.books.ledger_mark import Mark
 from meters.books.link_changes import ChangeBook, NewTerms, Switch
-from meters.books.mark import Mark
+from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.terms import LinkTerms, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.floor.floor_file import Link, Meter, fewest_positions
 from meters.floor_api.failures import store_failure_as_inoperable
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.links.acts import SwitchRecord, Withdrawn, act_row
+from meters.links.act_rows import SwitchRecord, Withdrawn, act_row
 from meters.links.link_view import view_link
 from meters.links.parameters import with_parameter, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bonus.display import short_money
 from bonus.law.chapter import chapters
-from bonus.odds.entries import OddsEntry
+from bonus.odds.odds_entries import OddsEntry
 from meters.odds.tables import title_of
 
 _ACROSS: Final = 2

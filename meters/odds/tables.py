@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.chapter import chapters
-from bonus.odds.entries import Drawn, Folding, HandLine, OddsEntry
+from bonus.odds.odds_entries import Drawn, Folding, HandLine, OddsEntry
 
 _GAP: Final = 3
 _MARGIN: Final = 6

@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Line
 from meters.books.approvals import Approval
-from meters.books.entered import count_hands, entered_in_text
-from meters.books.expected import Added, ExpectedBooks, Transfer
-from meters.books.ledger import Replay
+from meters.books.entered_cards import count_hands, entered_in_text
+from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
+from meters.books.ledger_replay import Replay
 from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow
-from meters.links.acts import act_row
+from meters.links.act_rows import act_row
 from meters.reports.flows import Flows, pots_of
 from meters.reports.gaming_days import OutageNoted, TableFigures, TableRounds
 from meters.reports.jackpots import WinBook

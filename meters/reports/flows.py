@@ -12,7 +12,7 @@ from typing import Final
 
 from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import claim_account, table_account
-from meters.books.expected import Transfer
+from meters.books.expected_transfers import Transfer
 
 CLAIMS: Final = "claims"
 """The pot of all wins that wait for a floorperson."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 
-from bonus.settling.envy import cause_of
-from bonus.settling.lines import Line
-from meters.books.expected import ExpectedBooks, HeldEnvy, HeldWin
+from bonus.settling.envy_deciding_win import cause_of
+from bonus.settling.settlement_lines import Line
+from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.claims.claim_rows import DecisionRecord
 from meters.reports.gaming_days import Win
 from meters.wire.messages import Reply

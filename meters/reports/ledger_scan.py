@@ -12,7 +12,7 @@ from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit import Finding
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, Link

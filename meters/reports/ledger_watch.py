@@ -11,8 +11,8 @@ from datetime import date, timedelta
 from typing import Final
 
 from meters.books.close_readings import READING, CloseReading
-from meters.books.expected import HeldEnvy, HeldWin
-from meters.books.ledger import Replay
+from meters.books.expected_transfers import HeldEnvy, HeldWin
+from meters.books.ledger_replay import Replay
 from meters.floor.floor_file import Link
 from meters.reports.day_totals import DayTotals, LinkTotals
 from meters.reports.flows import AccountFlows, pots_of

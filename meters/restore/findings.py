@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
 from meters.books.restore_entries import RESTORING
 from meters.books.store import LinkStore
 from meters.redis_client.link_keys import LinkKeys

@@ -14,13 +14,13 @@ import msgspec
 
 from meters.books.audit import Finding, LinkAudit
 from meters.books.checkpoint import EMPTY, Checkpoint
+from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
-from meters.books.mark import LedgerMark
 from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
-from meters.links.acts import SwitchRecord
+from meters.links.act_rows import SwitchRecord
 from meters.restore.errors import RestoreError
 from meters.restore.findings import (
     StoreCondition,

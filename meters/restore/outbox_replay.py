@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.books.steps import Kind, ReplyWork, ScriptStep, Status
+from meters.books.script_steps import Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import FIXED_KEYS, LinkStore
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake

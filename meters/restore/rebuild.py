@@ -15,25 +15,25 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
 from meters.books.approved_configuration import approved_terms
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
 from meters.books.claim_records import Records
-from meters.books.dealt import dealt_digest, dealt_field, ring_field
-from meters.books.entered import is_act
-from meters.books.expected import HeldEnvy, HeldWin, Transfer, envy_of_result
-from meters.books.ledger import Replay
+from meters.books.dealt_cards import dealt_digest, dealt_field, ring_field
+from meters.books.entered_cards import is_act
+from meters.books.expected_transfers import HeldEnvy, HeldWin, Transfer, envy_of_result
+from meters.books.ledger_replay import Replay
+from meters.books.money_terms import terms_digest
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
-from meters.books.terms import terms_digest
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
-from meters.links.acts import SwitchRecord
+from meters.links.act_rows import SwitchRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.restored_claims import ClaimSnapshot
 from meters.restore.restored_tables import TableSnapshot

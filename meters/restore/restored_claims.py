@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from meters.books.claim_records import ClaimRecord
-from meters.books.expected import HeldEnvy, HeldWin
-from meters.books.slips import fold_in_link
+from meters.books.expected_transfers import HeldEnvy, HeldWin
+from meters.books.slip_numbers import fold_in_link
 from meters.claims.claim_rows import DecisionRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot

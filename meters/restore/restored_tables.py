@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.expected import Added
+from meters.books.expected_transfers import Added
 from meters.books.store import REPLIES_KEPT
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot

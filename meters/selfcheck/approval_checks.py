@@ -8,9 +8,9 @@ import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
 from meters.books.approved_configuration import LinkConfiguration
-from meters.books.holds import holding_claims
+from meters.books.hand_pay_holds import holding_claims
+from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.terms import adopted, terms_text
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Floor, Link
 from meters.selfcheck.check_result import Check

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bonus.errors import UserError
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.redis_client.connect import open_redis

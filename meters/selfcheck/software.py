@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.compiled import is_of_its_source
+from meters.selfcheck.compiled_files import is_of_its_source
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(

@@ -10,7 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.books.audit import Finding, LinkAudit
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from meters.metrics.link_metrics import Audited

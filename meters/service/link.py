@@ -10,9 +10,9 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.books.close_readings import CloseReadings
+from meters.books.ledger_mark import LedgerMark, Mark, MarkError
 from meters.books.link_state import LedgerHead, LinkState
 from meters.books.link_stats import LinkStatsReader
-from meters.books.mark import LedgerMark, Mark, MarkError
 from meters.books.outage_entries import OutageBook
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Link

@@ -16,11 +16,11 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.books.claim_records import ClaimRecord
 from meters.books.event_group import stored_event_group
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.refusals import refused
 from meters.books.store import LinkStore
-from meters.claims.asks import Asks
 from meters.claims.claims import Claims, hit_message
+from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import validate_what_waits
 from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import BrokerAddress

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 
 from meters.books.chain import link_entry, seal_entry
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers

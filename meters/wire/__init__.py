@@ -1,4 +1,1 @@
-"""What passes between the parts: messages, topics and the floor file.
-
-The one room of `meters` that the table side may enter.
-"""
+"""The public contract: messages, topics, the clock and the MQTT client."""

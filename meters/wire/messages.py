@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384

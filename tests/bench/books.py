@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM
+from bonus.settling.settlement_lines import METER_OF_ITEM
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 from meters.wire.messages import Reply
 from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.lines import Item, Line, Outcome
+from bonus.settling.settlement_lines import Item, Line, Outcome
 from bonus.wagers import MeterKind
 from meters.floor.floor_file import parse_floor
 from meters.intake.table_catalog import table_topics

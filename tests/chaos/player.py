@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 from controllers.bots.bots import DealerBot
 from controllers.table.device_events import (
     BettingLocked,

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 import meters.service.ledger_auditing
 import meters.service.link
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import running
 from tests.model.tampering import play_a_while

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import Line
+from bonus.settling.settlement_lines import Line
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal, parse_event
 from controllers.table.replies import absorb
 from controllers.table.state import Layout, TableState

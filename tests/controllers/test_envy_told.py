@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.settling.lines import Item, Line
+from bonus.settling.settlement_lines import Item, Line
 from bonus.wagers import PaidFrom
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.line_states import line_state

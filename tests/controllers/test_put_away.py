@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.settling.lines import Item, Line
+from bonus.settling.settlement_lines import Item, Line
 from bonus.wagers import PaidFrom
 from controllers.table.line_states import due_lines, open_lines
 from controllers.table.pending_claims import WAITING_MAX

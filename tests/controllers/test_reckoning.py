@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from bonus.settling.lines import Item, Line, Outcome
+from bonus.settling.settlement_lines import Item, Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views
 from controllers.table.replies import SequenceComparison, compare, decide, reconcile

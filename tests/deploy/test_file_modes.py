@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from controllers.agent.outbox import Outbox
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.process.private_files import make_private_directory, write_private_file
 from tests.deploy.tree import DEPLOY
 from tests.processes import pitlink_command

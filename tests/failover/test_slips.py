@@ -1,6 +1,6 @@
 """Payout slips in a Redis Cluster, where links and reservations are in different slots."""
 
-from meters.books.slips import SLIPS_KEY, SLIPS_TAG
+from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
 from meters.floor.floor_file import parse_floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import ShardedRedis

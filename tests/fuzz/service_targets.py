@@ -8,7 +8,7 @@ from typing import Any, Final
 from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.decoding import read_event
-from meters.intake.result_work import OpenRound
+from meters.intake.result_steps import OpenRound
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.intake.validation import judge_result, judge_wagers
 from meters.wire.messages import (

@@ -20,7 +20,7 @@ from meters.floor.identities import CHECK, DISPLAY, Identity, service_identity, 
 from meters.keys.authority import Authority
 from meters.mqtt import incoming as arrivals
 from meters.mqtt.connection import BrokerConnection
-from meters.selfcheck.servers import broker_check
+from meters.selfcheck.server_checks import broker_check
 from tests.keys.clients import (
     Ears,
     believing,

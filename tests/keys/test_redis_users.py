@@ -21,7 +21,7 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, ShardedRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.servers import store_checks
+from meters.selfcheck.server_checks import store_checks
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pins import generate_pin

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
-from meters.books.slips import SLIPS_KEY
+from meters.books.slip_numbers import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.redis_files import (
     ARCHIVE_COMMANDS,

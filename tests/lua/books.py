@@ -7,7 +7,7 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.books.link_state import Act, DecisionResult, EnvyAct
-from meters.books.steps import (
+from meters.books.script_steps import (
     Contribution,
     DueStep,
     EnvyStep,

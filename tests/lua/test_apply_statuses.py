@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from meters.books.refusals import refused_by_script
-from meters.books.steps import ScriptAnswer, ScriptStep, Status
+from meters.books.script_steps import ScriptAnswer, ScriptStep, Status
 from meters.books.store import REPLIES_KEPT, TermsError
 from tests.lua.books import (
     BONUS,

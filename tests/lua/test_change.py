@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from meters.books.link_changes import ChangeBook, NewTerms, Verdict
+from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, TermsError
-from meters.books.terms import LinkTerms, terms_text
 from tests.lua.books import (
     CENT,
     FLOOR,

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from meters.books.steps import ScriptAnswer, ScriptStep, Status
+from meters.books.script_steps import ScriptAnswer, ScriptStep, Status
 from meters.books.store import REPLIES_KEPT
 from tests.lua.books import Books, odds, refusal, result, share, take, void, wagers
 

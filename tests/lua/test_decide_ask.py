@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from meters.books.asks import Ask, AskAct, Correction
-from meters.books.steps import AskStep, Kind, ReplyWork, ScriptStep, Status
+from meters.books.correction_requests import Ask, AskAct, Correction
+from meters.books.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
 from tests.lua.books import Books, wagers

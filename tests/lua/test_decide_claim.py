@@ -6,7 +6,7 @@ import pytest
 
 from meters.books.link_state import Act
 from meters.books.store import BooksError, TermsError, WrongStateError
-from meters.books.wins import WinIndex
+from meters.books.win_history import WinIndex
 from tests.lua.books import BONUS, CENT, MAX, METER, Books, odds, result, share, take, total, wagers
 
 CLAIM = "T-1-2-1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from meters.books.steps import Status
+from meters.books.script_steps import Status
 from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, total, wagers
 from tests.lua.books import void as void_step
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.script_loader import load_script
 from meters.books.store import TermsError
-from meters.books.terms import LinkTerms, terms_text
 from meters.floor.floor_file import Link
 from meters.wire.clock import now_text
 from tests.lua.books import BONUS, FLOOR, METER, SEED, Books, link_of, wagers

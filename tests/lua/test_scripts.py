@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 import meters.books.script_loader
 from meters.books.schema import SCHEMA
 from meters.books.script_loader import ScriptError, load_script
-from meters.books.steps import Status
+from meters.books.script_steps import Status
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (

@@ -6,7 +6,7 @@ import pytest
 from meters.books.link_changes import ChangeBook
 from meters.books.link_state import Closure
 from meters.books.refusals import refused_by_script
-from meters.books.steps import Status
+from meters.books.script_steps import Status
 from meters.books.store import BooksError, TermsError
 from tests.lua.books import Books, result, void, wagers
 

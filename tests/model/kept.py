@@ -10,7 +10,7 @@ from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
 from meters.books.audit import Finding
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
 from meters.selfcheck.approval_checks import Configuration
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit

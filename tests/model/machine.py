@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
-from meters.books.asks import AskAct
+from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, ClaimRow

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.displays.display_state import DisplayState
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival

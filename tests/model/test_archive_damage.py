@@ -14,8 +14,8 @@ import pytest
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayWriter
 from meters.books.chain import link_entry
-from meters.books.ledger import Replay
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
+from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept, edit
 
 

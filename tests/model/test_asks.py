@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from meters.books.asks import Correction
+from meters.books.correction_requests import Correction
 from meters.floor.gaming_day import GamingDays
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import AskRow

@@ -7,7 +7,7 @@ import pytest
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from tests.model.pit import Pit
 from tests.model.tampering import Fields, entry_of, ledger, play_a_while, rewrite
 

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from meters.archive.archive_audit import audit_link
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor_api.types import Adjustment, ParameterChange
 from meters.redis_client.user_keys import PEOPLE_TAG

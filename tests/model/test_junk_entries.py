@@ -7,8 +7,8 @@ import pytest
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
-from meters.books.ledger import Replay
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
+from meters.books.ledger_replay import Replay
 from tests.model.pit import Pit
 
 DEEP = b"[" * 200_000

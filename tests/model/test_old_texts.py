@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.mark import Mark
+from meters.books.ledger_mark import Mark
 from meters.intake.batches import LinkIntake
 from meters.metrics import Metrics
 from tests.model.pit import PROGRESSIVE, RAGS, Pit

@@ -10,7 +10,7 @@ from redis.exceptions import ResponseError
 from meters.books.schema import SCHEMA, STEPS
 from meters.books.store import LinkStore, TermsError
 from meters.books.upgrades import upgrade_link
-from meters.links.acts import act_row
+from meters.links.act_rows import act_row
 from tests.lua.books import keyspace
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import Running, running

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
 from meters.books.audit import LinkAudit
-from meters.books.slips import SLIPS_KEY, SLIPS_TAG
+from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.floor_api.protocols import ActError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bonus.cards import Card
-from bonus.odds.classes import hand_classes, renamed
+from bonus.odds.suit_classes import hand_classes, renamed
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 
 from bonus.cards import DECK, Card
 from bonus.hands.rankings import RANKINGS
-from bonus.odds.classes import renamed
-from bonus.odds.counts import count_hands, count_with_further_card, steps_of_hands
 from bonus.odds.enumerations import Enumerator, all_hands, fives
+from bonus.odds.hand_counts import count_hands, count_with_further_card, steps_of_hands
+from bonus.odds.suit_classes import renamed
 
 FIVE_CARDS = {
     "royal_flush_spades": 1, "royal_flush": 3, "straight_flush": 36, "four_of_a_kind": 624,

@@ -12,7 +12,7 @@ from bonus.cards import DECK, Card
 from bonus.hands.four import best_four
 from bonus.hands.three import dealer_qualifies, three_card
 from bonus.law.chapter import load
-from bonus.odds.duels import Duel, count_duel, steps_of_duel
+from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
 from bonus.odds.enumerations import Enumerator, duel
 
 

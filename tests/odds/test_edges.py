@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from bonus.law.chapter import chapters, load
-from bonus.odds.entries import OddsEntry, decimal, exact
-from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.main_edges import folded_strengths
+from bonus.odds.odds_entries import OddsEntry, decimal, exact
 from bonus.odds.offers import DrawOdds, Offer, offers_of
+from bonus.odds.wager_odds import entry_of
 
 FIVE_CARDS = comb(52, 5)
 SEVEN_DRAWN = DrawOdds(magic_card_every=24, lucky_every=12, positions=7)

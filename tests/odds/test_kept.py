@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bonus.odds.counts import Advance
 from bonus.odds.enumerations import Enumeration, Enumerator, HandDeals
+from bonus.odds.hand_counts import Advance
 from meters.odds.count_cache import CountCache, code_digest
 
 

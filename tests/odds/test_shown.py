@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from bonus.law.chapter import chapters
-from bonus.odds.entries import OddsEntry
-from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
+from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
 from meters.odds.tables import show
 
 Shown = Callable[..., str]

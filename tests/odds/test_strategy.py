@@ -14,11 +14,11 @@ from bonus.hands.three import three_card
 from bonus.law.cells import Payout
 from bonus.law.chapter import chapters, load
 from bonus.law.paytables import paytables_of
-from bonus.odds.duels import Duel
+from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
+from bonus.odds.hand_payouts import choose
 from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
-from bonus.odds.payouts import choose
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
 from bonus.odds.strategy_text import mixed_hands, name_hand, strategy_in_words
 from tests.odds.by_hand import deal, net_649a, net_679a, net_682a

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bonus.settling.lines import Line, Outcome
+from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import LineView

@@ -17,7 +17,7 @@ from meters.books.audit_notes import (
     AuditNote,
     read_note,
 )
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.metrics import Metrics
 from tests.model.kept import edit
 from tests.processes import run_pitlink

@@ -7,7 +7,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.intake.batches import LinkIntake
 from meters.restore.ledger_copy import LedgerCopy

@@ -15,7 +15,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.restore import store_writing as writing
 from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition

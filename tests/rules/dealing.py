@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.settling.holdings import resolve
-from bonus.settling.lines import Item, Line, MeterHolding, Outcome
+from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
+from bonus.settling.settlement_lines import Item, Line, MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
 

@@ -9,7 +9,7 @@ from bonus.law.cells import ChapterError
 from bonus.law.chapter import chapters, read_chapter
 from bonus.law.choices import choice_problem, offered
 from bonus.law.meter_terms import terms_in
-from bonus.settling.holdings import resolve
+from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bonus.settling.lines import Item, Outcome
+from bonus.settling.settlement_lines import Item, Outcome
 from bonus.wagers import Wager
 from tests.rules.dealing import (
     DEALER_BONUS,

@@ -3,9 +3,9 @@
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.holdings import contributions, take_off
-from bonus.settling.lines import Item, MeterHolding, Outcome, PercentWon
+from bonus.settling.meter_holdings import contributions, take_off
 from bonus.settling.settlement import void_lines
+from bonus.settling.settlement_lines import Item, MeterHolding, Outcome, PercentWon
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 from tests.rules.dealing import (

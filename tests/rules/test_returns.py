@@ -6,10 +6,10 @@ import pytest
 
 from bonus.law.chapter import chapters
 from bonus.law.meter_terms import meter_terms
-from bonus.odds.entry_of import entry_of
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
 from bonus.wagers import MeterKind
 
 # 4 royals at the seed of 10,000 for 1, 36 straight flushes at a tenth of it, then the odds.

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
-from bonus.settling.holdings import resolve
-from bonus.settling.lines import MeterHolding, Outcome, Settlement
+from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
+from bonus.settling.settlement_lines import MeterHolding, Outcome, Settlement
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind, PaidFrom, Wager
 from tests.rules.dealing import terms_at

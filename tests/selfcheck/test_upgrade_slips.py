@@ -9,8 +9,8 @@ from typing import Final, cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.mark import LedgerMark
-from meters.books.slips import SLIPS_KEY
+from meters.books.ledger_mark import LedgerMark
+from meters.books.slip_numbers import SLIPS_KEY
 from meters.claims.claims import Claims
 from meters.claims.slips import SlipNumbers
 from meters.floor_api.protocols import ActError

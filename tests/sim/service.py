@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.claims.asks import Asks
 from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
 from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import Floor

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any, Final
 
-from meters.books.asks import AskAct
+from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.floor_api.protocols import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange

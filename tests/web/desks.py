@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import money
-from meters.books.asks import AskAct
+from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Floor

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Line, MeterHolding, PercentWon, Settlement
 from bonus.settling.rounds import RoundPosition
+from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon, Settlement
 from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
 
 

@@ -8,8 +8,8 @@ from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import Payout
 from bonus.law.chapter_file import PrintedTable
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
-from bonus.odds.counts import Counts
-from bonus.odds.entries import HandLine
+from bonus.odds.hand_counts import Counts
+from bonus.odds.odds_entries import HandLine
 from bonus.odds.offers import Offer
 
 

@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM
+from bonus.settling.settlement_lines import METER_OF_ITEM
 from meters.books.claim_records import ClaimRecord, Records
-from meters.books.entered import is_act
-from meters.books.expected import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.books.slips import fold_in_link
+from meters.books.entered_cards import is_act
+from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
+from meters.books.slip_numbers import fold_in_link
 from meters.wire.messages import Reply, Result, Wagers
 
 Fields = Mapping[str, str]

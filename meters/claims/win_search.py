@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from meters.books.store import LinkStore
-from meters.books.wins import WinIndex
+from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import ClaimRows
 from meters.floor.floor_file import Floor
 from meters.floor_api.protocols import ActError

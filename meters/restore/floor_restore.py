@@ -12,7 +12,7 @@ import typer
 from rich.progress import TaskID
 
 from bonus.errors import UserError
-from meters.books.mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Floor, Link
 from meters.redis_client.connect import open_redis

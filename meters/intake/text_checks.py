@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bonus.printable import unseen_problem
 from meters.books.refusals import EventRefusal
-from meters.intake.result_work import OpenRound
+from meters.intake.result_steps import OpenRound
 from meters.wire.messages import (
     DealtPosition,
     EnteredCards,

@@ -1,9 +1,9 @@
 """The entry of an offered wager, whatever its kind."""
 
-from bonus.odds.entries import OddsEntry
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
+from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from bonus.odds.optional_edges import optional_entry
 

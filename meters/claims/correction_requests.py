@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 import structlog
 
-from meters.books.asks import Ask, AskAct, AskDecision, StoredAsk, stored_asks
+from meters.books.correction_requests import Ask, AskAct, AskDecision, StoredAsk, stored_asks
 from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor

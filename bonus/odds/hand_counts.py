@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from bonus.cards import DECK, RANKS, Card, rank_of, suit_of
 from bonus.hands.rankings import RANKINGS
-from bonus.odds.classes import HandClasses, hand_classes, renamed
+from bonus.odds.suit_classes import HandClasses, hand_classes, renamed
 
 Advance = Callable[[int], None]
 """Told how many more steps are done."""

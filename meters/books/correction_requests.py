@@ -13,7 +13,7 @@ from typing import Final, Literal, Self
 
 import msgspec
 
-from meters.books.entered import entered_in
+from meters.books.entered_cards import entered_in
 from meters.wire.messages import (
     UNREADABLE,
     DealtPosition,

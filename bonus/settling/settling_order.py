@@ -11,8 +11,8 @@ from typing import Final, Protocol
 from bonus.cards import Card
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.lines import Due, Line, Outcome, PercentWon
 from bonus.settling.rounds import Round, RoundError, RoundPosition
+from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
 from bonus.wagers import MeterKind, PaidFrom
 
 Judge = Callable[[Sequence[Card]], str]

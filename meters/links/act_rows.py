@@ -8,13 +8,13 @@ import msgspec
 
 from bonus.display import item_words, money
 from meters.books.approvals import Approval
-from meters.books.asks import ASK_DECISION
 from meters.books.checkpoint import ARCHIVED, EXPIRED
 from meters.books.close_readings import READING
-from meters.books.entered import entered_in_text
+from meters.books.correction_requests import ASK_DECISION
+from meters.books.entered_cards import entered_in_text
+from meters.books.money_terms import read_terms
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
-from meters.books.terms import read_terms
 from meters.books.upgrades import UPGRADE
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow

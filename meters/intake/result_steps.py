@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.lines import METER_OF_ITEM, Due, Item, Line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Due, Item, Line
 from meters.books.claim_records import ClaimRecord, Records
-from meters.books.steps import DueStep, EnvyStep
+from meters.books.script_steps import DueStep, EnvyStep
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers

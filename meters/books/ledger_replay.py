@@ -8,7 +8,6 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
-from meters.books.asks import ASK_ACTS
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.books.checkpoint import (
     ARCHIVED,
@@ -17,9 +16,10 @@ from meters.books.checkpoint import (
     Checkpoint,
     NotedApproval,
 )
+from meters.books.claim_evidence import Evidence
 from meters.books.close_readings import READING, CloseReading
-from meters.books.evidence import Evidence
-from meters.books.expected import (
+from meters.books.correction_requests import ASK_ACTS
+from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
     Transfer,
@@ -32,11 +32,11 @@ from meters.books.expected import (
     void_moved,
     wagers_moved,
 )
+from meters.books.ledger_mark import Mark
+from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
-from meters.books.mark import Mark
+from meters.books.money_terms import read_terms, terms_as_text
 from meters.books.table_evidence import TableEvidence
-from meters.books.terms import read_terms, terms_as_text
-from meters.books.totals import Totals
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100

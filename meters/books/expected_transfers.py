@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.envy import cause_of
-from bonus.settling.lines import METER_OF_ITEM, Item, Line
+from bonus.settling.envy_deciding_win import cause_of
+from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line
 from bonus.wagers import METER_OF, MICROS_PER_CENT
 from meters.books.accounts import (
     ENVY,
@@ -24,7 +24,7 @@ from meters.books.accounts import (
     reserve_account,
     table_account,
 )
-from meters.books.terms import TermsText
+from meters.books.money_terms import TermsText
 from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 

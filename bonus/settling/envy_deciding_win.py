@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from bonus.settling.lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Line
 
 
 class WaitingWin(Protocol):
