@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,13 @@ async def fill(url: str, config: Path) -> None:
             taken = await intake.apply_batch([Arrival(known[name], event) for name in NAMES])
             assert all(b'"accepted"' in reply for _, reply in taken.replies)
         await client.config_set("appendfsync", "always")
+
+
+@pytest.fixture
+def redis_server() -> Iterator[RedisServer]:
+    """A redis-server over TCP, where a client learns in another way what was closed."""
+    with RedisServer(tcp=True) as server:
+        yield server
 
 
 def interruptions(service: Service) -> dict[str, list[str]]:
