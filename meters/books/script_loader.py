@@ -16,30 +16,36 @@ class ScriptError(Exception):
 
 
 @cache
-def load_script(name: str) -> str:
-    """A script's whole text, which begins with the version of the layout that it works on.
+def load_script(name: str, package: str = "meters.books") -> str:
+    """Load a script with the fragments that it includes.
+
+    It begins with the version of the layout that it works on.
+
+    Args:
+        name: the script's name, without a suffix.
+        package: the package whose folder `scripts` has it.
 
     Raises:
         ScriptError: a file is missing, or a fragment is included twice or by itself.
     """
-    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(_read(name), seen=set())}"
+    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(package, _read(package, name), seen=set())}"
 
 
-def _flatten(text: str, seen: set[str]) -> str:
+def _flatten(package: str, text: str, seen: set[str]) -> str:
     def put(match: re.Match[str]) -> str:
         fragment = match[1]
         if fragment in seen:
             raise ScriptError(f"the fragment {fragment} is included twice")
         seen.add(fragment)
-        return _flatten(_read(f"includes/{fragment}"), seen)
+        return _flatten(package, _read(package, f"includes/{fragment}"), seen)
 
     return _INCLUDE.sub(put, text)
 
 
-def _read(name: str) -> str:
+def _read(package: str, name: str) -> str:
     if name == "includes/refusal_texts":
         return f"local REFUSALS = [==[{refusal_texts()}]==]"
     try:
-        return (files("meters.books") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+        return (files(package) / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ScriptError(f"there is no script {name}") from None

@@ -1,10 +1,9 @@
 """The people's side of Redis: one script call for each change."""
 
-from functools import cache
-from importlib.resources import files
 from typing import Final, cast
 
 from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
+from meters.books.script_loader import load_script
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.users.errors import UsersError, as_store_failure
@@ -22,15 +21,6 @@ Answer = int | str | list[str] | None
 """What a script gives."""
 
 
-@cache
-def script_text(name: str) -> str:
-    """A script whole, after the functions that scripts share."""
-    folder = files("meters.users") / "scripts"
-    parts = ("note", "session", "tries", name)
-    texts = ((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
-    return "\n".join((f"local SCHEMA = '{SCHEMA}'", *texts))
-
-
 class UserStore:
     """Calls the scripts, and reads hashes as text.
 
@@ -43,7 +33,9 @@ class UserStore:
         self.keys = UserKeys()
         self._redis = redis
         self._fits = False
-        self._scripts = {name: redis.register_script(script_text(name)) for name in _NAMES}
+        self._scripts = {
+            name: redis.register_script(load_script(name, "meters.users")) for name in _NAMES
+        }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         """Carry out one script whole, or nothing of it.

@@ -14,6 +14,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
+from meters.books.script_loader import load_script
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.redis_files import (
@@ -25,7 +26,6 @@ from meters.keys.redis_files import (
 )
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.user_keys import UserKeys
-from meters.users.store import script_text
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
@@ -214,7 +214,7 @@ def test_an_administrator_is_not_inserted_by_our_own_script(
     named += [keys.pins_set, keys.account("eve"), keys.account("")]
     at = "2026-01-01T00:00:00Z"
     arguments = ["eve", "Eve", "administrator", "hash", at, "command", "", "", keys.user_prefix]
-    add = script_text("add_user")
+    add = load_script("add_user", "meters.users")
     with pytest.raises(NoPermissionError):
         service.register_script(add)(keys=named, args=[*arguments, "0"])
     assert not people.exists(*named)

@@ -6,6 +6,9 @@
 --       user's own already.
 -- Gives a status.
 
+--include note
+--include session
+
 if not may_keep_users(ARGV[8], ARGV[9]) then
   return 'session_ended'
 end

@@ -4,6 +4,9 @@
 --       and the lock-out in ms.
 -- Gives 0, how long it is locked out in ms, or -1 where as many are undecided as may yet fail.
 
+--include note
+--include tries
+
 local FIRST = 3
 local now = now_ms()
 local wait = 0

@@ -8,6 +8,9 @@
 --       where the PIN is the user's own.
 -- Gives a status.
 
+--include note
+--include session
+
 if not may_keep_users(ARGV[7], ARGV[8]) then
   return 'session_ended'
 end

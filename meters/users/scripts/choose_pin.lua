@@ -6,6 +6,10 @@
 --       session's seal from then on.
 -- Gives a status.
 
+--include note
+--include session
+--include tries
+
 local FIRST = 6
 local user = redis.call('HMGET', KEYS[1], 'name', 'enabled', 'generation', 'choose_by', 'pin_by')
 decide_try(FIRST, ARGV[1])

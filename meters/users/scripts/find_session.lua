@@ -6,6 +6,9 @@
 -- generation and seal, and where the person acts whose PIN was set by whom in the last 24 hours; or
 -- nothing.
 
+--include note
+--include session
+
 local session = session_of(KEYS[1], ARGV[1])
 if not session then
   redis.call('DEL', KEYS[1])

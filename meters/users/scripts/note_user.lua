@@ -2,6 +2,8 @@
 -- KEYS: the user, the log, its head. ARGV: at, by.
 -- Gives 'ok', or 'unknown_user'.
 
+--include note
+
 local name = redis.call('HGET', KEYS[1], 'name')
 if not name then
   return 'unknown_user'

@@ -6,6 +6,9 @@
 --       had signed in; of each: its label, the most tries, the window and the lock-out in ms.
 -- Gives 0, or how long it is now locked out, in ms.
 
+--include note
+--include tries
+
 local FIRST = 6
 local now = now_ms()
 local wait = 0

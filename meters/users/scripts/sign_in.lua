@@ -7,6 +7,10 @@
 -- Gives the user's name and role, and '1' where they must choose a PIN first; or nothing where they
 -- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
 
+--include note
+--include session
+--include tries
+
 local FIRST = 7
 local user = redis.call('HMGET', KEYS[1], 'name', 'role', 'enabled', 'generation', 'pin_by', 'choose_by')
 if user[3] ~= '1' or user[4] ~= ARGV[2] or not is_listed(ARGV[11], ARGV[3]) then

@@ -1,6 +1,8 @@
 -- Ends a session.
 -- KEYS: the session, the log, its head. ARGV: at, client.
 
+--include note
+
 local name = redis.call('HGET', KEYS[1], 'name')
 if name then
   redis.call('DEL', KEYS[1])

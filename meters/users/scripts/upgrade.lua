@@ -3,6 +3,9 @@
 --       at, by, about; the prefix of users' keys.
 -- Gives 'ok', or 'another' where they have another version.
 
+--include note
+--include session
+
 if (redis.call('HGET', KEYS[2], 'schema') or '1') ~= ARGV[1] then
   return 'another'
 end
