@@ -19,9 +19,9 @@ from typing import Final
 _COUNTED_BY: Final = (
     "cards.py",
     "hands",
-    "odds/classes.py",
-    "odds/counts.py",
-    "odds/duels.py",
+    "odds/suit_classes.py",
+    "odds/hand_counts.py",
+    "odds/dealer_duels.py",
     "odds/enumerations.py",
 )
 """The modules on which a count depends; a package stands for all modules in it."""

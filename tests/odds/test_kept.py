@@ -142,8 +142,8 @@ def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
 ) -> None:
     """A changed byte in any of those modules, or a new one among the rankings, is other code."""
     package = tmp_path / "bonus"
-    for name in ("cards.py", "hands/three.py", "odds/classes.py", "odds/counts.py",
-                 "odds/duels.py", "odds/enumerations.py", "odds/shown.py"):  # fmt: skip
+    for name in ("cards.py", "hands/three.py", "odds/suit_classes.py", "odds/hand_counts.py",
+                 "odds/dealer_duels.py", "odds/enumerations.py", "odds/notes.py"):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("# code\n")
     monkeypatch.setattr("meters.odds.count_cache.files", lambda _package: package)
@@ -155,12 +155,12 @@ def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
 
     try:
         digests.add(digest())
-        for name in ("cards.py", "hands/three.py", "hands/four.py", "odds/classes.py",
-                     "odds/counts.py", "odds/duels.py", "odds/enumerations.py"):  # fmt: skip
+        for name in ("cards.py", "hands/three.py", "hands/four.py", "odds/suit_classes.py",
+                     "odds/hand_counts.py", "odds/dealer_duels.py", "odds/enumerations.py"):  # fmt: skip
             (package / name).write_text(f"# other code of {name}\n")
             digests.add(digest())
         assert len(digests) == 8
-        (package / "odds/shown.py").write_text("# how it is shown\n")
+        (package / "odds/notes.py").write_text("# how it is shown\n")
         assert digest() in digests
     finally:
         code_digest.cache_clear()
