@@ -1,19 +1,22 @@
 """The commands of `pitlink report`: a gaming day, a month, the wins, the tables."""
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import read_floor
+from meters.floor.floor_file import Floor, read_floor
+from meters.reports.document import ReportDocument
 from meters.reports.documents import (
     day_document,
     jackpots_document,
     month_document,
     tables_document,
 )
-from meters.reports.ledger_scan import Choose
+from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan
 from meters.reports.output import OutputOptions, Report, give, scan_with_progress
 from meters.reports.pdf_pages import Format
 from meters.reports.query import (
@@ -29,6 +32,7 @@ from meters.reports.query import (
 from meters.reports.rows import (
     FIGURE_COLUMNS,
     WIN_COLUMNS,
+    Figure,
     day_figures,
     table_figures,
     win_figures,
@@ -91,14 +95,10 @@ def day(
     inoperable, and any variance between the meters as they were read at the close and the ledger.
     The day that is open can be told so far.
     """
-    floor = read_floor(config)
-    links = links_of(floor, link)
-    meters = meters_of(links, meter)
-    found = scan_with_progress(floor, links, one_day(parse_day(day, "DAY") if day else None))
-    made = Report(
-        day_document(floor, found, meters), FIGURE_COLUMNS, lambda: day_figures(found.links, meters)
+    _ReportKind(day_document, FIGURE_COLUMNS, day_figures).give(
+        _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
+        OutputOptions(csv, pdf, paper, as_json),
     )
-    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -119,16 +119,10 @@ def month(
     as_json: _Json = False,
 ) -> None:
     """The gaming days of a month, a row each, and what they sum to."""
-    floor = read_floor(config)
-    links = links_of(floor, link)
-    meters = meters_of(links, meter)
-    found = scan_with_progress(floor, links, one_month(parse_month(month) if month else None))
-    made = Report(
-        month_document(floor, found, meters),
-        FIGURE_COLUMNS,
-        lambda: day_figures(found.links, meters),
+    _ReportKind(month_document, FIGURE_COLUMNS, day_figures).give(
+        _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
+        OutputOptions(csv, pdf, paper, as_json),
     )
-    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -149,16 +143,10 @@ def jackpots(
     With date, time, table, asset number, position, hand, amount and order, who validated or
     rejected it, who paid it, and the payout slip's number. Days are those in which it was won.
     """
-    floor = read_floor(config)
-    links = links_of(floor, link)
-    meters = meters_of(links, meter)
-    found = scan_with_progress(floor, links, _between(first, last))
-    made = Report(
-        jackpots_document(floor, found, meters),
-        WIN_COLUMNS,
-        lambda: win_figures(found.links, meters),
+    _ReportKind(jackpots_document, WIN_COLUMNS, win_figures).give(
+        _Scope(config, link, meter, lambda: _between(first, last)),
+        OutputOptions(csv, pdf, paper, as_json),
     )
-    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 @report.command()
@@ -181,19 +169,46 @@ def table(
     as_json: _Json = False,
 ) -> None:
     """What each table contributed to each meter, its rounds, wins and voided rounds."""
-    floor = read_floor(config)
-    links = links_of(floor, link)
-    meters = meters_of(links, meter)
-    found = having_table(scan_with_progress(floor, links, _between(first, last)), table)
-    made = Report(
-        tables_document(floor, found, meters, table),
+    _ReportKind(
+        lambda floor, found, meters: tables_document(floor, found, meters, table),
         FIGURE_COLUMNS,
-        lambda: table_figures(found.links, meters, table),
+        lambda links, meters: table_figures(links, meters, table),
+    ).give(
+        _Scope(config, link, meter, lambda: _between(first, last), table),
+        OutputOptions(csv, pdf, paper, as_json),
     )
-    give(made, OutputOptions(csv, pdf, paper, as_json))
 
 
 def _between(first: str | None, last: str | None) -> Choose:
     return from_to(
         parse_day(first, "--from") if first else None, parse_day(last, "--to") if last else None
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Links, meters and gaming days that a report is about, as they were typed."""
+
+    config: Path
+    link: str | None
+    meter: str | None
+    choose: Callable[[], Choose]
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ReportKind:
+    """A kind of report: how its document is made, and its rows for other programs."""
+
+    document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
+    columns: Sequence[str]
+    rows: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]
+
+    def give(self, scope: _Scope, options: OutputOptions) -> None:
+        """Read the ledgers and give the report as it is asked for."""
+        floor = read_floor(scope.config)
+        links = links_of(floor, scope.link)
+        meters = meters_of(links, scope.meter)
+        found = having_table(scan_with_progress(floor, links, scope.choose()), scope.table)
+        document = self.document(floor, found, meters)
+        give(Report(document, self.columns, lambda: self.rows(found.links, meters)), options)

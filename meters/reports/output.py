@@ -41,7 +41,7 @@ class OutputOptions:
 class Report:
     """A report as it is read by people, and as rows for programs."""
 
-    paper: ReportDocument
+    document: ReportDocument
     columns: Sequence[str]
     figures: Callable[[], Iterator[Figure]]
 
@@ -71,12 +71,12 @@ def give(report: Report, wanted: OutputOptions) -> None:
     if wanted.csv:
         _write(wanted.csv, csv_text(report.columns, report.figures()).encode())
     if wanted.pdf:
-        _write(wanted.pdf, report_pdf(report.paper, wanted.size))
+        _write(wanted.pdf, report_pdf(report.document, wanted.size))
     if wanted.as_json:
         print_json(_json(report))
     if not (wanted.csv or wanted.pdf or wanted.as_json):
-        print_document(report.paper)
-    problems = report.paper.problems
+        print_document(report.document)
+    problems = report.document.problems
     if wanted != OutputOptions():
         for problem in problems:
             print_error(f"pitlink: {problem}")
@@ -96,15 +96,15 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _json(report: Report) -> bytes:
-    paper = report.paper
+    document = report.document
     return msgspec.json.encode(
         {
-            "report": paper.title,
-            "facility": paper.facility,
-            "facts": dict(paper.facts),
-            "links": {part.link: dict(part.facts) for part in paper.parts},
-            "holds": not paper.problems,
-            "problems": paper.problems,
+            "report": document.title,
+            "facility": document.facility,
+            "facts": dict(document.facts),
+            "links": {part.link: dict(part.facts) for part in document.parts},
+            "holds": not document.problems,
+            "problems": document.problems,
             "rows": list(report.figures()),
         }
     )
