@@ -123,7 +123,7 @@ class Agent:
         await self._writer.open()
         await self._group.__aenter__()
         self._tasks = [
-            self._group.create_task(self._delivery.stay_connected(), name="courier"),
+            self._group.create_task(self._delivery.stay_connected(), name="delivery"),
             self._group.create_task(self._work(), name="work"),
             self._group.create_task(self._keep_watch(), name="watch"),
         ]
@@ -188,28 +188,28 @@ class Agent:
     @property
     def stats(self) -> AgentStats:
         """How it does at this moment, for whoever watches it."""
-        courier, clerk = self._delivery, self._writer
+        delivery, writer = self._delivery, self._writer
         return AgentStats(
-            connected=courier.connected,
-            connections=courier.connections,
+            connected=delivery.connected,
+            connections=delivery.connections,
             playable=self.fault() is None,
-            beat_age_s=courier.pulse.age_s(asyncio.get_running_loop().time()),
-            beats_missed=courier.pulse.missed,
+            beat_age_s=delivery.heartbeat.age_s(asyncio.get_running_loop().time()),
+            beats_missed=delivery.heartbeat.missed,
             state=self.state,
-            unanswered=int(clerk.pending is not None),
-            unanswered_s=clerk.unanswered_s(),
+            unanswered=int(writer.pending is not None),
+            unanswered_s=writer.unanswered_s(),
             waiting=self._inbox.qsize(),
-            last_seq=clerk.last_seq,
-            outbox_bytes=clerk.outbox_bytes(),
-            deliveries=courier.deliveries,
-            accepted=clerk.accepted,
+            last_seq=writer.last_seq,
+            outbox_bytes=writer.outbox_bytes(),
+            deliveries=delivery.deliveries,
+            accepted=writer.accepted,
         )
 
     def fault(self) -> DeviceRefusal | None:
         """Why no new progressive wager may be taken now (duty D13), or None."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
-        fault = self._delivery.pulse.fault(asyncio.get_running_loop().time())
+        fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
         if fault is None and not self._acquainted:
             return DeviceRefusal(
                 "link_down", "the service has not yet said where this table stands"
@@ -399,7 +399,7 @@ class Agent:
         lived = False
         while True:
             fault = self.fault()
-            lives = self._delivery.pulse.fault(loop.time()) is None
+            lives = self._delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
                 # The store may have come back with less than it held; a hello before was not heard.
                 self._hello_due_s = 0.0

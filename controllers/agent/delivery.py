@@ -143,7 +143,7 @@ class EventDelivery:
         connect: makes the client of each connection.
 
     Attributes:
-        pulse: the controller's beats.
+        heartbeat: the controller's beats.
         meter_values: what those meters hold.
         connected: whether the broker is reached.
         deliveries: what was sent and came back.
@@ -172,7 +172,7 @@ class EventDelivery:
         self._repeat: asyncio.Future[None] | None = None
         self._heard_since = False
         self._log = _log.bind(link=link, table=table)
-        self.pulse = Heartbeat(timing.silence_s)
+        self.heartbeat = Heartbeat(timing.silence_s)
         self.meter_values = MeterValues(meters)
         self.deliveries = DeliveryStats()
         self.connections = 0
@@ -335,10 +335,10 @@ class EventDelivery:
 
     def _hear_beat(self, beat: ControllerBeat, *, retained: bool) -> None:
         now_s = asyncio.get_running_loop().time()
-        was_down = self.pulse.fault(now_s) is not None
-        if not self.pulse.hear(beat, retained=retained, now_s=now_s):
+        was_down = self.heartbeat.fault(now_s) is not None
+        if not self.heartbeat.hear(beat, retained=retained, now_s=now_s):
             return
-        back = was_down and self.pulse.fault(now_s) is None
+        back = was_down and self.heartbeat.fault(now_s) is None
         if back or not self._heard_since:
             self._repeat_now()
         self._heard_since = True

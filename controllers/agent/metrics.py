@@ -128,13 +128,13 @@ class _Figures(Collector):
         found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
         for name, told, gauge_of in _GAUGES:
             gauge = GaugeMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
-            for labels, vitals in found:
-                gauge.add_metric(labels, gauge_of(vitals))
+            for labels, stats in found:
+                gauge.add_metric(labels, gauge_of(stats))
             yield gauge
         for name, told, count_of in _COUNTERS:
             counter = CounterMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
-            for labels, vitals in found:
-                counter.add_metric(labels, count_of(vitals))
+            for labels, stats in found:
+                counter.add_metric(labels, count_of(stats))
             yield counter
         state = GaugeMetricFamily(
             "pitlink_agent_state", "1 for the state of the table.", labels=(*_TABLE, "state")
@@ -145,12 +145,12 @@ class _Figures(Collector):
         waits = HistogramMetricFamily(
             "pitlink_agent_reply_seconds", "How long events waited for a reply.", labels=_TABLE
         )
-        for labels, vitals in found:
+        for labels, stats in found:
             for each in STATES:
-                state.add_metric((*labels, each), vitals.state == each)
-            for status, count in vitals.deliveries.replies.items():
+                state.add_metric((*labels, each), stats.state == each)
+            for status, count in stats.deliveries.replies.items():
                 replies.add_metric((*labels, status), count)
-            waits.add_metric(labels, *_histogram(vitals))
+            waits.add_metric(labels, *_histogram(stats))
         yield from (state, replies, waits)
 
 

@@ -85,15 +85,15 @@ async def outboxes() -> AsyncIterator[Check]:
                 rest.unlink(missing_ok=True)
             path.write_bytes(body)
             _spoil(path, data)
-            clerk = TableWriter(_LAYOUT, path, _undelivered)
+            writer = TableWriter(_LAYOUT, path, _undelivered)
             try:
-                await clerk.open()
+                await writer.open()
                 try:
-                    assert clerk.last_seq >= 0
-                    assert clerk.awaiting in {None, "lockout", "settle", "void"}
-                    check_state(clerk.state)
+                    assert writer.last_seq >= 0
+                    assert writer.awaiting in {None, "lockout", "settle", "void"}
+                    check_state(writer.state)
                 finally:
-                    await clerk.close()
+                    await writer.close()
             except OutboxError:
                 return
 

@@ -166,13 +166,13 @@ class Devices:
 
 
 class Heard:
-    """An agent's courier, and a table with an event under way, without a broker between."""
+    """An agent's delivery, and a table with an event under way, without a broker between."""
 
     def __init__(self) -> None:
         self.hellos: list[HelloReply] = []
         self.jackpots: list[Jackpot] = []
         self.behind: list[int] = []
-        self.courier = EventDelivery("one", "T-1", "", self, Timing(), meters=("progressive",))
+        self.delivery = EventDelivery("one", "T-1", "", self, Timing(), meters=("progressive",))
         self.stages = [*_stages()]
         self.turn = 0
 
@@ -193,11 +193,11 @@ class Heard:
         self.turn += 1
         state, sent = self.stages[self.turn % len(self.stages)]
         answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
-        self.courier._under_way = _UnderWay(1, b"", answered)
+        self.delivery._under_way = _UnderWay(1, b"", answered)
         for topic in _TOPICS:
-            self.courier._hear(topic, payload, retained=bool(self.turn % 2))
-        self.courier.pulse.fault(0.0)
-        msgspec.json.encode(self.courier.meter_values.values)
+            self.delivery._hear(topic, payload, retained=bool(self.turn % 2))
+        self.delivery.heartbeat.fault(0.0)
+        msgspec.json.encode(self.delivery.meter_values.values)
         if answered.done():
             delivered = answered.result()
             assert (delivered.reply.seq, delivered.payload) == (1, payload)
