@@ -1,4 +1,4 @@
-"""The claims desk: wins that wait for a floorperson, and what floorpersons make of them."""
+"""Claims: wins that wait for a floorperson, and the decisions of floorpersons on them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""The desk for corrections that tables ask a floorperson to confirm."""
+"""Corrections that tables ask a floorperson to confirm, and the decisions on them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 

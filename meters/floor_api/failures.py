@@ -1,4 +1,4 @@
-"""Failures of the books as a desk tells them."""
+"""Failures of the books, as the API for people reports them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -20,7 +20,7 @@ from meters.floor_api.types import (
 
 
 class ActError(Exception):
-    """Something that a desk does not do; nothing changed.
+    """An act that was refused; nothing changed.
 
     Attributes:
         code: for programs: ``unknown_claim``, ``wrong_state``, or another.

@@ -1,4 +1,4 @@
-"""The links desk: links are opened and closed, parameters changed, meters corrected, by two people.
+"""Acts on links by two people: open, close, change parameters, correct meters.
 
 Who proposes does not confirm (duty D4); a parameter changes only while its link is closed and no
 round is in hand (duty D12); a meter is corrected only by a recorded act (duty D15).
@@ -54,7 +54,7 @@ _NOT_APPROVED: Final = {
 
 
 class RunningLink(Protocol):
-    """A link in operation, as far as this desk is concerned with it."""
+    """A link in operation, as far as acts on it need it."""
 
     store: LinkStore
     configuration: Configuration

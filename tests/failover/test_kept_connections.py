@@ -27,7 +27,8 @@ async def test_no_command_fails_for_a_connection_that_a_restart_closed(
             redis = redis_of(opened, "main")
 
             async def ask_all_at_once() -> None:
-                await asyncio.gather(*(redis.blpop(["none"], timeout=0.05) for _ in range(AT_ONCE)))
+                waiting = (redis.blpop(["none"], timeout=0.05) for _ in range(AT_ONCE))
+                assert await asyncio.gather(*waiting) == [None] * AT_ONCE
 
             await ask_all_at_once()
             server.kill()
