@@ -101,7 +101,7 @@ class Agent:
         # None: a hello was heard.
         self._inbox: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
         # What is taken while the table is held; None: a hello was heard.
-        self._finals: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
+        self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
         # What is taken once no floorperson is asked any more, and what waits for their decision.
         self._put_off: deque[_DeviceLine] = deque()
@@ -238,20 +238,15 @@ class Agent:
 
         So that nothing that a person pressed takes effect long after he has looked away. What a
         floorperson must confirm is answered ``unconfirmed``; the table's state says that it waits,
-        and takes nothing but its withdrawal. What was done about a round before is taken all the
-        same, so that nothing that was paid is asked for again.
+        and takes nothing but its withdrawal. What was done about a round before is taken at once,
+        whatever waits, so that nothing that was paid is asked for again.
         """
         event = _read(line)
+        if isinstance(event, RoundDone):
+            return await self._writer.tick_off(event)
         if self._writer.state.phase is Phase.HELD:
-            if not isinstance(event, RoundDone):
-                return refused(line, DeviceRefusal(HELD, HELD_TOLD))
-            done = _DeviceLine(line, patient=False)
-            self._asked += 1
-            self._finals.put_nowait(done)
-            return await done.answer
-        if self._writer.state.asking is not None and isinstance(
-            event, CorrectionWithdrawn | RoundDone
-        ):
+            return refused(line, DeviceRefusal(HELD, HELD_TOLD))
+        if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
             # Also while a try waits for the service: it is taken as soon as that is answered.
             return await self._put(_DeviceLine(line, patient=False))
         if self._writer.state.asking is not None:
@@ -317,10 +312,7 @@ class Agent:
         while True:
             if self._writer.state.phase is Phase.HELD or not self._finals.empty():
                 final = await self._finals.get()
-                if isinstance(final, _DeviceLine):
-                    await self._answer(final)
-                else:
-                    await (self._reconcile() if final is None else self._decide(final))
+                await (self._reconcile() if final is None else self._decide(final))
                 continue
             try:
                 asked = await self._next()

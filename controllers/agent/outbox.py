@@ -139,13 +139,17 @@ class Outbox:
             run.execute("UPDATE place SET state = ?, answer = ?", (state, answer))
         self.pending = None
 
-    def write_place(self, place: SavedTable) -> None:
+    def write_place(self, place: SavedTable, *, synced: bool = False) -> None:
         """Write where the table is, after a device event that sent nothing.
+
+        Args:
+            place: where the table is.
+            synced: it is on the disk afterwards, and not only with the system.
 
         Raises:
             sqlite3.Error: it could not be written.
         """
-        with self._writing("NORMAL") as run:
+        with self._writing("FULL" if synced else "NORMAL") as run:
             run.execute(
                 "UPDATE place SET state = ?, line = ?, answer = ?",
                 (place.state, place.line, place.answer),

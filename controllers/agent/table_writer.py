@@ -16,7 +16,9 @@ from controllers.agent.outbox import Outbox, OutboxError, SavedTable, Sent
 from controllers.agent.stats import Accepted
 from controllers.table.device_events import (
     DeviceAnswer,
+    DeviceEvent,
     DeviceRefusal,
+    RoundDone,
     decode_answer,
     encode_answer,
     parse_event,
@@ -47,6 +49,8 @@ _log: Final = structlog.get_logger(__name__)
 _STATE: Final = msgspec.json.Decoder(TableState)
 _encoder: Final = msgspec.json.Encoder()
 _DISK_RETRY_S: Final = 1.0
+_PAID: Final = frozenset({"next", "done"})
+"""What the dealer paid is not asked for again, though the machine loses its power."""
 _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
     Result: "settle",
@@ -66,7 +70,10 @@ class Deliver(Protocol):
 
 
 class TableWriter:
-    """A table's state and its outbox. Its calls must not overlap; the disk has a thread of its own.
+    """A table's state and its outbox; the disk has a thread of its own.
+
+    Its calls must not overlap, but for `tick_off`, which comes whenever the dealer touches: so each
+    change of the state has its turn.
 
     Args:
         layout: the table.
@@ -85,6 +92,7 @@ class TableWriter:
         self._outbox_path = outbox_path
         self._deliver = deliver
         self._disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
+        self._turn = asyncio.Lock()
         self._outbox: Outbox | None = None
         self._kept: SavedTable | None = None
         self._log = _log.bind(link=layout.link, table=layout.table)
@@ -169,40 +177,56 @@ class TableWriter:
             event = parse_event(line)
         except DeviceRefusal as refusal:
             return refused(line, refusal)
-        step = play(
-            self._layout,
-            self.state,
-            event,
-            Stamp(self.last_seq + 1, now()),
-            fault(),
-        )
-        try:
-            if step.answer is not None and not step.answer.ok:
-                if step.state != self.state:
-                    await self._write_state(step.state)
-                return step.answer
-            await self._write_step(step, line)
-        except sqlite3.Error as error:
-            self._log.exception("outbox not written")
-            reason = f"the outbox cannot be written: {error}"
-            return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
+        async with self._turn:
+            step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()), fault())
+            try:
+                if step.answer is not None and not step.answer.ok:
+                    if step.state != self.state:
+                        await self._write_state(step.state)
+                    return step.answer
+                await self._write_step(step, line)
+            except sqlite3.Error as error:
+                return self._unwritten(event, error)
         return step.answer or await self.finish()
+
+    async def tick_off(self, event: RoundDone) -> DeviceAnswer:
+        """Take what the dealer has done about a round before, also while an event is unanswered.
+
+        The device event that waits for its answer stays the one that is answered.
+        """
+        async with self._turn:
+            step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
+            if step.answer is None:
+                raise ValueError("nothing of a round before waits for the service")
+            if not step.answer.ok:
+                return step.answer
+            try:
+                await self._write_beside(step.state)
+            except sqlite3.Error as error:
+                return self._unwritten(event, error)
+        return step.answer
+
+    def _unwritten(self, event: DeviceEvent, error: sqlite3.Error) -> DeviceAnswer:
+        self._log.exception("outbox not written")
+        reason = f"the outbox cannot be written: {error}"
+        return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
         """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
-        try:
-            place = await self._on_disk(lambda: self._open_outbox.place)
+        async with self._turn:
             try:
-                step = try_again(self.state, Stamp(self.last_seq + 1, now()))
-            except DeviceRefusal as refusal:
-                event = self.state.asking.event if self.state.asking else None
-                await self._write_state(msgspec.structs.replace(self.state, asking=None))
-                return DeviceAnswer(event=event, ok=False, error=refusal.detail)
-            # The device event stays the one that is answered: a device may repeat it.
-            await self._write_step(step, place.line or b"")
-        except sqlite3.Error:
-            self._log.exception("outbox not written")
-            return None
+                place = await self._on_disk(lambda: self._open_outbox.place)
+                try:
+                    step = try_again(self.state, Stamp(self.last_seq + 1, now()))
+                except DeviceRefusal as refusal:
+                    event = self.state.asking.event if self.state.asking else None
+                    await self._write_state(msgspec.structs.replace(self.state, asking=None))
+                    return DeviceAnswer(event=event, ok=False, error=refusal.detail)
+                # The device event stays the one that is answered: a device may repeat it.
+                await self._write_step(step, place.line or b"")
+            except sqlite3.Error:
+                self._log.exception("outbox not written")
+                return None
         return await self.finish()
 
     async def _write_step(self, step: Transition, line: bytes) -> None:
@@ -216,11 +240,8 @@ class TableWriter:
             self._log.debug("event written", round=step.send.round, seq=step.send.seq)
         elif step.answer is not None:
             place = SavedTable(state, line, encode_answer(step.answer))
-            if self.state.asking is not None:
-                # The device event that is tried again stays the one that is answered.
-                asked = await self._on_disk(lambda: self._open_outbox.place)
-                place = SavedTable(state, asked.line, asked.answer)
-            await self._on_disk(self._open_outbox.write_place, place)
+            synced = step.answer.event in _PAID
+            await self._on_disk(self._open_outbox.write_place, place, synced=synced)
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
@@ -234,6 +255,12 @@ class TableWriter:
             raise ValueError("no event waits for a reply")
         sent = _money_event(pending.payload)
         delivered = await self._deliver(pending.seq, pending.payload)
+        async with self._turn:
+            return await self._take_reply(pending, sent, delivered)
+
+    async def _take_reply(
+        self, pending: Sent, sent: MoneyEvent, delivered: Delivered
+    ) -> DeviceAnswer:
         step = absorb(self.state, sent, delivered.reply)
         if step.answer is None:
             raise ValueError("a reply yields an answer")
@@ -283,11 +310,12 @@ class TableWriter:
             self._log.warning("numbering resumed", last_seq=hello.last_seq)
             await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
             self.last_seq = hello.last_seq
-        state = reconcile(self.state, hello.open_round)
-        if state != self.state:
-            if state.phase is Phase.LOCKED_OUT:
-                self._log.error("table locked out", round=state.round, reason=state.reason)
-            await self._write_state(state)
+        async with self._turn:
+            state = reconcile(self.state, hello.open_round)
+            if state != self.state:
+                if state.phase is Phase.LOCKED_OUT:
+                    self._log.error("table locked out", round=state.round, reason=state.reason)
+                await self._write_state(state)
         return True
 
     async def decide(self, jackpot: Jackpot) -> None:
@@ -299,22 +327,27 @@ class TableWriter:
         if jackpot.event == "hit":
             return
         envy_claim = envy_owed_under(jackpot.claim)
-        if envy_claim is None:
-            state = decide(self.state, jackpot.claim, jackpot.event)
-        else:
-            state = hear_envy(self.state, jackpot, envy_claim)
-        if state != self.state:
-            self._log.info(
-                "decision heard",
-                claim=jackpot.claim,
-                decision=jackpot.event,
-                round=state.round,
-                still_held=list(state.held),
-            )
-            place = await self._on_disk(lambda: self._open_outbox.place)
-            kept = SavedTable(_encoder.encode(state), place.line, place.answer)
-            await self._on_disk(self._open_outbox.write_place, kept)
-            self.state = state
+        async with self._turn:
+            if envy_claim is None:
+                state = decide(self.state, jackpot.claim, jackpot.event)
+            else:
+                state = hear_envy(self.state, jackpot, envy_claim)
+            if state != self.state:
+                self._log.info(
+                    "decision heard",
+                    claim=jackpot.claim,
+                    decision=jackpot.event,
+                    round=state.round,
+                    still_held=list(state.held),
+                )
+                await self._write_beside(state)
+
+    async def _write_beside(self, state: TableState) -> None:
+        """Write a state whose device event, and the answer to it, stay those of before."""
+        place = await self._on_disk(lambda: self._open_outbox.place)
+        kept = SavedTable(_encoder.encode(state), place.line, place.answer)
+        await self._on_disk(self._open_outbox.write_place, kept, synced=True)
+        self.state = state
 
     async def _write_state(self, state: TableState) -> None:
         """A state that no device event led to: a device that repeats itself is heard anew."""

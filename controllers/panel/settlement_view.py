@@ -92,7 +92,7 @@ def settled_view(settled: SettledRound) -> SettledView:
         undecided=len(settled.undecided),
         claimed=[line for line in shown if line.claimed],
         open=[line for line in shown if line.line in open_lines(settled)],
-        seen=due_lines(settled),
+        seen={number: line_state(settled, number) for number in due_lines(settled)},
         told=_payment_view(settled, {line.state for line in shown}),
     )
 

@@ -3,7 +3,7 @@
 Money is in integer cents, cards are their two characters, words are those that a dealer reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -161,7 +161,8 @@ class SettledView(_View, frozen=True):
         undecided: how many of its wins no floorperson has decided.
         claimed: the lines that a floorperson's decision is needed for, or was.
         open: those of them that are not paid or acknowledged.
-        seen: the lines that the dealer sees to before they go on, by their places from 0.
+        seen: the lines that the dealer sees to before they go on, by their places from 0, each with
+            its state: what they have then seen is what they say that they have.
         told: what the dealer is to do about the round, in a sentence.
     """
 
@@ -174,7 +175,7 @@ class SettledView(_View, frozen=True):
     undecided: int
     claimed: Sequence[LineView]
     open: Sequence[LineView]
-    seen: Sequence[int]
+    seen: Mapping[int, LineState]
     told: str
 
 

@@ -18,6 +18,8 @@ LINE_BYTES_MAX: Final = 4096
 _Cards = Annotated[list[str], msgspec.Meta(max_length=8)]
 _Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
+_AsShown = dict[int, Annotated[str, msgspec.Meta(max_length=16)]]
+"""Lines by their places in the settlement from 0, each with the state that was in sight."""
 
 
 class _DeviceEvent(
@@ -132,22 +134,26 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
     """The dealer has paid: the settlement leaves the panel; an extension of the contract.
 
     `done` are the lines that they saw to, by their places in the settlement from 0. Left out, it is
-    all that can be paid by then. `round` is the round whose settlement they saw, which a panel
+    all that can be paid by then. A panel says with each what stood there: a line that has become
+    another meanwhile is not done. `round` is the round whose settlement they saw, which a panel
     says: a touch that comes late must not put away another.
     """
 
-    done: tuple[int, ...] | None = None
+    done: tuple[int, ...] | _AsShown | None = None
     round: str | None = None
 
 
-class RoundDone(_DeviceEvent, frozen=True, tag="done"):
+class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
     """What was decided about the wins of a round before is done; an extension of the contract.
 
-    `line` is the one line that is, by its place in the settlement from 0; left out, all of them.
+    `line` is the one line that is, by its place in the settlement from 0; left out, all of them. A
+    panel sends `lines`, what stood there with each: where one has become another meanwhile, none is
+    done.
     """
 
     round: str
     line: int | None = None
+    lines: _AsShown | None = None
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):

@@ -75,10 +75,18 @@ def envy_waits(state: TableState) -> bool:
     )
 
 
-def seen_to(settled: SettledRound, lines: Collection[int]) -> SettledRound:
-    """The settlement once the dealer has seen to some of the lines that are due."""
-    done = {*settled.done, *(number for number in due_lines(settled) if number in lines)}
-    return settled.with_done(tuple(sorted(done)))
+def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
+    """The settlement once the dealer has seen to some of the lines that are due.
+
+    Where it is said what stood there, a line that reads otherwise by now is not done.
+    """
+    shown = lines if isinstance(lines, Mapping) else {}
+    done = {
+        number
+        for number in due_lines(settled)
+        if number in lines and shown.get(number) in {None, line_state(settled, number)}
+    }
+    return settled.with_done(tuple(sorted(done | {*settled.done})))
 
 
 def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:

@@ -1,13 +1,19 @@
 """What outlasts a round: its settlement, and the wins in it that wait for a floorperson. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from controllers.table.betting import check_open
 from controllers.table.device_events import DeviceRefusal
-from controllers.table.line_states import due_lines, envy_line, open_lines, seen_to
+from controllers.table.line_states import (
+    due_lines,
+    envy_line,
+    line_state,
+    open_lines,
+    seen_to,
+)
 from controllers.table.state import EnvyDecision, Returned, SettledRound, TableState
 from meters.wire.messages import Jackpot
 
@@ -16,14 +22,17 @@ WAITING_MAX: Final = 8
 
 
 def go_on(
-    state: TableState, done: Collection[int] | None = None, round_name: str | None = None
+    state: TableState,
+    done: Collection[int] | Mapping[int, str] | None = None,
+    round_name: str | None = None,
 ) -> TableState:
     """The dealer has paid and goes on; a line that is not done stays in sight until it is.
 
     Args:
         state: the table.
-        done: the lines that the dealer saw to; None for all that they could see to by now. What
-            was decided just before they went on, and is not among them, is still to be paid.
+        done: the lines that the dealer saw to, with the states that they saw where a panel says
+            them; None for all that they could see to by now. What was decided just before they
+            went on, and is not among them as it stands, is still to be paid.
         round_name: the round whose settlement they saw; None for whichever is in sight.
 
     Raises:
@@ -79,8 +88,13 @@ def end(
     )
 
 
-def acknowledge(state: TableState, round_name: str, line: int | None = None) -> TableState:
-    """The dealer has done what was decided about a round's wins, or one line of it.
+def acknowledge(
+    state: TableState,
+    round_name: str,
+    line: int | None = None,
+    shown: Mapping[int, str] | None = None,
+) -> TableState:
+    """The dealer has done what was decided about a round's wins, or some lines of it.
 
     A line that is done is not asked for again; a round without any that is open leaves the panel.
 
@@ -88,27 +102,37 @@ def acknowledge(state: TableState, round_name: str, line: int | None = None) -> 
         state: the table.
         round_name: the round.
         line: the line, by its place from 0; None for the whole round.
+        shown: the lines with the states that the dealer saw; None where nobody says.
 
     Raises:
-        Refusal: ``claims_wait`` or ``nothing_there``.
+        Refusal: ``claims_wait``, ``nothing_there``, or ``changed``: a line reads otherwise now.
     """
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
         raise DeviceRefusal("nothing_there", f"no win of round {round_name[:40]} waits here")
+    if shown is not None:
+        return _tick_off(state, found, shown)
     if line is not None:
-        return _tick_off(state, found, line)
+        return _tick_off(state, found, {line: None})
     if found.undecided:
         raise DeviceRefusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
     state = _replace_round(state, seen_to(found, due_lines(found)))
     return replace(state, waiting=_without(state.waiting, round_name))
 
 
-def _tick_off(state: TableState, found: SettledRound, line: int) -> TableState:
-    if line not in open_lines(found):
-        raise DeviceRefusal("nothing_there", f"line {line} of round {found.round} is not open")
-    if line not in due_lines(found):
-        raise DeviceRefusal("claims_wait", f"a win of round {found.round} waits for a floorperson")
-    return _replace_round(state, seen_to(found, {line}))
+def _tick_off(
+    state: TableState, found: SettledRound, lines: Mapping[int, str | None]
+) -> TableState:
+    for line, shown in lines.items():
+        if line not in open_lines(found):
+            raise DeviceRefusal("nothing_there", f"line {line} of round {found.round} is not open")
+        if shown not in {None, line_state(found, line)}:
+            told = f"a line of round {found.round} reads otherwise now: look at it again"
+            raise DeviceRefusal("changed", told)
+        if line not in due_lines(found):
+            waits = f"a win of round {found.round} waits for a floorperson"
+            raise DeviceRefusal("claims_wait", waits)
+    return _replace_round(state, seen_to(found, {*lines}))
 
 
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
@@ -152,7 +176,9 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
     )  # fmt: skip
 
 
-def _seen_to(state: TableState, done: Collection[int] | None = None) -> TableState:
+def _seen_to(
+    state: TableState, done: Collection[int] | Mapping[int, str] | None = None
+) -> TableState:
     """The table when the dealer has seen to lines of the settlement before them."""
     settled = state.settled
     if settled is None:

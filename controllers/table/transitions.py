@@ -167,7 +167,7 @@ def _enter(
         case NextRound():
             entered = go_on(state, event.done, event.round)
         case RoundDone():
-            entered = acknowledge(state, event.round, event.line)
+            entered = acknowledge(state, event.round, event.line, event.lines)
         case SamePlayer():
             entered = tell_player(layout, state, event)
         case Repeated():

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
+from controllers.panel.touches import PanelEvents
 from controllers.table.state import Phase
 from meters.wire.messages import Jackpot
 from tests.controllers.floors import line_of, link_and_table
@@ -91,6 +92,77 @@ async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_
         assert agent.table_state.waiting == ()
         await service.jackpot("C2", "paid")
         await eventually_async(lambda: not agent.table_state.held)
+
+
+async def test_a_line_is_ticked_off_while_an_event_waits_for_the_service(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """The dealer paid it, however long the link is down; it stays so when the agent is killed."""
+    service.settlement = TABLE_PAID
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, ROUND + "; next")
+        await service.jackpot("C1", "validated")
+        await eventually_async(lambda: not agent.table_state.claims_wait)
+        await say_all(agent, "wager 3 progressive")
+        touch = PanelEvents(agent)
+        service.answering = False
+        locking = asyncio.create_task(touch.submit(line_of("lockout")))
+        await eventually_async(lambda: agent.unanswered == "lockout")
+        done = await touch.submit(b'{"event":"done","round":"R1","lines":{"0":"pay"}}')
+        assert done is not None
+        assert done.ok
+        assert agent.table_state.waiting == ()
+        assert agent.unanswered == "lockout"
+        locking.cancel()
+        touch.close()
+    service.answering = True
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await eventually_async(lambda: agent.table_state.phase is Phase.LOCKED)
+        assert agent.table_state.waiting == ()
+        again = await agent.handle(line_of("lockout"))
+        assert again.ok
+        assert len(service.applied) == 3
+
+
+async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
+    agent: Agent, service: ScriptedService
+) -> None:
+    """Neither the reply nor the tick undoes the other, whichever is first."""
+    service.settlement = TABLE_PAID
+    for number in range(6):
+        service.settlement = {
+            **TABLE_PAID, "claims": [{**HAND_PAY["claims"][0], "claim": f"C{number}"}],  # type: ignore[index]
+        }  # fmt: skip
+        await say_all(agent, ROUND + "; next")
+        await service.jackpot(f"C{number}", "validated")
+        await eventually_async(lambda: not agent.table_state.claims_wait)
+    rounds = [each.round for each in agent.table_state.waiting]
+    await say_all(agent, "wager 3 progressive")
+    locking = asyncio.create_task(agent.handle_at_once(line_of("lockout")))
+    ticks = [
+        await agent.handle_at_once(b'{"event":"done","round":"%s","line":0}' % name.encode())
+        for name in rounds
+    ]
+    assert all(each.ok for each in ticks)
+    assert (await locking).ok
+    assert agent.table_state.phase is Phase.LOCKED
+    assert agent.table_state.waiting == ()
+
+
+async def test_a_lock_out_that_comes_late_passes_no_settlement_for_paid(
+    agent: Agent, service: ScriptedService
+) -> None:
+    """A tablet's touch was on its way while another tablet played the round."""
+    service.settlement = TABLE_PAID
+    await say_all(agent, ROUND)
+    await service.jackpot("C1", "validated")
+    await eventually_async(lambda: not agent.table_state.claims_wait)
+    late = await PanelEvents(agent).submit(line_of("lockout"))
+    assert late is not None
+    assert getattr(late.error, "code", "") == "settlement_open"
+    settled = agent.table_state.settled
+    assert settled is not None
+    assert settled.done == ()
 
 
 async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_was_lost(

@@ -130,6 +130,39 @@ def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid()
     assert open_of(table) == [("R1", (0, 1))]
 
 
+def test_a_line_that_became_another_behind_the_dealers_finger_is_still_to_be_paid() -> None:
+    """They took note that the floorperson was to be asked, and the floor decided that it is due."""
+    table = HandTable()
+    play(table, "C1")
+    table.state = decide(table.state, "C1", "validated")
+    assert table.say("next", round="R1", done={"0": "ask"}).ok
+    assert open_of(table) == [("R1", (0,))]
+    for lines in ({"0": "ask"}, {"0": "rejected"}, {"0": ""}):
+        answer = table.say("done", round="R1", lines=lines)
+        assert isinstance(answer.error, ErrorDetail)
+        assert answer.error.code == "changed"
+        assert open_of(table) == [("R1", (0,))]
+    assert table.say("done", round="R1", lines={"0": "pay"}).ok
+    assert open_of(table) == []
+
+
+def test_lines_that_are_done_together_are_done_as_they_were_seen_or_not_at_all() -> None:
+    table = HandTable()
+    play_two(table)
+    table.say_all("next")
+    table.state = decide(table.state, "C1", "validated")
+    table.state = decide(table.state, "C2", "validated")
+    for lines, code in (
+        ({"0": "pay", "1": "wait"}, "changed"), ({"0": "pay", "2": "credit"}, "nothing_there"),
+    ):  # fmt: skip
+        answer = table.say("done", round="R1", lines=lines)
+        assert isinstance(answer.error, ErrorDetail)
+        assert answer.error.code == code
+        assert open_of(table) == [("R1", (0, 1))]
+    assert table.say("done", round="R1", lines={"0": "pay", "1": "credit"}).ok
+    assert open_of(table) == []
+
+
 def test_lines_are_done_one_by_one_while_another_win_waits() -> None:
     table = HandTable()
     play_two(table)

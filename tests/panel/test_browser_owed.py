@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.controllers.scripted import ScriptedService, say
 from tests.panel.stand import Hand, PanelStand, serving
 from tests.panel.test_browser_round import CLAIM, ENVY, ROYAL
 from tests.panel.test_browser_trouble import check_at_every_size
-from tests.servers import Mosquitto
+from tests.servers import Mosquitto, eventually_async
 
 FLUSH: Final = {
     **ROYAL, "item": "progressive", "hand": "straight_flush", "percent": None, "paid": 7_000,
@@ -190,6 +190,40 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     await hand.says("Settlement of round R3")
     assert not (await panel.agent.handle(touched.encode())).ok
     await hand.says("Settlement of round R3")
+
+
+@pytest.mark.section("649a.11(c)(5)(v)")
+@pytest.mark.parametrize("on", ["settlement", "strip"])
+async def test_a_line_that_becomes_due_behind_the_finger_is_still_to_be_paid(
+    hand: Hand, service: ScriptedService, panel: PanelStand, page: Page, on: str
+) -> None:
+    """The dealer asked the floorperson as the page said; the answer was quicker than the touch."""
+    service.settlement = WAITS
+
+    def decided() -> bool:
+        state = panel.agent.table_state
+        found = state.settled or state.last_settled
+        return found is not None and found.envy_decision_on(1) == "validated"
+
+    async def decide_first(route: Route) -> None:
+        await service.jackpot("C1-envy", "validated", item="progressive_envy", position=5)
+        await eventually_async(decided)
+        await route.continue_()
+
+    await settle(hand, 3, "9s 8s 7s")
+    if on == "strip":
+        await hand.touch("Next round")
+    await service.jackpot("C1", "rejected")
+    await expect(page.get_by_text("the win was rejected").first).to_be_visible()
+    await page.route("**/api/v1/events", decide_first)
+    seen = "Round R1, position 5, Envy Bonus for position 3: seen to"
+    await hand.touch(seen if on == "strip" else "Next round")
+    await expect(owed(hand, "R1")).to_contain_text("Position 5: PAY $10.00")
+    if on == "strip":
+        await hand.says("reads otherwise now")
+    await page.unroute("**/api/v1/events")
+    await hand.touch("Round R1, position 5, Envy Bonus for position 3: paid")
+    await expect(page.get_by_text("PAY $10.00")).to_have_count(0)
 
 
 async def test_a_win_that_is_rejected_in_a_later_round_is_told_and_not_paid(

@@ -92,6 +92,9 @@
   /* What the dealer ticks off: they paid it, or take note that it is not to be paid. */
   const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Seen to" };
 
+  /* What stood there when it was pressed: a line that has become another is not done by it. */
+  const asShown = (lines) => Object.fromEntries(lines.map((line) => [line.line, line.state]));
+
   const payer = (line) => line.state === "rejected" || !line.payer ? null
     : make("span.payer", {}, `: ${line.state === "wait" ? "then " : ""}${line.payer}`);
 
@@ -105,11 +108,11 @@
         id: `done-${settled.round}-${line.line}`, type: "button",
         "aria-label": `Round ${settled.round}, position ${line.position}, ${line.item}${
           line.envy_of ? ` for position ${line.envy_of}` : ""}: ${TICKS[line.state].toLowerCase()}`,
-        onclick: () => press({ event: "done", round: settled.round, line: line.line }),
+        onclick: () => press({ event: "done", round: settled.round, lines: asShown([line]) }),
       }, TICKS[line.state]) : null))),
     settled.undecided || settled.open.length < 2 ? null : make("button.small", {
       id: `done-${settled.round}`, type: "button", "aria-label": `Round ${settled.round} done`,
-      onclick: () => press({ event: "done", round: settled.round }),
+      onclick: () => press({ event: "done", round: settled.round, lines: asShown(settled.open) }),
     }, "Done"));
 
   const REFUSED = { lockout: "the wagers", settle: "the result", void: "the void" };
