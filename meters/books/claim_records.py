@@ -1,12 +1,14 @@
 """Records of wins that wait for a floorperson, with the evidence for their decision (duty D16)."""
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import Final
 
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Item, Line
+from meters.books.script_steps import EnvyCents
 from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.messages import Result, Wagers
 
@@ -68,13 +70,13 @@ class ClaimRecord(msgspec.Struct, frozen=True):
         """Whether nothing but Envy Bonuses is owed for the hand."""
         return self.item in ENVY_ITEMS
 
-    def envy_by_meter(self) -> tuple[tuple[str, int], ...]:
+    def envy_by_meter(self) -> tuple[EnvyCents, ...]:
         """The cents of its Envy Bonuses by meter, in their order."""
         cents: dict[str, int] = {}
         for owed in self.envy:
             meter = owed.meter or self.meter
             cents[meter] = cents.get(meter, 0) + owed.amount
-        return tuple(cents.items())
+        return tuple(starmap(EnvyCents, cents.items()))
 
 
 class Records:

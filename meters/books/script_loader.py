@@ -7,6 +7,7 @@ from typing import Final
 
 from meters.books.refusals import refusal_texts
 from meters.books.schema import SCHEMA
+from meters.books.script_steps import position_names
 
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
 
@@ -43,6 +44,8 @@ def _flatten(package: str, text: str, seen: set[str]) -> str:
 
 
 def _read(package: str, name: str) -> str:
+    if name == "includes/positions":
+        return position_names()
     if name == "includes/refusal_texts":
         return f"local REFUSALS = [==[{refusal_texts()}]==]"
     try:

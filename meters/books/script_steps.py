@@ -1,8 +1,9 @@
-"""What `apply_events` is given and what it answers: one step an event."""
+"""The arrays that scripts are given packed, and what `apply_events` answers: one step an event."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -137,6 +138,58 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     work: Work | None
     act: bool = False
     ask: AskStep | None = None
+
+
+class RoundContribution(NamedTuple):
+    """What `apply_events` keeps of an open round's wagers on one meter, which a void takes off."""
+
+    meter: str
+    wagers: int
+    wagered_cents: int
+    meter_micros: int
+    reserve_micros: int
+    overflow_micros: int
+    cycle: int
+
+
+class EnvyCents(NamedTuple):
+    """What is owed for Envy under a claim, by meter."""
+
+    meter: str
+    cents: int
+
+
+class HeldTable(NamedTuple):
+    """A table that wins hold, for `upgrade_link`: its key's position, and the wins, a line each."""
+
+    table_key: int
+    wins: str
+
+
+PACKED_ARRAYS: Final[Mapping[str, type]] = {
+    "EVENT": ScriptStep,
+    "REPLY_WORK": ReplyWork,
+    "WAGERS_WORK": WagersWork,
+    "RESULT_WORK": ResultWork,
+    "ADDED": Contribution,
+    "TAKE": PercentStep,
+    "DUE": DueStep,
+    "ENVY": EnvyStep,
+    "ASK": AskStep,
+    "CONTRIBUTED": RoundContribution,
+    "OWED": EnvyCents,
+    "HELD_TABLE": HeldTable,
+}
+"""The arrays whose positions have names in the scripts, by what the names begin with."""
+
+
+def position_names() -> str:
+    """Write the Lua locals that name the positions of these arrays, such as ``EVENT_SEQ``."""
+    return "\n".join(
+        f"local {prefix}_{name.upper()} = {position}"
+        for prefix, array in PACKED_ARRAYS.items()
+        for position, name in enumerate(array.__annotations__, start=1)
+    )
 
 
 class Status(StrEnum):

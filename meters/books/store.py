@@ -29,7 +29,13 @@ from meters.books.link_state import (
 from meters.books.money_terms import LinkTerms, adopted, terms_text
 from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
-from meters.books.script_steps import ScriptAnswer, ScriptStep, read_answer
+from meters.books.script_steps import (
+    EnvyCents,
+    RoundContribution,
+    ScriptAnswer,
+    ScriptStep,
+    read_answer,
+)
 from meters.books.slip_numbers import SlipRegister, fold_in_link
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
@@ -44,7 +50,7 @@ REPLIES_KEPT: Final = 32
 FIXED_KEYS: Final = 7
 """The keys that every script is given first."""
 
-CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[tuple[str, int, int, int, int, int, int], ...])
+CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
 """What `apply_events` keeps of a round's wagers, meter by meter."""
 
 _LINK_FIELDS: Final = (
@@ -230,7 +236,7 @@ class LinkStore:
         percent: bool,
         hand_pay: bool,
         envy_cents: int = 0,
-        owed: Sequence[tuple[str, int]] = (),
+        owed: Sequence[EnvyCents] = (),
         slip: str = "",
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
@@ -299,7 +305,7 @@ class LinkStore:
         round_id: str,
         only_envy: bool,
         hand_pay: bool,
-        owed: Sequence[tuple[str, int]],
+        owed: Sequence[EnvyCents],
     ) -> int:
         """Settle the Envy Bonuses that are owed under a claim, once; gives the ledger entry.
 
@@ -401,7 +407,7 @@ class LinkStore:
                 basis=int(basis or 0),
                 wagers=wagers or b"",
                 draw=draw or b"null",
-                fed=tuple(meter for meter, *_ in CONTRIBUTED.decode(contributed or b"\x90")),
+                fed=tuple(one.meter for one in CONTRIBUTED.decode(contributed or b"\x90")),
                 claims=tuple((claims or b"").decode().split()),
             )
             for last, round_id, basis, wagers, draw, contributed, claims in rows

@@ -12,6 +12,7 @@ from meters.books.expected_transfers import Added
 from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
+from meters.books.script_steps import RoundContribution
 from meters.books.store import CONTRIBUTED, LinkStore
 from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
@@ -198,7 +199,7 @@ def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
         if names:
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
-    if _contributed(row.get("contributed")) != sorted(map(_as_stored, added)):
+    if _contributed(row.get("contributed")) != sorted(map(stored_contribution, added)):
         yield "what its open round contributed is not what the ledger says"
     opened = replay.tables.rounds.get(table)
     if opened is None:
@@ -221,18 +222,24 @@ def _is_draw(held: bytes | None, due: bytes) -> bool:
         return False
 
 
-def _contributed(held: bytes | None) -> list[tuple[str, int, int, int, int, int, int]] | None:
+def _contributed(held: bytes | None) -> list[RoundContribution] | None:
     try:
         return sorted(CONTRIBUTED.decode(held or b""))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def _as_stored(one: Added) -> tuple[str, int, int, int, int, int, int]:
-    """What a round added to one meter, as `apply_events` keeps it."""
-    kept = (meter_account, reserve_account, overflow_account)
-    to_meter, to_reserve, over = (one.micros.get(account(one.meter), 0) for account in kept)
-    return one.meter, one.wagers, one.wagered_cents, to_meter, to_reserve, over, one.cycle
+def stored_contribution(one: Added) -> RoundContribution:
+    """Make what `apply_events` keeps of what a round added to one meter."""
+    return RoundContribution(
+        meter=one.meter,
+        wagers=one.wagers,
+        wagered_cents=one.wagered_cents,
+        meter_micros=one.micros.get(meter_account(one.meter), 0),
+        reserve_micros=one.micros.get(reserve_account(one.meter), 0),
+        overflow_micros=one.micros.get(overflow_account(one.meter), 0),
+        cycle=one.cycle,
+    )
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str]:

@@ -9,6 +9,7 @@ import msgspec
 from meters.books.hand_pay_holds import holding_claims
 from meters.books.schema import SCHEMA
 from meters.books.script_loader import load_script
+from meters.books.script_steps import HeldTable
 from meters.books.store import FIXED_KEYS, LinkStore, texts
 from meters.wire.clock import now_text
 
@@ -49,7 +50,9 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
                 by,
                 msgspec.json.encode(step),
                 last,
-                msgspec.msgpack.encode(list(enumerate(held.values(), start=FIXED_KEYS + 1))),
+                msgspec.msgpack.encode(
+                    [HeldTable(*one) for one in enumerate(held.values(), start=FIXED_KEYS + 1)]
+                ),
             ],
         )
         status, *_ = texts(answer)

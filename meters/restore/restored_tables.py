@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.expected_transfers import Added
 from meters.books.store import REPLIES_KEPT
+from meters.books.table_audit import stored_contribution
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
@@ -20,7 +20,6 @@ _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
-_Contributed = tuple[str, int, int, int, int, int, int]
 
 
 def digest_of(event: bytes) -> bytes:
@@ -51,7 +50,7 @@ class TableSnapshot:
                 "basis": event.seq,
                 "wagers": entry["event"],
                 "draw": draw,
-                "contributed": msgspec.msgpack.encode([_contributed(one) for one in added]),
+                "contributed": msgspec.msgpack.encode([stored_contribution(one) for one in added]),
             },
         )
         self._keep_reply(table, entry)
@@ -101,10 +100,3 @@ class TableSnapshot:
                 if field.startswith("reply:") and int(field[6:]) <= seq - REPLIES_KEPT
             ),
         )
-
-
-def _contributed(one: Added) -> _Contributed:
-    """What the store keeps of a round's wagers on one meter."""
-    kept = (meter_account, reserve_account, overflow_account)
-    to_meter, to_reserve, over = (one.micros.get(account(one.meter), 0) for account in kept)
-    return one.meter, one.wagers, one.wagered_cents, to_meter, to_reserve, over, one.cycle

@@ -10,6 +10,7 @@ from meters.books.link_state import Act, DecisionResult, EnvyAct
 from meters.books.script_steps import (
     Contribution,
     DueStep,
+    EnvyCents,
     EnvyStep,
     Kind,
     PercentStep,
@@ -152,7 +153,7 @@ class Books:
             round_id="R1",
             only_envy=only_envy,
             hand_pay=hand_pay,
-            owed=owed,
+            owed=[EnvyCents(*one) for one in owed],
         )
 
     async def accounts(self) -> dict[str, int]:

@@ -5,25 +5,7 @@
 --       8…  the table keys, then the claim keys, as the events' indices name them
 --       the last but one  asks, the last  dealt
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
---       4 the events, msgpack: an array each
---         { table key index, table id, seq, digest of the event's bytes, kind, round id,
---           basis (the wagers' seq that the judgement rests on, or nil), event's bytes, work,
---           whether the entry is among the acts,
---           nil, or { digest of what is asked, id of the ask, what people are shown } of a void or
---           a result that a floorperson must confirm }
---         kind `refused`: work = { reply }
---         kind `withdrawal`: work = { reply }
---         kind `wagers`:  work = { reply, draw, { { meter, wagers, cents, meter micros, reserve micros,
---                                                     the meter's limit in micros or 0 } … },
---                                  whether a hold does not matter: they were accepted before }
---         kind `void`:    work = { reply }
---         kind `result`:  work = { reply parts, takes, dues, envies, digest of round id and cards or '' }
---           take = { meter, percent, shares, reseed micros, reseed from the reserve, limit micros }
---           due  = { take index or 0, fixed cents, meter or '', claim key index or 0, claim id, claim record,
---                    where the claim holds the table, what names it, as far as its amount, or '',
---                    the claim under which it is owed where it is an Envy Bonus, or '' }
---           envy = { claim key index, claim id, meter, claim record, or '' where one of the dues has it }
---           reply part = text, or the number of the due whose amount in cents stands there
+--       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 so many results are remembered by what was dealt
 -- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
 --         Otherwise the number and the digest of the last entry, then one array an event, in order:
@@ -46,15 +28,18 @@
 -- The order above is the order of precedence.
 
 --include books
+--include positions
 --include retold
 --include present
 --include refused
 
-if (meters['terms'] or '') ~= ARGV[2] then
+local TERMS, REPLIES_KEPT, EVENTS, DEALT_KEPT = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local ASKS, DEALT = KEYS[#KEYS - 1], KEYS[#KEYS]
+
+if (meters['terms'] or '') ~= TERMS then
   return { { 'terms' } }
 end
 
-local REPLIES_KEPT = tonumber(ARGV[3])
 local tables, table_writes = {}, {}
 
 -- What this call has set of a table is written at its end, so it is read from here and never from
@@ -62,11 +47,11 @@ local tables, table_writes = {}, {}
 -- each with its digest, false where none is kept.
 local function table_at(key)
   if tables[key] == nil then
-    local read = redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims', 'held')
+    local last, round, over, basis, contributed, claims, held = unpack(
+      redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims', 'held'))
     tables[key] = {
-      last = tonumber(read[1] or '0'), round = read[2] or '', over = read[3] or '',
-      basis = tonumber(read[4] or '0'), contributed = read[5] or '', claims = read[6] or '',
-      held = read[7] or '', replies = {},
+      last = tonumber(last or '0'), round = round or '', over = over or '', basis = tonumber(basis or '0'),
+      contributed = contributed or '', claims = claims or '', held = held or '', replies = {},
     }
   end
   return tables[key]
@@ -107,13 +92,12 @@ end
 
 -- What a table asks a floorperson for: `text` begins with its digest and its id, '' for nothing;
 -- `decision` is what was decided about it, '' for nothing yet. Written at the end, as `tables` is.
-local ASKS = KEYS[#KEYS - 1]
 local asks, ask_writes = {}, {}
 
 local function ask_at(table_id)
   if not asks[table_id] then
-    local read = redis.call('HMGET', ASKS, table_id, table_id .. '!')
-    asks[table_id] = { text = read[1] or '', decision = read[2] or '' }
+    local text, decision = unpack(redis.call('HMGET', ASKS, table_id, table_id .. '!'))
+    asks[table_id] = { text = text or '', decision = decision or '' }
   end
   return asks[table_id]
 end
@@ -137,11 +121,11 @@ end
 -- needs to, or the code of the refusal. A decision serves for exactly what was asked. A
 -- confirmation is used up by the end of the round, a refusal by the table's next try.
 local function confirmation(event)
-  local table_id, asked = event[2], event[11]
-  if not asked then return nil end
-  local ask, named = ask_at(table_id), asked[1] .. '\n'
+  local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
+  if not new then return nil end
+  local ask, named = ask_at(table_id), new[ASK_DIGEST] .. '\n'
   if string.sub(ask.text, 1, #named) ~= named then
-    put_ask(table_id, named .. asked[2] .. '\n' .. asked[3])
+    put_ask(table_id, named .. new[ASK_ASK] .. '\n' .. new[ASK_TEXT])
     return 'unconfirmed', '1'
   end
   local state, decided = string.match(ask.decision, '^(%a+)\n(.*)$')
@@ -176,77 +160,91 @@ end
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): what each accepted wager adds to its meter and reserve. A
 -- meter at its limit rises no further: what is more is kept in its overflow (duty D3).
 local function apply_wagers(event)
-  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
-  local at = tables[key]
+  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
+  local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
   if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
   if at.over == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
-  if at.held ~= '' and not work[4] then return 'held', at.held end
+  if at.held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', at.held end
   local from, leaving = 'table:' .. table_id, 0
-  for _, added in ipairs(work[3]) do
-    leaving = leaving + added[4] + added[5]
-    if not transfer_fits(from, 'meter:' .. added[1], added[4])
-      or not transfer_fits(from, 'overflow:' .. added[1], added[4])
-      or not transfer_fits(from, 'reserve:' .. added[1], added[5])
+  for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
+    local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
+    leaving = leaving + to_meter + to_reserve
+    if not transfer_fits(from, 'meter:' .. meter, to_meter)
+      or not transfer_fits(from, 'overflow:' .. meter, to_meter)
+      or not transfer_fits(from, 'reserve:' .. meter, to_reserve)
       or not leaves(from, leaving) then
       return 'meter_full'
     end
   end
   local transfers, contributed = {}, {}
-  for _, added in ipairs(work[3]) do
-    local meter, cycle = added[1], cycle_of(added[1])
-    local over = fill_meter(transfers, from, meter, added[4], cycle, added[6])
-    transfer(transfers, from, 'reserve:' .. meter, added[5], cycle)
+  for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
+    local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
+    local wagers, cents, cycle = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter)
+    local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
+    transfer(transfers, from, 'reserve:' .. meter, to_reserve, cycle)
     touch_meter(meter)
-    tally('wagers:' .. meter, added[2])
-    tally('wagered_cents:' .. meter, added[3])
-    contributed[#contributed + 1] = { meter, added[2], added[3], added[4] - over, added[5], over, cycle }
+    tally('wagers:' .. meter, wagers)
+    tally('wagered_cents:' .. meter, cents)
+    contributed[#contributed + 1] = {
+      [CONTRIBUTED_METER] = meter, [CONTRIBUTED_WAGERS] = wagers, [CONTRIBUTED_WAGERED_CENTS] = cents,
+      [CONTRIBUTED_METER_MICROS] = to_meter - over, [CONTRIBUTED_RESERVE_MICROS] = to_reserve,
+      [CONTRIBUTED_OVERFLOW_MICROS] = over, [CONTRIBUTED_CYCLE] = cycle,
+    }
   end
-  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event[8], work[1])
-  open_round(key, seq, round, event[8], work[2], cmsgpack.pack(contributed))
-  return nil, work[1], entry, {}
+  local event_text, reply = event[EVENT_EVENT], work[WAGERS_WORK_REPLY]
+  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event_text, reply)
+  open_round(key, seq, round, event_text, work[WAGERS_WORK_DRAW], cmsgpack.pack(contributed))
+  return nil, reply, entry, {}
 end
 
 -- 649a.13, reading T28: what the round added comes off again. Where the meter was won meanwhile,
 -- or holds less than was added, the house bears the difference: no meter falls below nothing.
 local function apply_void(event)
-  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
-  local at = tables[key]
+  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
+  local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
   local problem = round_problem(at, round)
   if problem then return problem end
   local transfers, to, added_by_round = {}, 'table:' .. table_id, cmsgpack.unpack(at.contributed)
   local house_bears = 0
   for _, added in ipairs(added_by_round) do
-    house_bears = house_bears + added[4] + added[5] + added[6]
+    house_bears = house_bears + added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_RESERVE_MICROS]
+      + added[CONTRIBUTED_OVERFLOW_MICROS]
   end
   if not transfer_fits('house', to, house_bears) then return 'books_full' end
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
   for _, added in ipairs(added_by_round) do
-    local meter, cycle = added[1], added[7]
+    local meter, cycle = added[CONTRIBUTED_METER], added[CONTRIBUTED_CYCLE]
     local same_cycle = cycle == cycle_of(meter)
-    for place, account in ipairs({ 'meter:' .. meter, 'reserve:' .. meter, 'overflow:' .. meter }) do
-      local micros = added[3 + place]
+    local micros_by_account = {
+      { 'meter:' .. meter, added[CONTRIBUTED_METER_MICROS] },
+      { 'reserve:' .. meter, added[CONTRIBUTED_RESERVE_MICROS] },
+      { 'overflow:' .. meter, added[CONTRIBUTED_OVERFLOW_MICROS] },
+    }
+    for _, part in ipairs(micros_by_account) do
+      local account, micros = unpack(part)
       local off = same_cycle and math.min(micros, balance(account)) or 0
       transfer(transfers, account, to, off, cycle)
       transfer(transfers, 'house', to, micros - off, cycle)
     end
     touch_meter(meter)
-    tally('voided_wagers:' .. meter, added[2])
-    tally('voided_cents:' .. meter, added[3])
+    tally('voided_wagers:' .. meter, added[CONTRIBUTED_WAGERS])
+    tally('voided_cents:' .. meter, added[CONTRIBUTED_WAGERED_CENTS])
   end
   tally('voids', 1)
+  local reply = work[REPLY_WORK_REPLY]
   local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event[8], work[1], event[10])
+    event[EVENT_EVENT], reply, event[EVENT_ACT])
   end_round(key, table_id, {})
-  return nil, work[1], entry, {}, nil, confirmed_by
+  return nil, reply, entry, {}, nil, confirmed_by
 end
 
 -- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
 -- 100% the meter reseeds at once (reading T15), from its reserve where it has one (reading T21), and
 -- has its overflow on top: that is patrons' money too. Returns the cents of one share.
 local function take_off(transfers, take, payees)
-  local meter, percent, shares = take[1], take[2], take[3]
+  local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
   local account, cycle = 'meter:' .. meter, cycle_of(meter)
   local pool = math.floor(math.floor(balance(account) / MICROS_PER_CENT) * percent / 100)
   local share = math.floor(pool / shares)
@@ -256,12 +254,12 @@ local function take_off(transfers, take, payees)
   if percent == 100 then
     cycle = cycle + 1
     set_meter('cycle:' .. meter, cycle)
-    local reserve, overflow, limit = 'reserve:' .. meter, 'overflow:' .. meter, take[6]
+    local reserve, overflow, limit = 'reserve:' .. meter, 'overflow:' .. meter, take[TAKE_LIMIT_MICROS]
     local over = balance(overflow)
-    if take[5] then
+    if take[TAKE_RESEED_FROM_RESERVE] then
       fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
     else
-      fill_meter(transfers, 'house', meter, take[4], cycle, limit)
+      fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit)
     end
     transfer(transfers, overflow, account, room_under(limit, meter, over), cycle)
   end
@@ -270,8 +268,8 @@ local function take_off(transfers, take, payees)
 end
 
 local function payee_of(due)
-  if due[8] ~= '' then return 'envy:' .. due[8] end
-  return due[4] > 0 and 'claim:' .. due[5] or 'paid'
+  if due[DUE_ENVY] ~= '' then return 'envy:' .. due[DUE_ENVY] end
+  return due[DUE_CLAIM_KEY] > 0 and 'claim:' .. due[DUE_CLAIM] or 'paid'
 end
 
 local claim_writes = {}
@@ -280,25 +278,25 @@ local claim_writes = {}
 -- it (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
 local function hold_table(key, due, cents)
   local at = tables[key]
-  local named = due[7] .. exact(cents) .. '}'
+  local named = due[DUE_HOLDS] .. exact(cents) .. '}'
   at.held = at.held == '' and named or at.held .. '\n' .. named
   set_table(key, 'held', at.held)
 end
 
 -- Holds a win until a floorperson has validated it (649a.11(c)(5)(iii), (7)(iii), (8)(ii), (9)(iii)).
 local function open_claim(due, entry, cents, after)
-  local meter, percent = due[3], due[1] > 0
+  local meter, claim, percent = due[DUE_METER], due[DUE_CLAIM], due[DUE_TAKE] > 0
   claim_writes[#claim_writes + 1] = {
-    'HSET', KEYS[due[4]], 'record', due[6], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
+    'HSET', KEYS[due[DUE_CLAIM_KEY]], 'record', due[DUE_RECORD], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
     'entry', exact(entry), 'at', AT,
   }
-  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), due[5] }
+  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
   -- The wins of a meter by their order, and once more those that are a percentage of it (duty D16).
-  local place = string.format('%016.0f:%s', entry, due[5])
-  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. place }
+  local ordered = string.format('%016.0f:%s', entry, claim)
+  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
   if percent then
-    claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. '!' .. place }
+    claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. '!' .. ordered }
     set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
     touch_meter(meter)
   end
@@ -307,7 +305,8 @@ end
 -- Holds the Envy Bonuses of a hand: until the claim of its win is decided, or, where none of its
 -- wins waits for a floorperson, until somebody confirms that the table has paid them.
 local function owe_envy(envy, entry)
-  local key, claim, meter, record = KEYS[envy[1]], envy[2], envy[3], envy[4]
+  local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
+  local record = envy[ENVY_RECORD]
   if record == '' then
     claim_writes[#claim_writes + 1] = { 'HSET', key, 'envy', 'pending' }
     return
@@ -318,8 +317,8 @@ local function owe_envy(envy, entry)
     'entry', exact(entry), 'at', AT, 'envy', 'validated',
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  local place = string.format('%016.0f:%s', entry, claim)
-  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. place }
+  local ordered = string.format('%016.0f:%s', entry, claim)
+  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
 end
 
@@ -327,99 +326,103 @@ end
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
-    micros = micros + take[4]
-    for _, kept in ipairs({ 'meter:', 'reserve:', 'overflow:' }) do
-      micros = micros + balance(kept .. take[1])
+    micros = micros + take[TAKE_RESEED_MICROS]
+    for _, kind in ipairs({ 'meter:', 'reserve:', 'overflow:' }) do
+      micros = micros + balance(kind .. take[TAKE_METER])
     end
   end
-  for _, due in ipairs(dues) do micros = micros + due[2] * MICROS_PER_CENT end
+  for _, due in ipairs(dues) do micros = micros + due[DUE_FIXED_CENTS] * MICROS_PER_CENT end
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
 -- Remembers what was dealt, in a ring over the last entries, and gives the table and the entry where
 -- another table had the same cards in the same round id. What this call remembers is written at its
 -- end, and read from `dealt` until then.
-local DEALT, DEALT_KEPT = KEYS[#KEYS], tonumber(ARGV[5])
 local dealt, dealt_writes = {}, {}
 
 local function dealt_elsewhere(table_id, digest, entry)
   if not digest or digest == '' then return nil end
-  local field, place = 'd:' .. digest, 's:' .. exact(entry % DEALT_KEPT)
-  local read = redis.call('HMGET', DEALT, field, place)
-  local known, before = dealt[digest] or read[1], read[2]
+  local field, slot = 'd:' .. digest, 's:' .. exact(entry % DEALT_KEPT)
+  local stored, before = unpack(redis.call('HMGET', DEALT, field, slot))
+  local known = dealt[digest] or stored
   if known then
     return string.match(known, '^%S+') ~= table_id and known or nil
   end
   dealt[digest] = table_id .. ' ' .. exact(entry)
   if before then dealt_writes[#dealt_writes + 1] = { 'HDEL', DEALT, 'd:' .. before } end
-  dealt_writes[#dealt_writes + 1] = { 'HSET', DEALT, field, dealt[digest], place, digest }
+  dealt_writes[#dealt_writes + 1] = { 'HSET', DEALT, field, dealt[digest], slot, digest }
   return nil
 end
 
 local function apply_result(event)
-  local key, table_id, seq, round, work = KEYS[event[1]], event[2], event[3], event[6], event[9]
+  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
+  local round, work = event[EVENT_ROUND], event[EVENT_WORK]
   local problem = round_problem(tables[key], round)
   if problem then return problem end
-  local parts, takes, dues = work[1], work[2], work[3]
+  local takes, dues = work[RESULT_WORK_TAKES], work[RESULT_WORK_DUES]
   if not result_fits(takes, dues) then return 'books_full' end
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
   local transfers, payees, shares, paid, claims = {}, {}, {}, {}, {}
+  local paid_cents, after_cents = {}, {}
   for index in ipairs(takes) do payees[index] = {} end
   for _, due in ipairs(dues) do
-    if due[1] > 0 then table.insert(payees[due[1]], payee_of(due)) end
+    local take = due[DUE_TAKE]
+    if take > 0 then table.insert(payees[take], payee_of(due)) end
   end
   for index, due in ipairs(dues) do
-    local cents = due[2]
-    if due[1] > 0 then
-      if not shares[due[1]] then shares[due[1]] = take_off(transfers, takes[due[1]], payees[due[1]]) end
-      cents = shares[due[1]]
+    local take, meter, cents = due[DUE_TAKE], due[DUE_METER], due[DUE_FIXED_CENTS]
+    if take > 0 then
+      if not shares[take] then shares[take] = take_off(transfers, takes[take], payees[take]) end
+      cents = shares[take]
     else
-      transfer(transfers, 'house', payee_of(due), cents * MICROS_PER_CENT, due[3] ~= '' and cycle_of(due[3]) or 0)
+      transfer(transfers, 'house', payee_of(due), cents * MICROS_PER_CENT, meter ~= '' and cycle_of(meter) or 0)
     end
-    local after = due[3] ~= '' and math.floor(balance('meter:' .. due[3]) / MICROS_PER_CENT) or 0
-    paid[index] = { cents, after }
+    paid_cents[index] = cents
+    after_cents[index] = meter ~= '' and math.floor(balance('meter:' .. meter) / MICROS_PER_CENT) or 0
     tally('wins', 1)
     tally('won_cents', cents)
-    if due[3] ~= '' then
-      tally('wins:' .. due[3], 1)
-      tally('won_cents:' .. due[3], cents)
-      if due[1] > 0 then tally('hits:' .. due[3], 1) end
-      if due[8] ~= '' then
-        tally('envy_owed_cents:' .. due[3], cents)
-      elseif due[4] == 0 then
-        tally('table_paid_cents:' .. due[3], cents)
+    if meter ~= '' then
+      tally('wins:' .. meter, 1)
+      tally('won_cents:' .. meter, cents)
+      if take > 0 then tally('hits:' .. meter, 1) end
+      if due[DUE_ENVY] ~= '' then
+        tally('envy_owed_cents:' .. meter, cents)
+      elseif due[DUE_CLAIM_KEY] == 0 then
+        tally('table_paid_cents:' .. meter, cents)
       end
     end
   end
   tally('rounds', 1)
   local reply = {}
-  for _, part in ipairs(parts) do
-    reply[#reply + 1] = type(part) == 'number' and exact(paid[part][1]) or part
+  for _, part in ipairs(work[RESULT_WORK_REPLY]) do
+    reply[#reply + 1] = type(part) == 'number' and exact(paid_cents[part]) or part
   end
   reply = table.concat(reply)
   local entry = note_entry('result', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event[8], reply, event[10])
+    event[EVENT_EVENT], reply, event[EVENT_ACT])
   for index, due in ipairs(dues) do
-    if due[4] > 0 then
-      open_claim(due, entry, paid[index][1], paid[index][2])
-      if due[7] ~= '' then hold_table(key, due, paid[index][1]) end
-      claims[#claims + 1] = due[5]
+    local cents, after = paid_cents[index], after_cents[index]
+    if due[DUE_CLAIM_KEY] > 0 then
+      open_claim(due, entry, cents, after)
+      if due[DUE_HOLDS] ~= '' then hold_table(key, due, cents) end
+      claims[#claims + 1] = due[DUE_CLAIM]
     end
-    paid[index] = { exact(paid[index][1]), exact(paid[index][2]), exact(entry) }
+    paid[index] = { exact(cents), exact(after), exact(entry) }
   end
-  for _, envy in ipairs(work[4]) do
+  for _, envy in ipairs(work[RESULT_WORK_ENVY]) do
     owe_envy(envy, entry)
-    if envy[4] ~= '' then claims[#claims + 1] = envy[2] end
+    if envy[ENVY_RECORD] ~= '' then claims[#claims + 1] = envy[ENVY_CLAIM] end
   end
   end_round(key, table_id, claims)
-  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[5], entry), confirmed_by
+  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[RESULT_WORK_DEALT], entry), confirmed_by
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
 
 local function answer(event)
-  local key, seq, digest, kind, basis = KEYS[event[1]], event[3], event[4], event[5], event[7]
+  local key, seq, digest = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_SEQ], event[EVENT_DIGEST]
+  local kind, basis, work = event[EVENT_KIND], event[EVENT_BASIS], event[EVENT_WORK]
   local at = table_at(key)
   if seq <= at.last then
     local kept = kept_reply(key, seq)
@@ -430,32 +433,32 @@ local function answer(event)
   if seq > at.last + 1 then return { 'gap', exact(at.last + 1) } end
   if basis and basis ~= at.basis then return { 'moved' } end
   if kind == 'refused' then
-    keep_reply(key, seq, digest, event[9][1])
-    return { 'refused', event[9][1] }
+    keep_reply(key, seq, digest, work[REPLY_WORK_REPLY])
+    return { 'refused', work[REPLY_WORK_REPLY] }
   end
   if kind == 'withdrawal' then
-    drop_ask(event[2])
-    keep_reply(key, seq, digest, event[9][1])
-    return { 'withdrawn', event[9][1] }
+    drop_ask(event[EVENT_TABLE])
+    keep_reply(key, seq, digest, work[REPLY_WORK_REPLY])
+    return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
   local code, reply, entry, paid, elsewhere, confirmed_by = APPLY[kind](event)
   if not code then
     keep_reply(key, seq, digest, reply)
     return { 'accepted', reply, exact(entry), paid, elsewhere or '', confirmed_by or '' }
   end
-  local told
+  local refusal
   if code == 'correction_refused' then
-    told = '{"seq":' .. exact(seq) .. reply
+    refusal = '{"seq":' .. exact(seq) .. reply
   else
-    told = refused_here(code, seq, code == 'held' and reply)
+    refusal = refused_here(code, seq, code == 'held' and reply)
   end
-  keep_reply(key, seq, digest, told)
-  if code == 'unconfirmed' then return { code, told, reply } end
-  return { code, told }
+  keep_reply(key, seq, digest, refusal)
+  if code == 'unconfirmed' then return { code, refusal, reply } end
+  return { code, refusal }
 end
 
 local answers = {}
-for _, event in ipairs(cmsgpack.unpack(ARGV[4])) do
+for _, event in ipairs(cmsgpack.unpack(EVENTS)) do
   answers[#answers + 1] = answer(event)
 end
 

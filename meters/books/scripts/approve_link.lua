@@ -13,19 +13,21 @@
 --   { 'done', entry }
 
 local APPROVED = KEYS[8]
+local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ADOPTED = ARGV[7]
 
 --include books
 --include present
 
-if (redis.call('HGET', APPROVED, 'digest') or '') ~= ARGV[6] then return { 'stale' } end
-if ARGV[7] == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
+if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
+if ADOPTED == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
 
 -- Each approval has a number, so that an earlier one is not taken for the last.
 local number = tonumber(redis.call('HGET', TALLIES, 'approvals') or '0') + 1
 touch_desk()
 tally('approvals', 1)
-local entry = note_entry('approve', ARGV[3], '', '', number, {}, ARGV[5], '')
+local entry = note_entry('approve', BY, '', '', number, {}, DECISION, '')
 write_books()
-redis.call('HSET', APPROVED, 'digest', ARGV[2], 'text', ARGV[4], 'by', ARGV[3], 'at', AT,
+redis.call('HSET', APPROVED, 'digest', DIGEST, 'text', TEXT, 'by', BY, 'at', AT,
   'entry', exact(entry))
 return { 'done', exact(entry) }

@@ -14,25 +14,26 @@
 --   { 'done', entry }
 
 local ASKS = KEYS[8]
+local TERMS, ASK, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ROUND, DIGEST, REFUSAL, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 --include books
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
-local table_id, by = ARGV[6], ARGV[5]
-local read = redis.call('HMGET', ASKS, table_id, table_id .. '!')
-local named = ARGV[8] .. '\n' .. ARGV[3] .. '\n'
-if not read[1] or string.sub(read[1], 1, #named) ~= named then return { 'unknown_ask' } end
-if read[2] then
-  local state, who = string.match(read[2], '^(%a+)\n([^\n]*)')
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+local text, decided = unpack(redis.call('HMGET', ASKS, TABLE_ID, TABLE_ID .. '!'))
+local named = DIGEST .. '\n' .. ASK .. '\n'
+if not text or string.sub(text, 1, #named) ~= named then return { 'unknown_ask' } end
+if decided then
+  local state, who = string.match(decided, '^(%a+)\n([^\n]*)')
   return { 'wrong_state', state or '', who or '' }
 end
 
 touch_desk()
-local entry = note_entry(ARGV[4], by, table_id, ARGV[7], 0, {}, ARGV[10], '')
-local decision = 'confirmed\n' .. by
-if ARGV[4] == 'refuse_correction' then decision = 'refused\n' .. by .. '\n' .. ARGV[9] end
+local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, {}, DECISION, '')
+local decision = 'confirmed\n' .. BY
+if ACT == 'refuse_correction' then decision = 'refused\n' .. BY .. '\n' .. REFUSAL end
 
 write_books()
-redis.call('HSET', ASKS, table_id .. '!', decision)
+redis.call('HSET', ASKS, TABLE_ID .. '!', decision)
 return { 'done', exact(entry) }

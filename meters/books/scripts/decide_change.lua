@@ -30,57 +30,59 @@
 --   { 'done', state, entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
+local TERMS, ID, ACT, BY, DECISION = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local METER, METER_TERMS, NEW_METER_TERMS, NEW_TERMS, CENTS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local CYCLE, SEED_MICROS, RESEED_MICROS, LIMIT_MICROS, SETTERS = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
 
 --include books
 --include present
 --include two_people
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local proposal = read_hash(PROPOSAL)
 if not proposal['state'] then return { 'unknown_proposal' } end
 if proposal['state'] ~= 'open' then
   return { 'wrong_state', proposal['state'], proposal['decided_by'] or '' }
 end
 
-local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[7]
-local parameter, limit = proposal['kind'] == 'parameter', tonumber(ARGV[15])
+local parameter, limit = proposal['kind'] == 'parameter', tonumber(LIMIT_MICROS)
 local state, kind, transfers = 'withdrawn', 'withdraw', {}
-if act == 'confirm' then
-  local who, setter = one_person(proposal['by'], proposal['record'] or '{}', by, ARGV[16])
+if ACT == 'confirm' then
+  local who, setter = one_person(proposal['by'], proposal['record'] or '{}', BY, SETTERS)
   if who then return { 'same_person', who, setter } end
   state, kind = 'confirmed', parameter and 'parameter' or 'adjust'
   if parameter then
     if not meters['closed'] then return { 'not_closed' } end
     if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end
   end
-  local as_proposed = cycle_of(meter) == tonumber(ARGV[12])
-  if parameter then as_proposed = meters['terms:' .. meter] == ARGV[8] end
+  local as_proposed = cycle_of(METER) == tonumber(CYCLE)
+  if parameter then as_proposed = meters['terms:' .. METER] == METER_TERMS end
   if not as_proposed then return { 'stale' } end
   if parameter then
-    local least = cycle_of(meter) == 1 and ARGV[13] or ARGV[14]
-    if ARGV[13] ~= '0' and balance('meter:' .. meter) < tonumber(least) then return { 'below_seed' } end
-    if above_limit(limit, meter, 0) then return { 'above_limit' } end
+    local least = cycle_of(METER) == 1 and SEED_MICROS or RESEED_MICROS
+    if SEED_MICROS ~= '0' and balance('meter:' .. METER) < tonumber(least) then return { 'below_seed' } end
+    if above_limit(limit, METER, 0) then return { 'above_limit' } end
   else
-    local account, cents = 'meter:' .. meter, tonumber(ARGV[11])
+    local account, cents = 'meter:' .. METER, tonumber(CENTS)
     local from, to, micros = 'house', account, cents * MICROS_PER_CENT
     if cents < 0 then
       from, to, micros = account, 'house', -micros
       if balance(account) < micros then return { 'meter_short' } end
     end
-    if cents > 0 and above_limit(limit, meter, micros) then return { 'above_limit' } end
+    if cents > 0 and above_limit(limit, METER, micros) then return { 'above_limit' } end
     if not transfer_fits(from, to, micros) then return { 'meter_full' } end
-    transfer(transfers, from, to, micros, cycle_of(meter))
-    tally((cents < 0 and 'adjusted_down_cents:' or 'adjusted_up_cents:') .. meter, math.abs(cents))
+    transfer(transfers, from, to, micros, cycle_of(METER))
+    tally((cents < 0 and 'adjusted_down_cents:' or 'adjusted_up_cents:') .. METER, math.abs(cents))
   end
-  touch_meter(meter)
+  touch_meter(METER)
 end
 
 touch_desk()
-local entry = note_entry(kind, by, '', '', 0, transfers, ARGV[6], '')
+local entry = note_entry(kind, BY, '', '', 0, transfers, DECISION, '')
 write_books()
-redis.call('HSET', PROPOSAL, 'state', state, 'decided_by', by, 'decided_at', AT)
-redis.call('ZREM', PROPOSALS, id)
+redis.call('HSET', PROPOSAL, 'state', state, 'decided_by', BY, 'decided_at', AT)
+redis.call('ZREM', PROPOSALS, ID)
 if state == 'confirmed' and parameter then
-  redis.call('HSET', METERS, 'terms:' .. meter, ARGV[9], 'terms', ARGV[10])
+  redis.call('HSET', METERS, 'terms:' .. METER, NEW_METER_TERMS, 'terms', NEW_TERMS)
 end
 return { 'done', state, exact(entry) }

@@ -24,96 +24,98 @@
 --   { 'done', state, amount in cents, meter cents after, entry }
 
 local CLAIM, SLIPS, TABLE = KEYS[8], KEYS[9], KEYS[10]
+local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
 
 --include books
+--include positions
 --include envy
 --include retold
 --include present
 --include two_people
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local claim = read_hash(CLAIM)
 if not claim['state'] then return { 'unknown_claim' } end
 
-local id, act, by, meter = ARGV[3], ARGV[4], ARGV[5], ARGV[8]
-local percent, hand_pay = ARGV[9] == '1', ARGV[10] == '1'
-local needed = act == 'pay' and 'validated' or 'pending'
-if claim['state'] ~= needed or (act == 'pay' and not hand_pay) then
+local percent, hand_pay = PERCENT == '1', HAND_PAY == '1'
+local needed = ACT == 'pay' and 'validated' or 'pending'
+if claim['state'] ~= needed or (ACT == 'pay' and not hand_pay) then
   return { 'wrong_state', claim['state'], claim['by'] or '' }
 end
 
-if act == 'pay' then
-  local who, setter = one_person(claim['validate_by'], claim['decision'] or '{}', by, ARGV[15])
+if ACT == 'pay' then
+  local who, setter = one_person(claim['validate_by'], claim['decision'] or '{}', BY, SETTERS)
   if who then return { 'same_person', who, setter } end
 end
-local slip = ARGV[13]
-local used = slip ~= '' and redis.call('HGET', SLIPS, slip)
+local used = SLIP ~= '' and redis.call('HGET', SLIPS, SLIP)
 if used then return { 'slip_used', used } end
 
-local envy, envy_cents, owed = claim['envy'], tonumber(ARGV[12]), cmsgpack.unpack(ARGV[16])
+local envy, envy_cents, owed = claim['envy'], tonumber(ENVY_CENTS), cmsgpack.unpack(OWED)
 local envy_micros = envy_cents * MICROS_PER_CENT
-if act == 'pay' and envy_cents > 0 and envy ~= 'validated' then return { 'envy_decided' } end
+if ACT == 'pay' and envy_cents > 0 and envy ~= 'validated' then return { 'envy_decided' } end
 
-local transfers, account = {}, 'claim:' .. id
-local held, cycle = balance(account), cycle_of(meter)
-local envy_differs = envy and envy_cents > 0 and not holds_envy(id, owed, envy_micros)
+local transfers, account = {}, 'claim:' .. ID
+local held, cycle = balance(account), cycle_of(METER)
+local envy_differs = envy and envy_cents > 0 and not holds_envy(ID, owed, envy_micros)
 if held ~= tonumber(claim['amount']) * MICROS_PER_CENT or envy_differs then return { 'books_differ' } end
-local back = act == 'reject' and (percent and 'meter:' .. meter or 'house') or 'paid'
+local back = ACT == 'reject' and (percent and 'meter:' .. METER or 'house') or 'paid'
 if not transfer_fits(account, back, held + envy_micros)
-  or not transfer_fits(account, 'overflow:' .. meter, held)
+  or not transfer_fits(account, 'overflow:' .. METER, held)
   or not leaves('paid', envy_micros) or not transfer_fits('paid', 'house', envy_micros) then
   return { 'books_full' }
 end
 
 local state, final = 'validated', true
-if act == 'reject' then
+if ACT == 'reject' then
   state = 'rejected'
   if percent then
-    fill_meter(transfers, account, meter, held, cycle, tonumber(ARGV[14]))
+    fill_meter(transfers, account, METER, held, cycle, tonumber(LIMIT_MICROS))
   else
     transfer(transfers, account, 'house', held, cycle)
   end
   if envy then
-    if envy_cents > 0 then move_envy(transfers, id, owed, 'house', 'envy_taken_back_cents:') end
+    if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   else -- what was won before Envy Bonuses were held has them paid already
     transfer(transfers, 'paid', 'house', envy_micros, cycle)
-    tally('envy_taken_back_cents:' .. meter, envy_cents)
+    tally('envy_taken_back_cents:' .. METER, envy_cents)
   end
-  tally('rejected:' .. meter, 1)
-  tally('rejected_cents:' .. meter, tonumber(claim['amount']))
-elseif act == 'pay' or not hand_pay then
-  if act == 'pay' then state = 'paid' end
+  tally('rejected:' .. METER, 1)
+  tally('rejected_cents:' .. METER, tonumber(claim['amount']))
+elseif ACT == 'pay' or not hand_pay then
+  if ACT == 'pay' then state = 'paid' end
   transfer(transfers, account, back, held, cycle)
-  tally((hand_pay and 'hand_paid_cents:' or 'table_paid_cents:') .. meter, tonumber(claim['amount']))
-  if envy_cents > 0 then move_envy(transfers, id, owed, 'paid', 'table_paid_cents:') end
+  tally((hand_pay and 'hand_paid_cents:' or 'table_paid_cents:') .. METER, tonumber(claim['amount']))
+  if envy_cents > 0 then move_envy(transfers, ID, owed, 'paid', 'table_paid_cents:') end
 else
   final = false
 end
 if envy == 'pending' then
-  envy = act == 'reject' and envy_cents > 0 and 'rejected' or 'validated'
-elseif act == 'pay' and envy_cents > 0 then
+  envy = ACT == 'reject' and envy_cents > 0 and 'rejected' or 'validated'
+elseif ACT == 'pay' and envy_cents > 0 then
   envy = 'paid'
 end
-if percent and act ~= 'pay' then
-  set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) - 1)
-  touch_meter(meter)
+if percent and ACT ~= 'pay' then
+  set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) - 1)
+  touch_meter(METER)
 end
 -- A win that is decided for good no longer holds its table; the others do as before.
 local holding = {}
 local held_before = final and redis.call('HGET', TABLE, 'held') or ''
 for named in string.gmatch(held_before, '[^\n]+') do
-  if not string.find(named, '{"claim":"' .. id .. '",', 1, true) then holding[#holding + 1] = named end
+  if not string.find(named, '{"claim":"' .. ID .. '",', 1, true) then holding[#holding + 1] = named end
 end
 local retold = redis.call('HGET', TABLE, 'claims') or ''
 touch_desk()
-local entry = note_entry(act, by, ARGV[6], ARGV[7], 0, transfers, ARGV[11], '')
+local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
 write_books()
-redis.call('HSET', CLAIM, 'state', state, 'by', by, act .. '_by', by, act .. '_at', AT, 'decision', ARGV[11])
-if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, by) end
-if slip ~= '' then redis.call('HSET', SLIPS, slip, id) end
-if final and envy ~= 'validated' then redis.call('ZREM', WAITING, id) end
-redis.call('HSET', TABLE, 'claims', retold_with(retold, { id }))
+redis.call('HSET', CLAIM, 'state', state, 'by', BY, ACT .. '_by', BY, ACT .. '_at', AT, 'decision', DECISION)
+if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
+if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
+if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end
+redis.call('HSET', TABLE, 'claims', retold_with(retold, { ID }))
 if held_before ~= '' then
   if #holding == 0 then
     redis.call('HDEL', TABLE, 'held')
@@ -121,4 +123,4 @@ if held_before ~= '' then
     redis.call('HSET', TABLE, 'held', table.concat(holding, '\n'))
   end
 end
-return { 'done', state, claim['amount'], exact(math.floor(balance('meter:' .. meter) / MICROS_PER_CENT)), exact(entry) }
+return { 'done', state, claim['amount'], exact(math.floor(balance('meter:' .. METER) / MICROS_PER_CENT)), exact(entry) }

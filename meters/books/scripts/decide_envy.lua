@@ -16,38 +16,40 @@
 --   { 'done', state, amount in cents, entry }
 
 local CLAIM = KEYS[8]
+local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ROUND, ONLY_ENVY, HAND_PAY, OWED, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 --include books
+--include positions
 --include envy
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local claim = read_hash(CLAIM)
 if not claim['state'] then return { 'unknown_claim' } end
 
-local id, act, by = ARGV[3], ARGV[4], ARGV[5]
 if claim['envy'] ~= 'validated' then
   return { 'wrong_state', claim['envy'] or '', claim['envy_by'] or '' }
 end
 
-local owed, account, transfers = cmsgpack.unpack(ARGV[10]), 'envy:' .. id, {}
+local owed, account, transfers = cmsgpack.unpack(OWED), 'envy:' .. ID, {}
 local micros = balance(account)
-if not holds_envy(id, owed, micros) then return { 'books_differ' } end
-local paid = act == 'pay_envy'
+if not holds_envy(ID, owed, micros) then return { 'books_differ' } end
+local paid = ACT == 'pay_envy'
 local to = paid and 'paid' or 'house'
 if not transfer_fits(account, to, micros) then return { 'books_full' } end
 
-move_envy(transfers, id, owed, to, paid and 'table_paid_cents:' or 'envy_taken_back_cents:')
+move_envy(transfers, ID, owed, to, paid and 'table_paid_cents:' or 'envy_taken_back_cents:')
 touch_desk()
-local entry = note_entry(act, by, ARGV[6], ARGV[7], 0, transfers, ARGV[11], '')
+local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 local state = paid and 'paid' or 'rejected'
 
 write_books()
-decide_envy(CLAIM, state, by)
-if ARGV[8] == '1' then
-  redis.call('HSET', CLAIM, 'state', state, 'by', by, act .. '_by', by, act .. '_at', AT, 'decision', ARGV[11])
+decide_envy(CLAIM, state, BY)
+if ONLY_ENVY == '1' then
+  redis.call('HSET', CLAIM, 'state', state, 'by', BY, ACT .. '_by', BY, ACT .. '_at', AT, 'decision', DECISION)
 elseif not paid then
-  redis.call('HSET', CLAIM, 'envy_decision', ARGV[11])
+  redis.call('HSET', CLAIM, 'envy_decision', DECISION)
 end
-if ARGV[8] == '1' or claim['state'] ~= 'validated' or ARGV[9] ~= '1' then redis.call('ZREM', WAITING, id) end
+if ONLY_ENVY == '1' or claim['state'] ~= 'validated' or HAND_PAY ~= '1' then redis.call('ZREM', WAITING, ID) end
 return { 'done', state, exact(micros / MICROS_PER_CENT), exact(entry) }

@@ -8,8 +8,10 @@
 
 local WAITING, WINS = KEYS[5], KEYS[6]
 
-for i = 8, #KEYS do
-  local at = 2 + 3 * (i - 8)
+local FIRST_CLAIM_KEY, FIRST_CLAIM_ARG, ARGS_PER_CLAIM = 8, 2, 3
+
+for i = FIRST_CLAIM_KEY, #KEYS do
+  local at = FIRST_CLAIM_ARG + ARGS_PER_CLAIM * (i - FIRST_CLAIM_KEY)
   local claim, meter, order = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   if not redis.call('ZSCORE', WAITING, claim) then
     redis.call('DEL', KEYS[i])

@@ -10,14 +10,16 @@
 --   { 'short', entry }   the ledger does not go so far
 --   { 'done', entry }
 
+local BY, ARCHIVED_BEFORE, LAST, DAY = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
 --include books
 --include present
 
-local archived, last = meters['archived'] or '0', ARGV[4]
-if archived ~= ARGV[3] then return { 'other', archived } end
-if last_entry < tonumber(last) then return { 'short', exact(last_entry) } end
+local archived = meters['archived'] or '0'
+if archived ~= ARCHIVED_BEFORE then return { 'other', archived } end
+if last_entry < tonumber(LAST) then return { 'short', exact(last_entry) } end
 
-local entry = note_entry('archive', ARGV[2], '', '', 0, {}, ARGV[5], '')
+local entry = note_entry('archive', BY, '', '', 0, {}, DAY, '')
 write_books()
-redis.call('HSET', METERS, 'archived', last, 'archived_at', AT)
+redis.call('HSET', METERS, 'archived', LAST, 'archived_at', AT)
 return { 'done', exact(entry) }

@@ -9,12 +9,15 @@
 --   { 'live', entry }    it was not given up here so far: it must be kept
 --   { 'done', entry }
 
+local CHECKPOINT = KEYS[8]
+local BY, LAST, EXPIRY = ARGV[2], ARGV[3], ARGV[4]
+
 --include books
 --include present
 
-local carried = redis.call('HGET', KEYS[8], 'entries') or '0'
-if tonumber(carried) < tonumber(ARGV[3]) then return { 'live', carried } end
+local carried = redis.call('HGET', CHECKPOINT, 'entries') or '0'
+if tonumber(carried) < tonumber(LAST) then return { 'live', carried } end
 
-local entry = note_entry('expire', ARGV[2], '', '', 0, {}, ARGV[4], '')
+local entry = note_entry('expire', BY, '', '', 0, {}, EXPIRY, '')
 write_books()
 return { 'done', exact(entry) }

@@ -9,14 +9,16 @@
 --   { 'known' }          it was the last to be noted: the answer was lost
 --   { 'done', entry }
 
+local TERMS, BY, ID, OUTAGE = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
 --include books
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
-if meters['outage'] == ARGV[4] then return { 'known' } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+if meters['outage'] == ID then return { 'known' } end
 
 touch_desk()
-local entry = note_entry('inoperable', ARGV[3], '', '', 0, {}, ARGV[5], '')
+local entry = note_entry('inoperable', BY, '', '', 0, {}, OUTAGE, '')
 write_books()
-redis.call('HSET', METERS, 'outage', ARGV[4])
+redis.call('HSET', METERS, 'outage', ID)
 return { 'done', exact(entry) }

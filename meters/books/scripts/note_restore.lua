@@ -9,19 +9,21 @@
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'done', entry }
 
+local TERMS, BY, RESTORE, VERSIONS_ADDED = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
 --include books
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 
 for field in pairs(meters) do
   if string.sub(field, 1, 6) == 'terms:' then
     local version = 'version:' .. string.sub(field, 7)
-    set_meter(version, count_of(meters, version) + tonumber(ARGV[5]))
+    set_meter(version, count_of(meters, version) + tonumber(VERSIONS_ADDED))
     touch_meter(string.sub(field, 7))
   end
 end
 touch_desk()
-local entry = note_entry('restore', ARGV[3], '', '', 0, {}, ARGV[4], '')
+local entry = note_entry('restore', BY, '', '', 0, {}, RESTORE, '')
 write_books()
 return { 'done', exact(entry) }

@@ -13,6 +13,9 @@
 --   { 'dropped', meter }    the store has a meter that the floor file does not name
 --   { 'open' }
 
+local TERMS, BY = ARGV[2], ARGV[3]
+local FIRST_METER, ARGS_PER_METER = 4, 4
+
 --include books
 
 local begun = meters['terms'] or last_entry > 0
@@ -20,13 +23,14 @@ local version = meters['schema'] or (begun and '1' or SCHEMA)
 if version ~= SCHEMA then return { 'schema', version } end
 
 local named, new = {}, {}
-for i = 4, #ARGV, 4 do
-  local meter, terms = ARGV[i], meters['terms:' .. ARGV[i]]
+for i = FIRST_METER, #ARGV, ARGS_PER_METER do
+  local meter, set_terms = ARGV[i], ARGV[i + 1]
+  local terms = meters['terms:' .. meter]
   named['terms:' .. meter] = true
-  if terms and terms ~= ARGV[i + 1] then return { 'differs', meter, terms } end
+  if terms and terms ~= set_terms then return { 'differs', meter, terms } end
   if not terms then
     if redis.call('HEXISTS', ACCOUNTS, 'meter:' .. meter) == 1 then return { 'lost', meter } end
-    new[#new + 1] = i
+    new[#new + 1] = { meter = meter, terms = set_terms, seed_micros = tonumber(ARGV[i + 3]) }
   end
 end
 for field in pairs(meters) do
@@ -35,15 +39,18 @@ for field in pairs(meters) do
   end
 end
 
-for _, i in ipairs(new) do
-  local meter, transfers = ARGV[i], {}
-  set_meter('cycle:' .. meter, 1)
-  transfer(transfers, 'house', 'meter:' .. meter, tonumber(ARGV[i + 3]), 1)
-  touch_meter(meter)
-  note_entry('seed', ARGV[3], '', '', 0, transfers, ARGV[i + 1], '')
+for _, one in ipairs(new) do
+  local transfers = {}
+  set_meter('cycle:' .. one.meter, 1)
+  transfer(transfers, 'house', 'meter:' .. one.meter, one.seed_micros, 1)
+  touch_meter(one.meter)
+  note_entry('seed', BY, '', '', 0, transfers, one.terms, '')
 end
 write_books()
-for _, i in ipairs(new) do redis.call('HSET', METERS, 'terms:' .. ARGV[i], ARGV[i + 1]) end
-for i = 4, #ARGV, 4 do redis.call('HSET', METERS, 'file:' .. ARGV[i], ARGV[i + 2]) end
-redis.call('HSET', METERS, 'terms', ARGV[2])
+for _, one in ipairs(new) do redis.call('HSET', METERS, 'terms:' .. one.meter, one.terms) end
+for i = FIRST_METER, #ARGV, ARGS_PER_METER do
+  local meter, file_terms = ARGV[i], ARGV[i + 2]
+  redis.call('HSET', METERS, 'file:' .. meter, file_terms)
+end
+redis.call('HSET', METERS, 'terms', TERMS)
 return { 'open' }

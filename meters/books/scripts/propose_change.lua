@@ -11,19 +11,20 @@
 --   { 'done', entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
+local TERMS, ID, KIND, BY, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --include books
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
-if ARGV[4] == 'parameter' then
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+if KIND == 'parameter' then
   if not meters['closed'] then return { 'not_closed' } end
   if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end
 end
 
 touch_desk()
-local entry = note_entry('propose', ARGV[5], '', '', 0, {}, ARGV[6], '')
+local entry = note_entry('propose', BY, '', '', 0, {}, RECORD, '')
 write_books()
-redis.call('HSET', PROPOSAL, 'record', ARGV[6], 'kind', ARGV[4], 'by', ARGV[5], 'at', AT, 'state', 'open')
-redis.call('ZADD', PROPOSALS, exact(entry), ARGV[3])
+redis.call('HSET', PROPOSAL, 'record', RECORD, 'kind', KIND, 'by', BY, 'at', AT, 'state', 'open')
+redis.call('ZADD', PROPOSALS, exact(entry), ID)
 return { 'done', exact(entry) }

@@ -14,19 +14,21 @@
 --                        closed before: nothing was read
 --   { 'done', entry }
 
+local TERMS, BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
 --include books
 --include present
 
 local OFF_AT_MOST = 300
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
-local open, due = meters['day'] or '', ARGV[5]
-if open ~= ARGV[4] then return { 'other', open } end
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+local open = meters['day'] or ''
+if open ~= OPEN_DAY then return { 'other', open } end
 -- Of two services by different clocks one would close each day, and the other set it back to the next.
-local off = tonumber(ARGV[6]) - tonumber(redis.call('TIME')[1])
+local off = tonumber(NOW_SECONDS) - tonumber(redis.call('TIME')[1])
 if open ~= '' and math.abs(off) > OFF_AT_MOST then return { 'clock', exact(off) } end
-if open == '' or due < open or open <= (meters['day_closed'] or '') then
-  redis.call('HSET', METERS, 'day', due)
+if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
+  redis.call('HSET', METERS, 'day', DUE_DAY)
   return { 'begun' }
 end
 
@@ -40,7 +42,7 @@ local function written(key)
 end
 
 local reading = string.format('{"day":"%s","accounts":%s,"tallies":%s}', open, written(ACCOUNTS), written(TALLIES))
-local entry = note_entry('reading', ARGV[3], '', '', 0, {}, reading, '')
+local entry = note_entry('reading', BY, '', '', 0, {}, reading, '')
 write_books()
-redis.call('HSET', METERS, 'day', due, 'day_closed', open, 'reading', exact(entry), 'reading_at', AT)
+redis.call('HSET', METERS, 'day', DUE_DAY, 'day_closed', open, 'reading', exact(entry), 'reading_at', AT)
 return { 'done', exact(entry) }

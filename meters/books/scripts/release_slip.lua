@@ -6,15 +6,16 @@
 --   { 'done' }   a number that is reserved for another claim is left
 
 local RESERVED = KEYS[1]
+local NUMBER, CLAIM = ARGV[1], ARGV[2]
 
-local held = redis.call('HGET', RESERVED, ARGV[1])
+local held = redis.call('HGET', RESERVED, NUMBER)
 local counted, claim = string.match(held or '', '^(%d+) (.+)$')
-if claim == ARGV[2] then
+if claim == CLAIM then
   local tries = tonumber(counted) - 1
   if tries > 0 then
-    redis.call('HSET', RESERVED, ARGV[1], string.format('%.0f', tries) .. ' ' .. claim)
+    redis.call('HSET', RESERVED, NUMBER, string.format('%.0f', tries) .. ' ' .. claim)
   else
-    redis.call('HDEL', RESERVED, ARGV[1])
+    redis.call('HDEL', RESERVED, NUMBER)
   end
 end
 return { 'done' }

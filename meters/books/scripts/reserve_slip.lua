@@ -8,16 +8,17 @@
 --   { 'reserved' }
 
 local RESERVED = KEYS[1]
+local NUMBER, CLAIM, UNUSABLE = ARGV[1], ARGV[2], ARGV[3]
 
-local held = redis.call('HGET', RESERVED, ARGV[1])
+local held = redis.call('HGET', RESERVED, NUMBER)
 local tries = 0
 if held then
   local counted, claim = string.match(held, '^(%d+) (.+)$')
-  if claim == ARGV[2] then
+  if claim == CLAIM then
     tries = tonumber(counted)
-  elseif held ~= ARGV[3] then
+  elseif held ~= UNUSABLE then
     return { 'taken', held }
   end
 end
-redis.call('HSET', RESERVED, ARGV[1], string.format('%.0f', tries + 1) .. ' ' .. ARGV[2])
+redis.call('HSET', RESERVED, NUMBER, string.format('%.0f', tries + 1) .. ' ' .. CLAIM)
 return { 'reserved' }

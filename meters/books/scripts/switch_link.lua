@@ -9,12 +9,13 @@
 --   { 'wrong_state', who }      it is closed, or open, already: who closed it
 --   { 'done', entry }
 
+local TERMS, ACT, BY, REASON, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
 --include books
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
-local act, by = ARGV[3], ARGV[4]
-if (meters['closed'] ~= nil) == (act == 'close') then
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+if (meters['closed'] ~= nil) == (ACT == 'close') then
   return { 'wrong_state', meters['closed_by'] or '' }
 end
 
@@ -23,10 +24,10 @@ for field in pairs(meters) do
   if string.sub(field, 1, 6) == 'terms:' then touch_meter(string.sub(field, 7)) end
 end
 touch_desk()
-local entry = note_entry(act, by, '', '', 0, {}, ARGV[6], '')
+local entry = note_entry(ACT, BY, '', '', 0, {}, RECORD, '')
 write_books()
-if act == 'close' then
-  redis.call('HSET', METERS, 'closed', ARGV[5], 'closed_by', by, 'closed_at', AT)
+if ACT == 'close' then
+  redis.call('HSET', METERS, 'closed', REASON, 'closed_by', BY, 'closed_at', AT)
 else
   redis.call('HDEL', METERS, 'closed', 'closed_by', 'closed_at')
 end

@@ -12,16 +12,17 @@
 --   { 'done' }
 
 local METERS, LEDGER, ACTS, CARRIED = KEYS[3], KEYS[4], KEYS[7], KEYS[8]
+local LAST, ARCHIVED_BY, TEXT = ARGV[2], ARGV[3], ARGV[4]
 
-local last, by = tonumber(ARGV[2]), ARGV[3]
+local last = tonumber(LAST)
 local before = redis.call('HGET', CARRIED, 'entries') or '0'
 if tonumber(before) >= last then return { 'before', before } end
 local archived = redis.call('HGET', METERS, 'archived') or '0'
-local noted = redis.call('XRANGE', LEDGER, by .. '-0', by .. '-0')
-if tonumber(archived) < last or tonumber(by) <= last or #noted == 0 then
+local noted = redis.call('XRANGE', LEDGER, ARCHIVED_BY .. '-0', ARCHIVED_BY .. '-0')
+if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or #noted == 0 then
   return { 'not_archived', archived }
 end
 
-redis.call('HSET', CARRIED, 'entries', ARGV[2], 'by', by, 'text', ARGV[4])
-redis.call('ZREMRANGEBYSCORE', ACTS, '-inf', ARGV[2])
+redis.call('HSET', CARRIED, 'entries', LAST, 'by', ARCHIVED_BY, 'text', TEXT)
+redis.call('ZREMRANGEBYSCORE', ACTS, '-inf', LAST)
 return { 'done' }

@@ -13,18 +13,22 @@
 --   { 'moved' }              there are entries since; nothing was done
 --   { 'done', entry }
 
+local VERSION, NEW_VERSION, BY, UPGRADE, LAST_ENTRY = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local HELD_TABLES = ARGV[7]
+
 --include books
+--include positions
 
 local version = meters['schema'] or '1'
-if version ~= ARGV[2] then return { 'another', version } end
-if exact(last_entry) ~= ARGV[6] then return { 'moved' } end
+if version ~= VERSION then return { 'another', version } end
+if exact(last_entry) ~= LAST_ENTRY then return { 'moved' } end
 
 touch_desk()
-local entry = note_entry('upgrade', ARGV[4], '', '', 0, {}, ARGV[5], '')
+local entry = note_entry('upgrade', BY, '', '', 0, {}, UPGRADE, '')
 write_books()
-for _, held in ipairs(cmsgpack.unpack(ARGV[7])) do
-  local key, claims = KEYS[held[1]], held[2]
-  redis.call('HSET', key, 'held', claims)
+for _, held in ipairs(cmsgpack.unpack(HELD_TABLES)) do
+  local key = KEYS[held[HELD_TABLE_TABLE_KEY]]
+  redis.call('HSET', key, 'held', held[HELD_TABLE_WINS])
 end
-redis.call('HSET', METERS, 'schema', ARGV[3])
+redis.call('HSET', METERS, 'schema', NEW_VERSION)
 return { 'done', exact(entry) }

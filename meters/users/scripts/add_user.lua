@@ -6,27 +6,32 @@
 --       user's own already.
 -- Gives a status.
 
+local USER, USERS, ADMINISTRATORS, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local PINS_SET, ACCOUNT_ACTS, ACTOR_ACTS = KEYS[6], KEYS[7], KEYS[8]
+local FOLDED, NAME, ROLE, PIN, AT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local BY, CLIENT, SESSION, USER_PREFIX, OWN_PIN = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+
 --include note
 --include session
 
-if not may_keep_users(ARGV[8], ARGV[9]) then
+if not may_keep_users(SESSION, USER_PREFIX) then
   return 'session_ended'
 end
-if redis.call('EXISTS', KEYS[1]) == 1 then
+if redis.call('EXISTS', USER) == 1 then
   return 'name_taken'
 end
-redis.call('HSET', KEYS[1], 'name', ARGV[2], 'role', ARGV[3], 'pin', ARGV[4], 'enabled', '1',
-  'generation', '1', 'added_at', ARGV[5], 'added_by', ARGV[6])
-set_by(KEYS[1], ARGV[10] == '1' and ARGV[2] or ARGV[6], ARGV[2])
-redis.call('ZADD', KEYS[2], 0, ARGV[1])
-if ARGV[3] == 'administrator' then
-  redis.call('SADD', KEYS[3], ARGV[1])
+redis.call('HSET', USER, 'name', NAME, 'role', ROLE, 'pin', PIN, 'enabled', '1',
+  'generation', '1', 'added_at', AT, 'added_by', BY)
+set_by(USER, OWN_PIN == '1' and NAME or BY, NAME)
+redis.call('ZADD', USERS, 0, FOLDED)
+if ROLE == 'administrator' then
+  redis.call('SADD', ADMINISTRATORS, FOLDED)
 end
 -- Who adds users by command keeps the machine, and is none of the users.
-if ARGV[8] ~= '' then
-  keep_setter(KEYS[6], ARGV[2], ARGV[6])
+if SESSION ~= '' then
+  keep_setter(PINS_SET, NAME, BY)
 end
-note(KEYS[4], KEYS[5], {at = ARGV[5], what = 'user_added', by = ARGV[6], about = ARGV[2], client = ARGV[7],
-  kept = user_fields(KEYS[1], true)},
-  KEYS[7], KEYS[8])
+note(LOG, HEAD, {at = AT, what = 'user_added', by = BY, about = NAME, client = CLIENT,
+  kept = user_fields(USER, true)},
+  ACCOUNT_ACTS, ACTOR_ACTS)
 return 'ok'

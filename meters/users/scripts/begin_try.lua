@@ -4,16 +4,19 @@
 --       and the lock-out in ms.
 -- Gives 0, how long it is locked out in ms, or -1 where as many are undecided as may yet fail.
 
+local USER, LOCKS = KEYS[1], KEYS[2]
+local ATTEMPT, UNDECIDED_MS = ARGV[1], ARGV[2]
+
 --include note
 --include tries
 
-local FIRST = 3
+local counters = counters_from(3, 3)
 local now = now_ms()
 local wait = 0
-for of = FIRST, #KEYS, 3 do
-  local left = redis.call('PTTL', KEYS[of + 1])
+for _, counter in ipairs(counters) do
+  local left = redis.call('PTTL', counter.lock)
   if left > 0 then
-    note_lock(KEYS[1], KEYS[2], ARGV[3 + (of - FIRST) / 3 * 4], now + left)
+    note_lock(USER, LOCKS, counter.label, now + left)
     wait = math.max(wait, left)
   end
 end
@@ -24,20 +27,19 @@ end
 -- Tries that are not yet decided count too: many at once are no way round the count. They are no
 -- failures, though; one that is never decided, since its worker died, told nobody anything.
 local busy = false
-for of = FIRST, #KEYS, 3 do
-  local tries, undecided = KEYS[of], KEYS[of + 2]
-  local terms = 3 + (of - FIRST) / 3 * 4
-  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - tonumber(ARGV[terms + 2]))
-  redis.call('ZREMRANGEBYSCORE', undecided, '-inf', now - tonumber(ARGV[2]))
+for _, counter in ipairs(counters) do
+  local tries, undecided = counter.tries, counter.undecided
+  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
+  redis.call('ZREMRANGEBYSCORE', undecided, '-inf', now - tonumber(UNDECIDED_MS))
   local counted = redis.call('ZCARD', tries) + redis.call('ZCARD', undecided)
-  busy = busy or counted >= tonumber(ARGV[terms + 1])
+  busy = busy or counted >= counter.most
 end
 if busy then
   return -1
 end
 
-for of = FIRST, #KEYS, 3 do
-  redis.call('ZADD', KEYS[of + 2], now, ARGV[1])
-  redis.call('PEXPIRE', KEYS[of + 2], ARGV[2])
+for _, counter in ipairs(counters) do
+  redis.call('ZADD', counter.undecided, now, ATTEMPT)
+  redis.call('PEXPIRE', counter.undecided, UNDECIDED_MS)
 end
 return 0

@@ -8,54 +8,60 @@
 --       where the PIN is the user's own.
 -- Gives a status.
 
+local USER, ADMINISTRATORS, LOG, HEAD, PINS_SET = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local ACCOUNT_ACTS, ACTOR_ACTS, DEVICES = KEYS[6], KEYS[7], KEYS[8]
+local FOLDED, ACT, PIN, AT, BY = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local CLIENT, SESSION, USER_PREFIX, OWN_PIN = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+
+local FIRST_LOCK = 9
+
 --include note
 --include session
 
-if not may_keep_users(ARGV[7], ARGV[8]) then
+if not may_keep_users(SESSION, USER_PREFIX) then
   return 'session_ended'
 end
-local user = redis.call('HMGET', KEYS[1], 'name', 'role', 'enabled')
-if not user[1] then
+local name, role, was_enabled = unpack(redis.call('HMGET', USER, 'name', 'role', 'enabled'))
+if not name then
   return 'unknown_user'
 end
-local act = ARGV[2]
 local what = 'pin_set'
-if act == 'pin' then
-  redis.call('HSET', KEYS[1], 'pin', ARGV[3])
-  set_by(KEYS[1], ARGV[9] == '1' and user[1] or ARGV[5], user[1])
-  if ARGV[9] ~= '1' then
-    keep_setter(KEYS[5], user[1], ARGV[5])
+if ACT == 'pin' then
+  redis.call('HSET', USER, 'pin', PIN)
+  set_by(USER, OWN_PIN == '1' and name or BY, name)
+  if OWN_PIN ~= '1' then
+    keep_setter(PINS_SET, name, BY)
   end
-elseif act == 'unlock' then
+elseif ACT == 'unlock' then
   what = 'user_unlocked'
 else
-  local enabled = act == 'enable' and '1' or '0'
-  if user[3] == enabled then
+  local enabled = ACT == 'enable' and '1' or '0'
+  if was_enabled == enabled then
     return 'wrong_state'
   end
-  if user[2] == 'administrator' then
-    if act == 'enable' then
-      redis.call('SADD', KEYS[2], ARGV[1])
-    elseif redis.call('SCARD', KEYS[2]) <= 1 then
+  if role == 'administrator' then
+    if ACT == 'enable' then
+      redis.call('SADD', ADMINISTRATORS, FOLDED)
+    elseif redis.call('SCARD', ADMINISTRATORS) <= 1 then
       return 'last_administrator'
     else
-      redis.call('SREM', KEYS[2], ARGV[1])
+      redis.call('SREM', ADMINISTRATORS, FOLDED)
     end
   end
-  redis.call('HSET', KEYS[1], 'enabled', enabled)
-  what = act == 'enable' and 'user_enabled' or 'user_disabled'
+  redis.call('HSET', USER, 'enabled', enabled)
+  what = ACT == 'enable' and 'user_enabled' or 'user_disabled'
 end
-if act ~= 'unlock' then
-  redis.call('HINCRBY', KEYS[1], 'generation', 1)
+if ACT ~= 'unlock' then
+  redis.call('HINCRBY', USER, 'generation', 1)
 end
-if act == 'disable' then
-  redis.call('DEL', KEYS[8])
+if ACT == 'disable' then
+  redis.call('DEL', DEVICES)
 else
-  for of = 9, #KEYS do
-    redis.call('DEL', KEYS[of])
+  for at = FIRST_LOCK, #KEYS do
+    redis.call('DEL', KEYS[at])
   end
 end
-note(KEYS[3], KEYS[4], {at = ARGV[4], what = what, by = ARGV[5], about = user[1], client = ARGV[6],
-  kept = act == 'pin' and user_fields(KEYS[1], false) or nil},
-  KEYS[6], KEYS[7])
+note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT,
+  kept = ACT == 'pin' and user_fields(USER, false) or nil},
+  ACCOUNT_ACTS, ACTOR_ACTS)
 return 'ok'

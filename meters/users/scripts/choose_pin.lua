@@ -6,23 +6,28 @@
 --       session's seal from then on.
 -- Gives a status.
 
+local USER, SESSION, LOG, HEAD, ACCOUNT_ACTS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local ATTEMPT, GENERATION, PIN, AT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local SEAL = ARGV[6]
+
 --include note
 --include session
 --include tries
 
-local FIRST = 6
-local user = redis.call('HMGET', KEYS[1], 'name', 'enabled', 'generation', 'choose_by', 'pin_by')
-decide_try(FIRST, ARGV[1])
-if user[2] ~= '1' or user[3] ~= ARGV[2] or (user[5] ~= user[1] and too_late(user[4]))
-  or redis.call('HGET', KEYS[2], 'generation') ~= user[3] then
+local counters = counters_from(6)
+local name, enabled, generation, choose_by, pin_by = unpack(
+  redis.call('HMGET', USER, 'name', 'enabled', 'generation', 'choose_by', 'pin_by'))
+decide_try(counters, ATTEMPT)
+if enabled ~= '1' or generation ~= GENERATION or (pin_by ~= name and too_late(choose_by))
+  or redis.call('HGET', SESSION, 'generation') ~= generation then
   return 'session_ended'
 end
-redis.call('DEL', KEYS[FIRST])
-redis.call('HSET', KEYS[1], 'pin', ARGV[3], 'pin_by', user[1])
-redis.call('HDEL', KEYS[1], 'choose_by')
-redis.call('HSET', KEYS[2], 'generation', redis.call('HINCRBY', KEYS[1], 'generation', 1),
-  'seal', ARGV[6])
-note(KEYS[3], KEYS[4], {at = ARGV[4], what = 'pin_chosen', by = user[1], about = user[1], client = ARGV[5],
-  kept = user_fields(KEYS[1], false)},
-  KEYS[5])
+redis.call('DEL', counters[1].tries)
+redis.call('HSET', USER, 'pin', PIN, 'pin_by', name)
+redis.call('HDEL', USER, 'choose_by')
+redis.call('HSET', SESSION, 'generation', redis.call('HINCRBY', USER, 'generation', 1),
+  'seal', SEAL)
+note(LOG, HEAD, {at = AT, what = 'pin_chosen', by = name, about = name, client = CLIENT,
+  kept = user_fields(USER, false)},
+  ACCOUNT_ACTS)
 return 'ok'

@@ -6,26 +6,29 @@
 -- generation and seal, and where the person acts whose PIN was set by whom in the last 24 hours; or
 -- nothing.
 
+local SESSION, PINS_SET = KEYS[1], KEYS[2]
+local USER_PREFIX, IDLE_MS, TOUCH_MS, KEEP_ALIVE, ACTS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
 --include note
 --include session
 
-local session = session_of(KEYS[1], ARGV[1])
+local session = session_of(SESSION, USER_PREFIX)
 if not session then
-  redis.call('DEL', KEYS[1])
+  redis.call('DEL', SESSION)
   return false
 end
 local now = now_ms()
-if ARGV[4] == '1' and now - session.touched >= tonumber(ARGV[3]) then
-  redis.call('HSET', KEYS[1], 'touched', now)
-  redis.call('PEXPIRE', KEYS[1], math.min(session.left_ms, tonumber(ARGV[2])))
+if KEEP_ALIVE == '1' and now - session.touched >= tonumber(TOUCH_MS) then
+  redis.call('HSET', SESSION, 'touched', now)
+  redis.call('PEXPIRE', SESSION, math.min(session.left_ms, tonumber(IDLE_MS)))
 end
 local found = {
   session.name, session.role, session.csrf, session.must_choose and '1' or '', session.generation,
   session.seal,
 }
-if ARGV[5] == '1' then
+if ACTS == '1' then
   local since = string.format('%.0f', now - PIN_SET_MS)
-  for _, set in ipairs(redis.call('ZREVRANGEBYSCORE', KEYS[2], '+inf', since)) do
+  for _, set in ipairs(redis.call('ZREVRANGEBYSCORE', PINS_SET, '+inf', since)) do
     found[#found + 1] = set
   end
 end

@@ -1,7 +1,10 @@
 -- Notes something in the operators' log that changes nothing else.
 -- KEYS: the log, its head. ARGV: at, what, by, about, client.
 
+local LOG, HEAD = KEYS[1], KEYS[2]
+local AT, WHAT, BY, ABOUT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
 --include note
 
-note(KEYS[1], KEYS[2], {at = ARGV[1], what = ARGV[2], by = ARGV[3], about = ARGV[4], client = ARGV[5]})
+note(LOG, HEAD, {at = AT, what = WHAT, by = BY, about = ABOUT, client = CLIENT})
 return 'ok'

@@ -2,12 +2,15 @@
 -- KEYS: the user, the log, its head. ARGV: at, by.
 -- Gives 'ok', or 'unknown_user'.
 
+local USER, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3]
+local AT, BY = ARGV[1], ARGV[2]
+
 --include note
 
-local name = redis.call('HGET', KEYS[1], 'name')
+local name = redis.call('HGET', USER, 'name')
 if not name then
   return 'unknown_user'
 end
-note(KEYS[2], KEYS[3], {at = ARGV[1], what = 'user_noted', by = ARGV[2], about = name, client = '',
-  kept = user_fields(KEYS[1], true)})
+note(LOG, HEAD, {at = AT, what = 'user_noted', by = BY, about = name, client = '',
+  kept = user_fields(USER, true)})
 return 'ok'

@@ -6,33 +6,35 @@
 --       had signed in; of each: its label, the most tries, the window and the lock-out in ms.
 -- Gives 0, or how long it is now locked out, in ms.
 
+local LOG, HEAD, USER, LOCKS, DEVICES = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local ATTEMPT, AT, WHAT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local CLIENT, DEVICE = ARGV[6], ARGV[7]
+
 --include note
 --include tries
 
-local FIRST = 6
+local counters = counters_from(6, 8)
 local now = now_ms()
 local wait = 0
-local entry = {at = ARGV[2], what = ARGV[3], by = ARGV[4], about = ARGV[5], client = ARGV[6]}
-note(KEYS[1], KEYS[2], entry)
-decide_try(FIRST, ARGV[1])
-for of = FIRST, #KEYS, 3 do
-  local tries, lock = KEYS[of], KEYS[of + 1]
-  local terms = 8 + (of - FIRST) / 3 * 4
-  local label, lock_ms = ARGV[terms], tonumber(ARGV[terms + 3])
-  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - tonumber(ARGV[terms + 2]))
-  redis.call('ZADD', tries, now, ARGV[1])
-  redis.call('PEXPIRE', tries, ARGV[terms + 2])
-  note_lock(KEYS[3], KEYS[4], label, now)
-  if redis.call('ZCARD', tries) >= tonumber(ARGV[terms + 1]) then
+local entry = {at = AT, what = WHAT, by = BY, about = ABOUT, client = CLIENT}
+note(LOG, HEAD, entry)
+decide_try(counters, ATTEMPT)
+for _, counter in ipairs(counters) do
+  local tries, label, lock_ms = counter.tries, counter.label, counter.lock_ms
+  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
+  redis.call('ZADD', tries, now, ATTEMPT)
+  redis.call('PEXPIRE', tries, counter.window_ms)
+  note_lock(USER, LOCKS, label, now)
+  if redis.call('ZCARD', tries) >= counter.most then
     redis.call('DEL', tries)
-    if ARGV[7] ~= '' then
-      redis.call('ZREM', KEYS[5], ARGV[7])
+    if DEVICE ~= '' then
+      redis.call('ZREM', DEVICES, DEVICE)
     else
-      redis.call('SET', lock, '1', 'PX', lock_ms)
-      note_lock(KEYS[3], KEYS[4], label, now + lock_ms)
+      redis.call('SET', counter.lock, '1', 'PX', lock_ms)
+      note_lock(USER, LOCKS, label, now + lock_ms)
       entry.what = 'locked_out'
-      entry.about = string.sub(label, 1, 8) ~= 'address:' and ARGV[5] or ''
-      note(KEYS[1], KEYS[2], entry)
+      entry.about = string.sub(label, 1, 8) ~= 'address:' and ABOUT or ''
+      note(LOG, HEAD, entry)
       wait = math.max(wait, lock_ms)
     end
   end

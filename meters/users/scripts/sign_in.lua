@@ -7,48 +7,55 @@
 -- Gives the user's name and role, and '1' where they must choose a PIN first; or nothing where they
 -- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
 
+local USER, SESSION, OLD_SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEVICES = KEYS[6]
+local ATTEMPT, GENERATION, FOLDED, CSRF, IDLE_MS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local AT, CLIENT, DEVICE, DEVICES_MOST, DEVICE_MS = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local USER_PREFIX, SEAL = ARGV[11], ARGV[12]
+
 --include note
 --include session
 --include tries
 
-local FIRST = 7
-local user = redis.call('HMGET', KEYS[1], 'name', 'role', 'enabled', 'generation', 'pin_by', 'choose_by')
-if user[3] ~= '1' or user[4] ~= ARGV[2] or not is_listed(ARGV[11], ARGV[3]) then
+local counters = counters_from(7)
+local name, role, enabled, generation, pin_by, choose_by = unpack(
+  redis.call('HMGET', USER, 'name', 'role', 'enabled', 'generation', 'pin_by', 'choose_by'))
+if enabled ~= '1' or generation ~= GENERATION or not is_listed(USER_PREFIX, FOLDED) then
   return false
 end
-for of = FIRST, #KEYS, 3 do
-  if redis.call('EXISTS', KEYS[of + 1]) == 1 then
+for _, counter in ipairs(counters) do
+  if redis.call('EXISTS', counter.lock) == 1 then
     return false
   end
 end
-local given = user[5] ~= user[1]
-if given and too_late(user[6]) then
+local given = pin_by ~= name
+if given and too_late(choose_by) then
   return 'pin_expired'
 end
 
-local entry = {at = ARGV[6], by = user[1], about = user[1], client = ARGV[7]}
-local old = redis.call('HGET', KEYS[3], 'name')
+local entry = {at = AT, by = name, about = name, client = CLIENT}
+local old = redis.call('HGET', OLD_SESSION, 'name')
 if old then
-  redis.call('DEL', KEYS[3])
-  note(KEYS[4], KEYS[5], {at = ARGV[6], what = 'sign_out', by = old, about = old, client = ARGV[7]})
+  redis.call('DEL', OLD_SESSION)
+  note(LOG, HEAD, {at = AT, what = 'sign_out', by = old, about = old, client = CLIENT})
 end
 
 local now = now_ms()
-redis.call('HSET', KEYS[2], 'user', ARGV[3], 'name', user[1], 'generation', user[4],
-  'csrf', ARGV[4], 'seal', ARGV[12], 'created', now, 'touched', now)
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
-redis.call('DEL', KEYS[FIRST])
-decide_try(FIRST, ARGV[1])
-if ARGV[8] ~= '' then
-  redis.call('ZADD', KEYS[6], now, ARGV[8])
-  redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', now - tonumber(ARGV[10]))
-  redis.call('PEXPIRE', KEYS[6], ARGV[10])
-  local known = redis.call('ZREVRANGEBYSCORE', KEYS[6], '+inf', '-inf')
-  for place = tonumber(ARGV[9]) + 1, #known do
-    redis.call('ZREM', KEYS[6], known[place])
+redis.call('HSET', SESSION, 'user', FOLDED, 'name', name, 'generation', generation,
+  'csrf', CSRF, 'seal', SEAL, 'created', now, 'touched', now)
+redis.call('PEXPIRE', SESSION, IDLE_MS)
+redis.call('DEL', counters[1].tries)
+decide_try(counters, ATTEMPT)
+if DEVICE ~= '' then
+  redis.call('ZADD', DEVICES, now, DEVICE)
+  redis.call('ZREMRANGEBYSCORE', DEVICES, '-inf', now - tonumber(DEVICE_MS))
+  redis.call('PEXPIRE', DEVICES, DEVICE_MS)
+  local known = redis.call('ZREVRANGEBYSCORE', DEVICES, '+inf', '-inf')
+  for at = tonumber(DEVICES_MOST) + 1, #known do
+    redis.call('ZREM', DEVICES, known[at])
   end
 end
-redis.call('HSET', KEYS[1], 'signed_in_at', ARGV[6])
+redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
-note(KEYS[4], KEYS[5], entry)
-return {user[1], user[2], given and '1' or ''}
+note(LOG, HEAD, entry)
+return {name, role, given and '1' or ''}

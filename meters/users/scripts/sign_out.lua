@@ -1,11 +1,14 @@
 -- Ends a session.
 -- KEYS: the session, the log, its head. ARGV: at, client.
 
+local SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3]
+local AT, CLIENT = ARGV[1], ARGV[2]
+
 --include note
 
-local name = redis.call('HGET', KEYS[1], 'name')
+local name = redis.call('HGET', SESSION, 'name')
 if name then
-  redis.call('DEL', KEYS[1])
-  note(KEYS[2], KEYS[3], {at = ARGV[1], what = 'sign_out', by = name, about = name, client = ARGV[2]})
+  redis.call('DEL', SESSION)
+  note(LOG, HEAD, {at = AT, what = 'sign_out', by = name, about = name, client = CLIENT})
 end
 return 0

@@ -3,21 +3,25 @@
 --       at, by, about; the prefix of users' keys.
 -- Gives 'ok', or 'another' where they have another version.
 
+local LOG, HEAD, USERS = KEYS[1], KEYS[2], KEYS[3]
+local VERSION, NEW_VERSION, AT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local USER_PREFIX = ARGV[6]
+
 --include note
 --include session
 
-if (redis.call('HGET', KEYS[2], 'schema') or '1') ~= ARGV[1] then
+if (redis.call('HGET', HEAD, 'schema') or '1') ~= VERSION then
   return 'another'
 end
-if ARGV[1] == '2' then
+if VERSION == '2' then
   -- A PIN that somebody else set serves for a day from version 3 on: from now, since nobody knows when
   -- it was set.
-  for _, folded in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
-    local user = ARGV[6] .. folded
-    local kept = redis.call('HMGET', user, 'name', 'pin_by', 'added_by')
-    set_by(user, kept[2] or kept[3] or '', kept[1])
+  for _, folded in ipairs(redis.call('ZRANGE', USERS, 0, -1)) do
+    local user = USER_PREFIX .. folded
+    local name, pin_by, added_by = unpack(redis.call('HMGET', user, 'name', 'pin_by', 'added_by'))
+    set_by(user, pin_by or added_by or '', name)
   end
 end
-note(KEYS[1], KEYS[2], {at = ARGV[3], what = 'upgraded', by = ARGV[4], about = ARGV[5], client = ''})
-redis.call('HSET', KEYS[2], 'schema', ARGV[2])
+note(LOG, HEAD, {at = AT, what = 'upgraded', by = BY, about = ABOUT, client = ''})
+redis.call('HSET', HEAD, 'schema', NEW_VERSION)
 return 'ok'

@@ -5,9 +5,9 @@
 
 -- Further keys are those of the accounts that the entry is about, where its number is kept as well.
 local function note(log, head, entry, ...)
-  local known = redis.call('HMGET', head, 'entries', 'chain')
+  local entries, last_chain = unpack(redis.call('HMGET', head, 'entries', 'chain'))
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
-  local number = tonumber(known[1] or '0')
+  local number = tonumber(entries or '0')
   if last[1] then
     number = math.max(number, tonumber(string.match(last[1][1], '^%d+')))
   end
@@ -18,7 +18,7 @@ local function note(log, head, entry, ...)
     'client', entry.client,
   }
   for _, part in ipairs(entry.kept or {}) do fields[#fields + 1] = part end
-  local text = {known[2] or '', #id, ':', id}
+  local text = {last_chain or '', #id, ':', id}
   for _, part in ipairs(fields) do
     text[#text + 1] = #part
     text[#text + 1] = ':'
@@ -28,7 +28,7 @@ local function note(log, head, entry, ...)
   fields[#fields + 1] = 'chain'
   fields[#fields + 1] = chain
   redis.call('XADD', log, id, unpack(fields))
-  if not known[1] then
+  if not entries then
     redis.call('HSET', head, 'schema', SCHEMA)
   end
   redis.call('HSET', head, 'entries', string.format('%.0f', number), 'chain', chain)
@@ -42,18 +42,18 @@ end
 -- The step that calls this has just set the PIN, and with `with_role` all of the user: what somebody
 -- wrote behind the service's back is not taken into the log.
 local function user_fields(user, with_role)
-  local kept = redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role')
+  local pin, pin_by, choose_by, role = unpack(redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role'))
   local fields = {
-    'pin', redis.sha1hex(kept[1] or ''), 'pin_by', kept[2] or '', 'choose_by', kept[3] or '',
+    'pin', redis.sha1hex(pin or ''), 'pin_by', pin_by or '', 'choose_by', choose_by or '',
   }
   if with_role then
     fields[#fields + 1] = 'role'
-    fields[#fields + 1] = kept[4] or ''
+    fields[#fields + 1] = role or ''
   end
   return fields
 end
 
 local function now_ms()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local seconds, microseconds = unpack(redis.call('TIME'))
+  return tonumber(seconds) * 1000 + math.floor(tonumber(microseconds) / 1000)
 end

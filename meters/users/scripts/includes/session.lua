@@ -17,28 +17,29 @@ local function is_listed(user_prefix, folded)
 end
 
 local function session_of(key, user_prefix)
-  local kept = redis.call('HMGET', key, 'user', 'generation', 'csrf', 'created', 'touched', 'seal')
-  if not kept[1] then
+  local folded, generation, csrf, created, touched, seal = unpack(
+    redis.call('HMGET', key, 'user', 'generation', 'csrf', 'created', 'touched', 'seal'))
+  if not folded then
     return nil
   end
-  local user = redis.call('HMGET', user_prefix .. kept[1], 'name', 'role', 'enabled', 'generation',
-    'pin_by', 'choose_by')
-  if not is_listed(user_prefix, kept[1]) then
+  local name, role, enabled, user_generation, pin_by, choose_by = unpack(redis.call('HMGET',
+    user_prefix .. folded, 'name', 'role', 'enabled', 'generation', 'pin_by', 'choose_by'))
+  if not is_listed(user_prefix, folded) then
     return nil
   end
   local now = now_ms()
   -- Last used a while after now: the clock was set back, and with it every time-out. Nobody knows
   -- for how long the user has done nothing.
-  local set_back = tonumber(kept[5]) > now + 60000
-  local left_ms = tonumber(kept[4]) + LONGEST_MS - now
-  local given = user[5] ~= user[1]
-  if user[3] ~= '1' or user[4] ~= kept[2] or left_ms <= 0 or set_back
-    or (given and too_late(user[6])) then
+  local set_back = tonumber(touched) > now + 60000
+  local left_ms = tonumber(created) + LONGEST_MS - now
+  local given = pin_by ~= name
+  if enabled ~= '1' or user_generation ~= generation or left_ms <= 0 or set_back
+    or (given and too_late(choose_by)) then
     return nil
   end
   return {
-    name = user[1], role = user[2], csrf = kept[3], touched = tonumber(kept[5]),
-    left_ms = left_ms, must_choose = given, generation = kept[2], seal = kept[6] or '',
+    name = name, role = role, csrf = csrf, touched = tonumber(touched),
+    left_ms = left_ms, must_choose = given, generation = generation, seal = seal or '',
   }
 end
 

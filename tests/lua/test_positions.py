@@ -1,0 +1,63 @@
+"""Names for the positions of arrays in the scripts: they are those that Python packs by."""
+
+import inspect
+import re
+from typing import Final
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.script_loader import load_script
+from meters.books.script_steps import PACKED_ARRAYS, position_names
+from tests.test_tree import ROOT
+
+SCRIPTS: Final = sorted(
+    (package, path.stem)
+    for package, folder in (("meters.books", "books"), ("meters.users", "users"))
+    for path in (ROOT / "meters" / folder / "scripts").glob("*.lua")
+)
+GIVEN_BY_REDIS: Final = frozenset({"KEYS", "ARGV"})
+
+
+def code_of(package: str, script: str) -> str:
+    """A script with what it includes, without its comments and texts."""
+    text = re.sub(r"\[==\[.*?\]==\]", "''", load_script(script, package), flags=re.DOTALL)
+    return re.sub(r"'[^'\n]*'", "''", re.sub(r"--.*", "", text))
+
+
+@pytest.mark.parametrize("prefix", PACKED_ARRAYS)
+async def test_name_finds_in_redis_what_python_packed_as_it(redis: Redis, prefix: str) -> None:
+    array = PACKED_ARRAYS[prefix]
+    fields = list(inspect.signature(array).parameters)
+    reads = ", ".join(f"array[{prefix}_{name.upper()}]" for name in fields)
+    script = f"{position_names()}\nlocal array = cmsgpack.unpack(ARGV[1])\nreturn {{ {reads} }}"
+    named_fields = msgspec.msgpack.encode(array(*fields))
+    read = await redis.register_script(script)(args=[named_fields])
+    assert [value.decode() for value in read] == fields
+
+
+@pytest.mark.parametrize(("package", "script"), SCRIPTS)
+def test_script_uses_only_names_that_it_has(package: str, script: str) -> None:
+    code = code_of(package, script)
+    declared = {
+        name
+        for names in re.findall(r"^local ([A-Z][\w, ]*?) =", code, re.MULTILINE)
+        for name in names.split(", ")
+    }
+    used = set(re.findall(r"(?<![.\w])[A-Z][A-Z_]+\b", code))
+    assert used - declared == GIVEN_BY_REDIS & used
+
+
+@pytest.mark.parametrize(("package", "script"), SCRIPTS)
+def test_script_names_what_it_takes_by_number(package: str, script: str) -> None:
+    lines = code_of(package, script).splitlines()
+    bare = [
+        line
+        for line in lines
+        if re.search(r"\b(KEYS|ARGV)\[\d+\]", line)
+        and not re.match(r"local [A-Z][A-Z_]+(, [A-Z][A-Z_]+)* = ", line)
+    ]
+    assert bare == []
+    packed = [line for line in lines if re.search(r"\b[a-z]\w*\[[2-9]\]", line)]
+    assert [line for line in packed if "last[2]" not in line] == [], "an array by a bare number"
