@@ -47,14 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Why a table cannot choose this, in the words of its chapter, or None.
-
-    Args:
-        chapter: the chapter of the table's game.
-        name: what is chosen for.
-        choice: what is chosen.
-        chosen: all of the table's choices.
-    """
+    """Why a table cannot choose this, in the words of its chapter, or None."""
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
         return _mini_royal_problem(chapter, royals, choice, chosen)

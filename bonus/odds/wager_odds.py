@@ -9,12 +9,7 @@ from bonus.odds.optional_edges import optional_entry
 
 
 def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """What an offered wager comes to.
-
-    Args:
-        offer: the wager and its paytable.
-        counted: gives the counts.
-    """
+    """What an offered wager comes to."""
     if offer.tables is None:
         return main_entry(offer, counted)
     if offer.tables.meter:

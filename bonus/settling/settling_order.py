@@ -64,12 +64,6 @@ class Turns:
 
     ``divided_take`` is the take of a jackpot on the dealer's hand, once it was taken, and
     ``had_share`` who had his share of it (reading T17).
-
-    Args:
-        played: the round.
-        survivors: the wagers that survive a fold.
-        terms: the meters'.
-        limit: the table's aggregate payout limit, if it has one.
     """
 
     def __init__(

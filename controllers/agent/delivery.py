@@ -133,15 +133,6 @@ class _UnderWay:
 class EventDelivery:
     """The connection of one table: it connects for ever, delivers, and listens.
 
-    Args:
-        link: the link's id.
-        table: the table's id.
-        broker: the broker's address.
-        listener: who hears hellos and jackpots.
-        timing: how long things take.
-        meters: the ids of the meters that the table feeds.
-        connect: makes the client of each connection.
-
     Attributes:
         heartbeat: the controller's beats.
         meter_values: what those meters hold.

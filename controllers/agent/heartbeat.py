@@ -18,9 +18,6 @@ class Heartbeat:
     The retained copy of a beat tells the controller's state but is no sign of life: it may be of
     a service that died long ago. Only a further beat, with another number, is.
 
-    Args:
-        silence_s: how long a beat counts as life, in seconds.
-
     Attributes:
         missed: how many beats did not come when they were due.
     """

@@ -99,13 +99,6 @@ async def serve_metrics(
 ) -> None:
     """Serve ``/metrics`` alone until cancelled.
 
-    Args:
-        metrics: what is told.
-        host: the address to listen on.
-        port: the TCP port.
-        ready: set once connections are accepted.
-        settings: its names and certificate; plain HTTP by the names that go without saying if None.
-
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.
     """

@@ -75,11 +75,6 @@ class TableWriter:
     Its calls must not overlap, but for `tick_off`, which comes whenever the dealer touches: so each
     change of the state has its turn.
 
-    Args:
-        layout: the table.
-        outbox_path: the table's outbox; it is made where there is none.
-        deliver: publishes an event until it is answered.
-
     Attributes:
         state: the table as it stands.
         last_seq: the number of the last event.
@@ -161,12 +156,7 @@ class TableWriter:
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
-        """Take one device event and answer it, once the service has, where it must.
-
-        Args:
-            line: the device event.
-            fault: tells why no new progressive wager may be taken now, or None.
-        """
+        """Take one device event and answer it, once the service has, where it must."""
         kept, self._kept = self._kept, None
         if kept is not None and kept.line == line and kept.answer is not None:
             answer = decode_answer(kept.answer)

@@ -326,13 +326,7 @@ async def end_rounds(
     bots: Sequence["asyncio.Task[None]"],
     ended: "asyncio.Task[None] | None" = None,
 ) -> None:
-    """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so.
-
-    Args:
-        agents: the tables' agents.
-        bots: what deals at each, told to stop before.
-        ended: ends where waiting is of no use any more.
-    """
+    """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so."""
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
     over = {ended} if ended is not None else set()

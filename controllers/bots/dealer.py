@@ -63,14 +63,7 @@ def shuffle(rng: random.Random) -> list[Card]:
 def stack(
     rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
 ) -> list[Card]:
-    """A shuffled deck in which the cards of a jackpot lie where the winner will get them.
-
-    Args:
-        rng: the simulation's random source.
-        jackpot: the cards.
-        positions: the positions that are dealt three cards each, in order.
-        winner: one of them.
-    """
+    """A shuffled deck in which the cards of a jackpot lie where the winner will get them."""
     hands = len(positions) + 1
     seat = sorted(positions).index(winner)
     places = [turn * hands + seat for turn in range(len(jackpot.hand))]

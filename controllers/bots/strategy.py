@@ -30,12 +30,7 @@ def plays(cards: Sequence[Card]) -> bool:
 
 
 def follow_times(game: str, cards: Sequence[Card]) -> int:
-    """How many times his stake a player follows it with; 0 where he folds.
-
-    Args:
-        game: the game, as the contract names it.
-        cards: his hand.
-    """
+    """How many times his stake a player follows it with; 0 where he folds."""
     if game != "four_card_prime":
         return int(plays(cards))
     strength = best_four(cards)[1]

@@ -33,14 +33,6 @@ def run_agent(
 ) -> bool:
     """Run the agent of a table until its input ends, or until it is told to stop.
 
-    Args:
-        table_id: the table.
-        config: the floor file.
-        outbox: the table's outbox, or None for the usual one.
-        events: take device events from standard input.
-        panel: serve the table's panel there, or None.
-        metrics: serve the agent's metrics there, or None; the panel has them anyhow.
-
     Returns:
         Whether every device event was taken.
 

@@ -22,12 +22,6 @@ async def demo_panel(
 ) -> AsyncIterator[str]:
     """Run the table that no bot deals at, and serve its panel.
 
-    Args:
-        floor: the demonstration's floor.
-        port: where the panel is served, on loopback.
-        books: where the table's wagers are written down.
-        metrics: the metrics of all tables, which the panel serves; this one's come to them.
-
     Yields:
         The address that opens the panel.
 

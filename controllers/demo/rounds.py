@@ -50,12 +50,7 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> None:
-        """Settle a round again and write it down.
-
-        Args:
-            record: the round.
-            shown_cents: what the meters of its link showed about then.
-        """
+        """Settle a round again and write it down."""
         again = settle_again(record, shown_cents)
         self.settled += 1
         self.different += not again.same

@@ -38,15 +38,7 @@ class TableBooks:
 
 
 class BookedAgent(Agent):
-    """An agent that writes down what its devices bring and hear.
-
-    Args:
-        link: the link, from the floor file.
-        table: the table, from the floor file.
-        broker: the broker's address.
-        outbox_path: the table's outbox.
-        books: where it is written down.
-    """
+    """An agent that writes down what its devices bring and hear."""
 
     def __init__(
         self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks

@@ -45,10 +45,6 @@ class BotOptions:
 def run_bot_tables(config: Path, options: BotOptions) -> None:
     """Have bots play at the tables of a floor file until told to stop, and say what was played.
 
-    Args:
-        config: the floor file; its broker and its tables' keys are used.
-        options: how they play.
-
     Raises:
         UserError: the floor is no demonstration, a table is not on it, or its broker, keys or
             outboxes cannot be used.

@@ -29,10 +29,6 @@ class PanelEvents:
 
     What is touched while something else waits is refused, never put aside to take effect later.
     What was done about a round before is taken all the same.
-
-    Args:
-        agent: the table's agent.
-        within_s: how long a tablet waits for an answer, in seconds.
     """
 
     def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:

@@ -23,10 +23,6 @@ _encoder: Final = msgspec.json.Encoder()
 class PanelUpdates:
     """The current view of one table, as bytes.
 
-    Args:
-        agent: the table's agent.
-        demonstration: whether the floor is one.
-
     Attributes:
         streams: how many tablets follow it.
     """

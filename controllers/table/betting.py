@@ -12,12 +12,6 @@ def place_wager(
 ) -> TableState:
     """A wager lights up before lock-out, at its meter's amount (649a.7(c), (d), reading T22).
 
-    Args:
-        layout: the table.
-        state: the table as it stands.
-        event: the wager.
-        fault: why no new progressive wager may be taken now (duty D13), or None.
-
     Raises:
         Refusal: the wager is not taken.
     """

@@ -90,14 +90,7 @@ def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -
 
 
 def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """The line of an Envy Bonus, by its place from 0, or None where it is of another round.
-
-    Args:
-        settled: a settlement.
-        claim: the claim under which it is owed.
-        position: whose it is.
-        item: which Envy Bonus it is.
-    """
+    """The line of an Envy Bonus, by its place from 0, or None where it is of another round."""
     for number, line in enumerate(settled.lines):
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue

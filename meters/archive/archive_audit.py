@@ -71,13 +71,6 @@ def _replayed(
 ) -> tuple[Replay, list[str]]:
     """A replay that has taken every file, and what of their decided claims is not as it says.
 
-    Args:
-        files: the archived days.
-        seen: what was seen of the ledger before.
-        advance: told how many entries are done.
-        onlooker: is shown every entry.
-        kept: the claims that the store still has: what the entries say of them is kept too.
-
     Raises:
         ArchiveError: a file is not as it was written, or does not hold what it says.
     """

@@ -13,12 +13,7 @@ def archived_links(directory: Path) -> frozenset[str]:
 
 
 class ArchiveFiles:
-    """The files of a link.
-
-    Args:
-        directory: the archive's, as the floor file says.
-        link: the link's id.
-    """
+    """The files of a link."""
 
     def __init__(self, directory: Path, link: str) -> None:
         self.directory = directory / link

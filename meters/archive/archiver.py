@@ -42,13 +42,7 @@ class ArchiveResult:
 
 
 class Archiver:
-    """Archives one link.
-
-    Args:
-        store: its books.
-        archive: its files.
-        live_days: so many closed gaming days stay in Redis.
-    """
+    """Archives one link."""
 
     def __init__(self, store: LinkStore, archive: ArchiveFiles, live_days: int) -> None:
         self._store = store

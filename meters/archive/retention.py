@@ -21,11 +21,6 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
     From the day of a win that still waits on, all are kept: of it there is nothing else to restore
     a store from.
 
-    Args:
-        archive: the files of a link.
-        today: the gaming day that is open.
-        keep_years: so many years a file is kept.
-
     Raises:
         ArchiveError: a file cannot be read, or one is missing.
     """

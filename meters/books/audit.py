@@ -170,10 +170,6 @@ class LinkAudit:
     async def follow(self, seen: Mark, *, again: int) -> bool:
         """Replay what is new since the last audit, and some entries again; compare no balances.
 
-        Args:
-            seen: what was seen of the ledger before, kept outside the store.
-            again: how many of the entries that were passed before are read once more.
-
         Returns:
             Whether what was read holds; where it does not, the next audit reads all of it.
 

@@ -30,14 +30,7 @@ READING: Final = msgspec.json.Decoder(CloseReading)
 
 
 class CloseReadings:
-    """Closes the gaming days of one link.
-
-    Args:
-        store: its books.
-        days: the facility's gaming days.
-        by: who reads.
-        clock: tells the time.
-    """
+    """Closes the gaming days of one link."""
 
     def __init__(
         self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
@@ -55,9 +48,6 @@ class CloseReadings:
         Days follow one another whatever the clock does: where it was set ahead and is set right
         again, what was closed stays so, and the rest of that day is counted with the next. A clock
         that is more than five minutes off Redis's closes none.
-
-        Args:
-            day: what the store says of it.
 
         Raises:
             RedisError: the store failed.

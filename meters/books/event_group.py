@@ -21,10 +21,6 @@ def new_event_group() -> str:
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
     """Give the name that all services of a floor find in Redis; the first to ask makes it.
 
-    Args:
-        redis: where the books are.
-        link: the link whose hash tag its key has.
-
     Raises:
         RedisError: Redis fails.
         OSError: it is not reached.

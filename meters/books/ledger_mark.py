@@ -56,11 +56,6 @@ def marked_links(data: Path) -> frozenset[str]:
 class LedgerMark:
     """The mark of one link, a file under the data directory.
 
-    Args:
-        data: the service's data directory.
-        link: the link's id.
-        name: the file's, where it is another than usual.
-
     Raises:
         UserError: the file is there and cannot be read.
     """

@@ -165,13 +165,7 @@ class Replay:
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        """Replay one entry, and hold it against what its event says it must be.
-
-        Args:
-            number: the entry's.
-            fields: its fields, in their order.
-            seen: what was seen of the ledger before, kept outside the store.
-        """
+        """Replay one entry, and hold it against what its event says it must be."""
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number

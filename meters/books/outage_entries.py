@@ -31,12 +31,7 @@ OUTAGE: Final = msgspec.json.Decoder(Outage)
 
 
 class OutageBook:
-    """Notes outages in a link's ledger.
-
-    Args:
-        store: the link's books.
-        by: who notes them.
-    """
+    """Notes outages in a link's ledger."""
 
     def __init__(self, store: LinkStore, by: str) -> None:
         self._store = store

@@ -22,10 +22,6 @@ def load_script(name: str, package: str = "meters.books") -> str:
 
     It begins with the version of the layout that it works on.
 
-    Args:
-        name: the script's name, without a suffix.
-        package: the package whose folder `scripts` has it.
-
     Raises:
         ScriptError: a file is missing, or a fragment is included twice or by itself.
     """

@@ -105,10 +105,6 @@ async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[st
 
     Redis's list of users does not let a service list keys; nobody else is asked.
 
-    Args:
-        redis: where the books are.
-        tags: whose Redis are looked at.
-
     Raises:
         RedisError: the store failed.
     """
@@ -140,11 +136,7 @@ class Reservation:
 
 
 class SlipRegister:
-    """The reservations of a facility.
-
-    Args:
-        redis: where the books are.
-    """
+    """The reservations of a facility."""
 
     def __init__(self, redis: AnyRedis) -> None:
         self._everywhere = redis

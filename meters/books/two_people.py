@@ -46,10 +46,6 @@ class PinSetters(msgspec.Struct, frozen=True):
         PinSetters(own=('Ada',), shared={'Ada': 'Ada', 'Finn': 'Ada'})
         >>> PinSetters.of("Flo", [("Flo", "Bea"), ("Bea", "Ada"), ("Finn", "Ada")]).shared
         {'Bea': 'Bea', 'Ada': 'Ada', 'Finn': 'Ada'}
-
-        Args:
-            name: the user.
-            pins_set: whose PIN was set, and by whom.
         """
         pairs = [(whose, setter) for whose, setter in pins_set if whose != setter]
         own = _reached(name, pairs)

@@ -30,11 +30,7 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """Reserves numbers over all links.
-
-    Args:
-        stores: each link's books.
-    """
+    """Reserves numbers over all links."""
 
     def __init__(self, stores: Mapping[str, LinkStore]) -> None:
         self._stores = stores
@@ -42,11 +38,6 @@ class SlipNumbers:
     @asynccontextmanager
     async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
         """Have a number reserved for a claim while it is paid; taken back if that is refused.
-
-        Args:
-            store: the books of the claim's link.
-            claim: what is paid.
-            slip: the number; None for an act without one.
 
         Raises:
             ActError: ``slip_used``: it is another claim's.

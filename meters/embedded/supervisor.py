@@ -48,11 +48,7 @@ def try_lock(path: Path, operation: int) -> IO[bytes] | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep a part running; returns when nobody uses it any more, or when it cannot start.
-
-    Args:
-        arguments: the part's home, then its command.
-    """
+    """Keep a part running; returns when nobody uses it any more, or when it cannot start."""
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

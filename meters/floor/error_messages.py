@@ -69,12 +69,7 @@ class Vocabulary:
     choices: Mapping[str, Collection[str]]
 
     def problem(self, reason: str, path: Path) -> tuple[Path, str]:
-        """The place and the words of what the types do not take.
-
-        Args:
-            reason: what msgspec says.
-            path: where.
-        """
+        """The place and the words of what the types do not take."""
         section = tuple(step for step in path if isinstance(step, str))
         if named := _NAMED.search(reason):
             key = named["key"]

@@ -23,12 +23,7 @@ _STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
 
 
 def service_from(service: Service, directory: Path) -> Service:
-    """The service's settings with paths that hold from anywhere.
-
-    Args:
-        service: as the floor file has it.
-        directory: the floor file's, absolute.
-    """
+    """The service's settings with paths that hold from anywhere."""
     found = {
         name: str(directory / of)
         for name in _SERVICE_PATHS
@@ -58,12 +53,6 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
 
     It took `data` from the directory in which it was called. If marks or outboxes of this floor are
     there, and not below the floor file's directory, the floor's meters would begin at their seeds.
-
-    Args:
-        data: as the floor file has it.
-        directory: the floor file's, absolute.
-        links: the ids of the floor's links.
-        tables: the ids of its tables.
 
     Raises:
         UserError: it says where both are, and what to do.

@@ -220,11 +220,6 @@ class LinkActions(Protocol):
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
         """What people did with a link, from its ledger, latest first (duty D17).
 
-        Args:
-            link: which.
-            before: only entries of a lower number; None for the latest.
-            limit: how many at most.
-
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.
         """

@@ -47,10 +47,6 @@ class ConnectionLimits:
 
     Where all places are taken, whoever has waited longest with his request gives his up: an honest
     browser sends at once what it wants.
-
-    Args:
-        most: connections at a time.
-        by_client: of these, from one address.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:

@@ -141,11 +141,6 @@ class ServerMiddleware:
     """An application behind its front: asked for by its own names, every answer with its headers.
 
     It stands before everything else, so that no error of the framework goes without.
-
-    Args:
-        app: the application.
-        names: by which it may be asked for.
-        metrics: who may read its `/metrics`.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:

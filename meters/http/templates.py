@@ -6,10 +6,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 def load_template(package: str, name: str) -> Template:
     """Load a template of a package; what is filled in is escaped, and a missing value is an error.
 
-    Args:
-        package: the package whose folder has the file.
-        name: the file's name.
-
     Raises:
         jinja2.TemplateNotFound: there is no such file.
     """

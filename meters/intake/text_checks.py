@@ -26,10 +26,6 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     A result or a void ends a round whatever the round and its patrons are called: its wagers are
     counted already, and may be older than this rule.
 
-    Args:
-        event: what the table sent.
-        opened: the table's open round, where it is the one of a result.
-
     Raises:
         Refusal: ``unprintable_text``.
     """

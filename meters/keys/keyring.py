@@ -55,13 +55,7 @@ class ServerPaths:
 
 
 class Keyring:
-    """A directory of keys for a floor.
-
-    Args:
-        directory: the directory.
-        floor: what the floor file says.
-        homes: where the servers' parts will be.
-    """
+    """A directory of keys for a floor."""
 
     def __init__(self, directory: Path, floor: Floor, homes: ServerPaths = ServerPaths()) -> None:
         self._directory = directory

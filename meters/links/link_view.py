@@ -28,17 +28,7 @@ def view_link(
     proposals: Sequence[ProposalRow],
     unapproved: Unapproved | None,
 ) -> LinkView:
-    """A link at the moment at which its books were read.
-
-    Args:
-        link: the link as it operates.
-        books: what its books hold.
-        problem: why it is inoperable, or None.
-        seen: what was seen of its ledger.
-        online: the tables of it that are connected.
-        proposals: what was proposed and is not decided.
-        unapproved: in what the floor file is not as approved, or None.
-    """
+    """A link at the moment at which its books were read."""
     closed = books.meters.get("closed")
     return LinkView(
         link=link.id,

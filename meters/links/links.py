@@ -75,12 +75,7 @@ class RunningLink(Protocol):
 
 
 class Links:
-    """The links of a floor.
-
-    Args:
-        links: each link in operation, by its id.
-        online: the tables of each link that are connected.
-    """
+    """The links of a floor."""
 
     def __init__(
         self, links: Mapping[str, RunningLink], online: Mapping[str, Collection[str]]

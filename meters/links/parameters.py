@@ -65,12 +65,7 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """What is wrong with a meter's draws, for who confirms them (reading T19); empty where nothing.
-
-    Args:
-        meter: the meter as it is to be.
-        positions: how many positions the smallest of its tables has.
-    """
+    """Say what is wrong with a meter's draws, to who confirms them (reading T19), or nothing."""
     if not (meter.magic_card_every or meter.lucky_every):
         return ""
     back = hand_bonus_return(

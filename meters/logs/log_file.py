@@ -5,11 +5,7 @@ from typing import Final, TextIO
 
 
 class LogFile:
-    """A text file for log lines; what a full disk or a closed pipe refuses is dropped.
-
-    Args:
-        file: where the lines go.
-    """
+    """A text file for log lines; what a full disk or a closed pipe refuses is dropped."""
 
     def __init__(self, file: TextIO) -> None:
         self._file: Final = file

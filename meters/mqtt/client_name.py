@@ -60,10 +60,6 @@ class ClientName:
 
     Without keys of `pitlink keys` a client's name is another at each start, and nothing is done.
 
-    Args:
-        redis: where the books are.
-        link: the link whose hash tag the key has.
-
     Attributes:
         problem: why this service stays away from the broker, or None.
     """

@@ -34,10 +34,6 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     the bundle's. A bundle is used with TLS and with ``unix://`` alone; with TLS its authority
     is believed and its certificate shown. The host's name is checked in any case.
 
-    Args:
-        service: what the floor file says.
-        archives: as who archives, which is another user than the service.
-
     Raises:
         UserError: the keys are not there or cannot be used, or the password is given twice.
     """
@@ -65,9 +61,6 @@ def people_access(service: Service) -> dict[str, object] | None:
     keeps them there. So does a user of the house's own in the address, unless the environment has
     a password for ours.
 
-    Args:
-        service: what the floor file says.
-
     Raises:
         UserError: as `redis_access`.
     """
@@ -87,9 +80,6 @@ def session_secret(service: Service) -> bytes:
     """What all services seal sessions with; empty where their bundles share no secret.
 
     It is made of the event group, which no user of Redis can read.
-
-    Args:
-        service: what the floor file says.
 
     Raises:
         UserError: the keys are not there, or the secret cannot be used.

@@ -37,10 +37,6 @@ class SentinelDiscovery:
 
     Most, since one that was cut off with an old primary goes on naming that one. And where most
     cannot be reached, others may have promoted a replica meanwhile.
-
-    Args:
-        sentinels: a client for each.
-        service: what they call the Redis.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
@@ -78,10 +74,6 @@ class ClusterDiscovery:
     """The primary of one slot, as most of the nodes that answer have it.
 
     A node that was cut off takes no writes after a while, by itself, so that one answer will do.
-
-    Args:
-        nodes: a client for each node that the floor file names, and where that is.
-        slot: which slot.
     """
 
     def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:

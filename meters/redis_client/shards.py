@@ -10,11 +10,7 @@ from redis.asyncio import Redis
 
 
 class ShardedRedis:
-    """The clients of the tags that were asked for.
-
-    Args:
-        client_of: makes the client of a tag.
-    """
+    """The clients of the tags that were asked for."""
 
     def __init__(self, client_of: Callable[[str], Redis]) -> None:
         self._client_of = client_of

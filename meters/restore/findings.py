@@ -115,11 +115,6 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
     """Make sure that a store and a copy of its ledger are of the same books.
 
-    Args:
-        store: the link's books.
-        entry: the last entry that both have.
-        chain: the digest that it carries in the copy.
-
     Raises:
         RestoreError: they are not.
         RedisError: the store failed.
@@ -135,10 +130,6 @@ def inspect_tables(
     stands: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
     """What the outboxes have beyond the books.
-
-    Args:
-        stands: where each table of the link stands in the books.
-        outboxes: those that were found.
 
     Raises:
         RestoreError: an outbox is of other books.

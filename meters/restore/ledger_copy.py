@@ -44,10 +44,6 @@ class LedgerCopy(Protocol):
 class ArchivedLedger:
     """What the archive has of a link's ledger.
 
-    Args:
-        directory: the archive's.
-        link: the link's id.
-
     Raises:
         ArchiveError: a file cannot be read, or a day between two others is missing.
     """

@@ -45,12 +45,7 @@ class Replayed:
 
 
 class OutboxReplay:
-    """Takes events of outboxes into a link's store, which has been opened.
-
-    Args:
-        floor: the floor file.
-        store: the link's books.
-    """
+    """Takes events of outboxes into a link's store, which has been opened."""
 
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self._store = store

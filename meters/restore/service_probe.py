@@ -28,10 +28,6 @@ _STOPPED: Final = "--services-stopped"
 async def probe_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> set[str]:
     """The links on which a service runs now, operable or not.
 
-    Args:
-        floor: the floor file.
-        within_s: how long a beat is waited for.
-
     Raises:
         RestoreError: the broker cannot be asked.
     """

@@ -10,12 +10,7 @@ Row = tuple[str, str, bytes]
 
 
 class StoreSnapshot:
-    """Hashes and sorted sets by key; of a sorted set the values are the scores.
-
-    Args:
-        keys: the link's.
-        rows: what another image gave.
-    """
+    """Hashes and sorted sets by key; of a sorted set the values are the scores."""
 
     def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
         self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})

@@ -23,12 +23,7 @@ _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """Writes the store of one link.
-
-    Args:
-        redis: where.
-        keys: the link's.
-    """
+    """Writes the store of one link."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis

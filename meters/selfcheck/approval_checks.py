@@ -225,12 +225,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Why a floor file would not open the books, whoever approves it; None where it would.
-
-    Args:
-        link: the link as the floor file has it.
-        meters: what the books hold of its meters.
-    """
+    """Why a floor file would not open the books, whoever approves it; None where it would."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

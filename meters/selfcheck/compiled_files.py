@@ -15,10 +15,6 @@ def is_of_its_source(source: Path, text: bytes) -> bool:
 
     A form that Python itself takes for outdated, or for another Python's, is not run.
 
-    Args:
-        source: the module's file.
-        text: what it holds.
-
     Raises:
         OSError: the compiled form cannot be read.
     """

@@ -29,10 +29,6 @@ _OLD_LIST: Final = (
 async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
     """Look whether the people's keys can be used, and by their own user alone (duty D20).
 
-    Args:
-        redis: where the books are.
-        link: a link of the floor.
-
     Returns:
         The check; None where Redis has no such users, or does not answer, which is said elsewhere.
     """

@@ -15,12 +15,7 @@ LATEST_MAX: Final = 25
 
 
 class JackpotDisplay:
-    """Has displays show the hits that other workers of the link have brought about.
-
-    Args:
-        store: the link's books.
-        announcer: shows hits for it.
-    """
+    """Has displays show the hits that other workers of the link have brought about."""
 
     def __init__(self, store: LinkStore, announcer: Announcer) -> None:
         self._store = store

@@ -32,14 +32,6 @@ _AUDIT_AGAIN_S: Final = 1.0
 class LedgerAuditing:
     """Knows whether a link's ledger and books are in order.
 
-    Args:
-        store: its books.
-        mark: how far its ledger had come.
-        announcer: speaks for it.
-        metrics: what Prometheus reads.
-        told: gives a failure of the store in words.
-        ended: is called when an audit has ended.
-
     Attributes:
         problem: why the link may not operate, or None where all holds.
         books_differ: whether that is what an audit found, and not that none could be made.

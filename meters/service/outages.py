@@ -28,12 +28,7 @@ REASON_LENGTH_MAX: Final = 300
 
 
 class Outages:
-    """The outages of one link that its ledger does not have yet.
-
-    Args:
-        path: the file in which they wait.
-        note: writes one into the ledger, once.
-    """
+    """The outages of one link that its ledger does not have yet."""
 
     def __init__(self, path: Path, note: Callable[[Outage], Awaitable[None]]) -> None:
         self._path = path

@@ -75,10 +75,6 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 
     A cancellation can be lost where it meets an answer inside the client library, so it is given
     again until it is heeded: to every task, since a group passes on the first one alone.
-
-    Args:
-        serving: the service.
-        spared: the tasks that are not of the service.
     """
     serving.cancel()
     while not serving.done():

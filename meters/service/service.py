@@ -87,12 +87,6 @@ class ServeOptions:
 class MeterService:
     """One worker of the meter service.
 
-    Args:
-        floor: what the floor file says.
-        redis: where the books are.
-        options: how it is run.
-        connect: makes a connection to the broker, of an address, a name and what holds arrivals.
-
     Attributes:
         identifier: its name at the broker and in the log; another at each start.
     """

@@ -13,9 +13,6 @@ _NAME: Final = "@people"
 class LogMark(LedgerMark):
     """The mark of the operators' log, a file under the data directory.
 
-    Args:
-        data: the service's data directory.
-
     Raises:
         UserError: the file is there and cannot be read.
     """

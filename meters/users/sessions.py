@@ -85,12 +85,6 @@ class Sessions:
         A try is counted before the PIN is looked at, and taken back when it was right. A name that
         nobody has, a disabled user and a wrong PIN take as long and are told alike.
 
-        Args:
-            name: in any case.
-            pin: as it was typed.
-            caller: from where; a device is known from then on.
-            old_token: of the session that ends, where there is one.
-
         Raises:
             UsersError: ``wrong_name_or_pin``; ``pin_expired`` where it is right, and another had
                 set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.

@@ -103,10 +103,6 @@ class SignInAttempts:
         As many as might yet fail are looked at at once, and no more: the rest are told to come
         again, for nothing is known against them.
 
-        Args:
-            folded: the name.
-            caller: from where.
-
         Raises:
             UsersError: ``locked_out``, ``busy``, ``store_failed``.
         """
@@ -144,12 +140,6 @@ class SignInAttempts:
         by: str = "",
     ) -> None:
         """Record that a try failed.
-
-        Args:
-            failed: which.
-            what: for the log.
-            about: as which user, where there is such a user.
-            by: who had signed in already.
 
         Raises:
             UsersError: ``locked_out`` where it was one too many, ``store_failed``.

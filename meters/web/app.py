@@ -61,18 +61,6 @@ def create_app(
 ) -> Litestar:
     """The application that serves one floor.
 
-    Args:
-        floor: the facility, its links and meters.
-        displays: what displays show.
-        claims: where claims are decided and wins looked up.
-        asks: where corrections are confirmed.
-        links: where links are opened, closed and changed.
-        changes: tells that a desk has news.
-        people: who may sign in, and who has.
-        log_seal: gives the seal over the operators' log.
-        health: whether the links can be played.
-        metrics: what Prometheus reads.
-
     Raises:
         UserError: the facility's logo cannot be shown.
     """
