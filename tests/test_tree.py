@@ -27,8 +27,8 @@ ORDER: Final = (
     *("controllers.demo", "controllers.cli"),
     *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),
-    *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.web", "meters.claims"),
-    *("meters.links", "meters.reports", "meters.restore", "meters.service", "meters.cli"),
+    *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
+    *("meters.web", "meters.reports", "meters.restore", "meters.service", "meters.cli"),
 )
 """The rooms: each may import those before it. The table side may not import the service's."""
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http"})

@@ -15,8 +15,7 @@ from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
-from meters.floor_api.failures import store_failure_as_inoperable
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 from meters.intake.result_steps import OpenedClaim
 from meters.wire.clock import now_text
@@ -126,11 +125,24 @@ class Claims:
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Carry one decision, once; whoever comes second is told who was first.
+        """Take one decision, once, and give the claim as it then is.
+
+        Args:
+            claim: which.
+            act: what is done with it.
+            actor: who does it, for the ledger.
+            reason: why it is rejected.
+            slip: the number of the payout slip.
+            envy_not_due: with a rejection: the hand was not what was entered, so that the Envy
+                Bonuses that it brought to others are not due either.
+            envy_paid: with a payment: the Envy Bonuses of the hand were paid as well.
+            setters: who set whose PIN lately, as far as it concerns the actor.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``, ``wrong_state``, ``same_person``,
-                ``bad_value``, ``slip_used``, ``envy_decided``, or ``link_inoperable``.
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+                first; ``same_person`` if who validated would also pay, or may; ``bad_value`` for
+                a slip's number that is none; ``slip_used``; ``envy_decided``; ``books_differ`` or
+                ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
@@ -176,11 +188,18 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Settle the Envy Bonuses that are owed for a hand, once.
+        """Settle the Envy Bonuses that are owed for a hand, once, and give the claim as it then is.
+
+        Args:
+            claim: under which they are owed.
+            act: whether the table has paid them, or they are not due.
+            actor: who says so, for the ledger.
+            reason: why they are not due.
+            setters: who set whose PIN lately, as far as it concerns the actor.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``, ``wrong_state``, ``books_differ``,
-                ``books_full`` or ``link_inoperable``.
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+                first; ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)

@@ -9,8 +9,7 @@ from meters.books.correction_requests import Ask, AskAct, AskDecision, StoredAsk
 from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor
-from meters.floor_api.failures import store_failure_as_inoperable
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import AskedCards, AskRow
 from meters.wire.messages import EnteredCards
 
@@ -65,10 +64,11 @@ class Asks:
         return sorted(rows, key=lambda row: (row.at, row.ask))
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
-        """Confirm or refuse a correction, once.
+        """Confirm or refuse a correction, once, and give what was decided about.
 
         Raises:
-            ActError: nothing changed: ``unknown_ask``, ``wrong_state``, ``link_inoperable``.
+            ActError: nothing changed: ``unknown_ask`` if the table no longer asks for it;
+                ``wrong_state``, which says who was first; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             link, found = await self._find(ask)

@@ -8,7 +8,7 @@ import structlog
 
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import AskRow, ClaimRow
 from meters.logs.throttled import ThrottledLog
 

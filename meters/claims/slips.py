@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from meters.books.slip_numbers import Reservation, SlipError, clean_slip
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 
 log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import ClaimRows
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 
 _PAGE: Final = 100

@@ -22,8 +22,7 @@ from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.floor.floor_file import Link, Meter, fewest_positions
-from meters.floor_api.failures import store_failure_as_inoperable
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row
 from meters.links.link_view import view_link
@@ -116,8 +115,10 @@ class Links:
         It may be done while the link is inoperable, where that is for want of an approval.
 
         Raises:
-            ActError: ``unknown_link``, ``stale``, ``no_change``, ``barred``, ``same_person``,
-                ``link_inoperable``.
+            ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or
+                another was approved meanwhile; ``no_change``; ``barred`` if the books cannot be
+                opened under it; ``same_person`` if the actor's PIN was set by command lately;
+                ``link_inoperable`` for another reason.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
@@ -138,7 +139,7 @@ class Links:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        """Propose what another person must confirm.
+        """Propose what another person must confirm (duties D4, D12, D15).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
@@ -176,8 +177,10 @@ class Links:
         """Confirm what another person has proposed, and carry it out.
 
         Raises:
-            ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``,
-                ``stale``, ``below_seed``, ``above_limit``, ``meter_full``.
+            ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
+                ``stale`` if the meter was won or changed since; ``below_seed`` if it holds less
+                than the seed of a new wager; ``meter_short`` if it holds less than is to be taken
+                off it; ``above_limit``; ``meter_full``.
         """
         running = self._running(link)
         with store_failure_as_inoperable():
@@ -225,7 +228,12 @@ class Links:
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        """What people did with a link, from its ledger, latest first.
+        """What people did with a link, from its ledger, latest first (duty D17).
+
+        Args:
+            link: which.
+            before: only entries of a lower number; None for the latest.
+            limit: how many at most.
 
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.

@@ -12,7 +12,7 @@ from bonus.display import money
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.wagers import MeterKind
 from meters.floor.floor_file import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Parameter
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})

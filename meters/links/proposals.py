@@ -8,7 +8,7 @@ import msgspec
 from bonus.display import money
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Meter
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import (
     Adjustment,
     Parameter,

@@ -10,11 +10,15 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
+from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
 from meters.displays.display_state import DisplayState, TooManyWatchersError
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import ActError, AskDesk, Changes, ClaimActions, Health, LinkActions
+from meters.floor_api.change_signal import ChangeSignal
+from meters.floor_api.errors import ActError
 from meters.http.bodies import check_body
 from meters.http.static_files import Assets, asset_route
+from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
@@ -22,7 +26,7 @@ from meters.users.operators_log import LogSeal
 from meters.web.api.asks import ask_routes
 from meters.web.api.changes import change_routes
 from meters.web.api.claims import claim_routes
-from meters.web.api.health import health_routes
+from meters.web.api.health import Health, health_routes
 from meters.web.api.links import link_routes
 from meters.web.api.meters import meter_routes
 from meters.web.api.signing import signing_routes
@@ -50,10 +54,10 @@ def create_app(
     floor: Floor,
     displays: DisplayState,
     *,
-    claims: ClaimActions,
-    asks: AskDesk,
-    links: LinkActions,
-    changes: Changes,
+    claims: Claims,
+    asks: Asks,
+    links: Links,
+    changes: ChangeSignal,
     people: UserDirectory,
     log_seal: Callable[[], LogSeal],
     health: Health,

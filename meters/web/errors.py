@@ -13,7 +13,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
 from meters.displays.display_state import TooManyWatchersError
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.http.requests import WebRequest
 from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn

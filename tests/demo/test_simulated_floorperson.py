@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import validate_what_waits
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import AskRow, ClaimRow
 
 OFTEN = 12

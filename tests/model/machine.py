@@ -13,7 +13,7 @@ from hypothesis.strategies import DataObject
 
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, ClaimRow
 from meters.wire.messages import Jackpot
 from tests.model.deals import (

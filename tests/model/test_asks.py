@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from meters.books.correction_requests import Correction
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import AskRow
 from meters.intake.batches import Arrival, LinkIntake
 from meters.restore.rebuild import Rebuild

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, MeterParameters, Parameter, ParameterChange
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from meters.books.checkpoint import EMPTY
 from meters.books.upgrades import upgrade_link
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.intake.result_steps import ResultWriter
 from meters.restore.rebuild import Rebuild
 from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, RAGS, Pit

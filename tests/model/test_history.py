@@ -5,7 +5,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.claims import win_search as history
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 

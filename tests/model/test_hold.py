@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.wire.messages import REPLY, Reply
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, Pit, event_bytes
 

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.store import TermsError
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, LinkView, MeterParameters, ParameterChange
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import running

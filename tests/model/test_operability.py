@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link
 from meters.books.ledger_mark import LedgerMark
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment
 from meters.redis_client.health import NotSyncedError
 from tests.lua.books import keyspace

@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.link_state import Act
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from tests.model.pit import (
     BONUS,
     CENT,

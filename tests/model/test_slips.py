@@ -13,7 +13,7 @@ from meters.books.audit import LinkAudit
 from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.redis_client.shards import AnyRedis, redis_of
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer

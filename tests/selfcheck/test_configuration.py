@@ -11,7 +11,7 @@ import meters.books.approvals
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration

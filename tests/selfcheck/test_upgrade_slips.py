@@ -13,7 +13,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.claims.claims import Claims
 from meters.claims.slips import SlipNumbers
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer, run_pitlink
 

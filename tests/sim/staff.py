@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService

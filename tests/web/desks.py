@@ -11,9 +11,11 @@ from bonus.display import money
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
 from meters.floor.floor_file import Floor
 from meters.floor_api.change_signal import ChangeSignal
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import (
     ActRow,
     Adjustment,
@@ -32,6 +34,7 @@ from meters.floor_api.types import (
     WinPage,
     WinSearch,
 )
+from meters.links.links import Links
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 
@@ -63,7 +66,7 @@ _OVER: Final = {"paid", "rejected"}
 
 
 @dataclass
-class ClaimsInMemory:
+class ClaimsInMemory(Claims):
     """A claims desk: `claims` may be filled by the test, `acts` has what reached it."""
 
     bell: ChangeSignal
@@ -208,7 +211,7 @@ ASK_RESULT: Final = msgspec.structs.replace(
 
 
 @dataclass
-class AsksInMemory:
+class AsksInMemory(Asks):
     """A desk for corrections: `rows` may be filled by the test, `acts` has what reached it."""
 
     bell: ChangeSignal
@@ -232,7 +235,7 @@ class AsksInMemory:
         return row
 
 
-class LinksInMemory:
+class LinksInMemory(Links):
     """A links desk; `done` has what reached it."""
 
     def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
@@ -246,13 +249,13 @@ class LinksInMemory:
         return list(self.links_by_id.values())
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        if self._link(link).state == "closed":
+        if self._view_of(link).state == "closed":
             raise ActError("wrong_state", "the link is closed already")
         self._note(link, "close", actor, "link", reason)
         return self._put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
 
     async def open(self, link: str, actor: str) -> LinkView:
-        if self._link(link).state != "closed":
+        if self._view_of(link).state != "closed":
             raise ActError("wrong_state", "the link is open already")
         self._note(link, "open", actor, "link", "")
         return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
@@ -260,7 +263,7 @@ class LinksInMemory:
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        unapproved = self._link(link).unapproved
+        unapproved = self._view_of(link).unapproved
         if unapproved is None:
             raise ActError("no_change", "the floor file is approved already")
         if unapproved.barred:
@@ -281,7 +284,7 @@ class LinksInMemory:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        standing = self._link(link)
+        standing = self._view_of(link)
         meter = next((each for each in standing.meters if each.meter == change.meter), None)
         if meter is None:
             raise ActError("unknown_meter", f"the link has no meter {change.meter}")
@@ -320,7 +323,7 @@ class LinksInMemory:
         return self._decide(row, "withdrawn", actor)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        self._link(link)
+        self._view_of(link)
         rows = reversed(self._acts[link])
         return [row for row in rows if before is None or row.entry < before][:limit]
 
@@ -333,26 +336,26 @@ class LinksInMemory:
         """Let this be what is proposed."""
         self._put(link, proposals=(row,))
 
-    def _link(self, link: str) -> LinkView:
+    def _view_of(self, link: str) -> LinkView:
         if link not in self.links_by_id:
             raise ActError("unknown_link", f"there is no link {link}")
         return self.links_by_id[link]
 
     def _proposal(self, link: str, proposal: str) -> ProposalRow:
-        for row in self._link(link).proposals:
+        for row in self._view_of(link).proposals:
             if row.proposal == proposal:
                 return row
         raise ActError("unknown_proposal", f"there is no open proposal {proposal}")
 
     def _decide(self, row: ProposalRow, state: str, actor: str) -> ProposalRow:
-        left = tuple(each for each in self._link(row.link).proposals if each is not row)
+        left = tuple(each for each in self._view_of(row.link).proposals if each is not row)
         self._put(row.link, proposals=left)
         if state == "confirmed" and row.amount is not None:
             meters = tuple(
                 msgspec.structs.replace(each, amount=each.amount + row.amount)
                 if each.meter == row.meter
                 else each
-                for each in self._link(row.link).meters
+                for each in self._view_of(row.link).meters
             )
             self._put(row.link, meters=meters)
         changed = {"state": state, "decided_by": actor, "decided_at": AT}

@@ -12,7 +12,7 @@ from litestar.routes import HTTPRoute
 from pypdf import PdfReader
 
 from meters.displays import display_state as board_module
-from meters.floor_api.protocols import ActError
+from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, WinPage
 from meters.web import event_stream as stream_module
 from tests.servers import RedisServer

@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody
 
-from meters.floor_api.protocols import AskDesk
+from meters.claims.correction_requests import Asks
 from meters.floor_api.types import AskRow, Words
 from meters.users.roles import Right
 from meters.web.api.claims import Nothing
@@ -23,7 +23,7 @@ class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     reason: Words
 
 
-def ask_routes(asks: AskDesk) -> list[HTTPRouteHandler]:
+def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     """Everything about what tables ask for."""
 
     @get(

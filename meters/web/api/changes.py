@@ -12,7 +12,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
 from meters.displays.display_state import DisplayState, DisplayUpdates, Watcher
-from meters.floor_api.protocols import Changes
+from meters.floor_api.change_signal import ChangeSignal
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.roles import Right
@@ -41,7 +41,7 @@ class ChangeStream:
     """
 
     def __init__(
-        self, changes: Changes, people: UserDirectory, token: str | None, end: DisplayUpdates
+        self, changes: ChangeSignal, people: UserDirectory, token: str | None, end: DisplayUpdates
     ) -> None:
         self._changes = changes
         self._people = people
@@ -87,12 +87,12 @@ class ChangeStream:
             pass
 
 
-async def _next(changes: Changes, seen: int) -> int:
+async def _next(changes: ChangeSignal, seen: int) -> int:
     return await changes.next(seen)
 
 
 def change_routes(
-    changes: Changes, people: UserDirectory, displays: DisplayState
+    changes: ChangeSignal, people: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
     """The stream for floorpersons' pages."""
 

@@ -10,8 +10,8 @@ from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
+from meters.claims.claims import Claims
 from meters.floor.floor_file import Floor
-from meters.floor_api.protocols import ClaimActions
 from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
 from meters.http.requests import WebRequest
 from meters.users.directory import UserDirectory
@@ -51,18 +51,14 @@ class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     reason: Words
 
 
-def claim_routes(
-    floor: Floor, claims: ClaimActions, people: UserDirectory
-) -> list[HTTPRouteHandler]:
+def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
     """Everything about claims and wins."""
     return [
         *_reading_routes(floor, claims, people), *_deciding_routes(claims), *_envy_routes(claims)
     ]  # fmt: skip
 
 
-def _reading_routes(
-    floor: Floor, claims: ClaimActions, people: UserDirectory
-) -> list[HTTPRouteHandler]:
+def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """The claims of which the win, or the Envy for its hand, is not yet paid or rejected.
@@ -121,7 +117,7 @@ def _reading_routes(
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(claims: ClaimActions) -> list[HTTPRouteHandler]:
+def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/validate",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
@@ -168,7 +164,7 @@ def _deciding_routes(claims: ClaimActions) -> list[HTTPRouteHandler]:
     return [validate_claim, reject_claim, pay_claim]
 
 
-def _envy_routes(claims: ClaimActions) -> list[HTTPRouteHandler]:
+def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/claims/{claim:str}/pay-envy",
         opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,

@@ -1,14 +1,24 @@
 """What watches the service: probes and Prometheus."""
 
+from collections.abc import Mapping
+from typing import Protocol
+
 import msgspec
 from litestar import MediaType, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
-from meters.floor_api.protocols import Health
 from meters.http.requests import WebRequest
 from meters.metrics import Metrics
 from meters.web.security import for_anybody
+
+
+class Health(Protocol):
+    """Whether the links can be played."""
+
+    def inoperable(self) -> Mapping[str, str]:
+        """The links that cannot be played, each with its reason; empty when all is well."""
+        ...
 
 
 class Alive(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from meters.floor_api.protocols import LinkActions
 from meters.floor_api.types import (
     PAGE_MAX,
     ActRow,
@@ -18,6 +17,7 @@ from meters.floor_api.types import (
     ProposalRow,
     Words,
 )
+from meters.links.links import Links
 from meters.users.roles import Right
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
@@ -39,12 +39,12 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-def link_routes(links: LinkActions) -> list[HTTPRouteHandler]:
+def link_routes(links: Links) -> list[HTTPRouteHandler]:
     """Everything about links."""
     return [*_reading_routes(links), *_switching_routes(links), *_changing_routes(links)]
 
 
-def _reading_routes(links: LinkActions) -> list[HTTPRouteHandler]:
+def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkView]:
         """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
@@ -62,7 +62,7 @@ def _reading_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     return [list_links, list_acts]
 
 
-def _switching_routes(links: LinkActions) -> list[HTTPRouteHandler]:
+def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/close",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
@@ -102,7 +102,7 @@ def _switching_routes(links: LinkActions) -> list[HTTPRouteHandler]:
     return [close_link, open_link, approve_link]
 
 
-def _changing_routes(links: LinkActions) -> list[HTTPRouteHandler]:
+def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/links/{link:str}/proposals",
         opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,

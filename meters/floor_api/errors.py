@@ -1,4 +1,4 @@
-"""Failures of the books, as the API for people reports them."""
+"""Refused acts, and failures of the books as the floor's API reports them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,20 @@ import msgspec
 from redis.exceptions import RedisError
 
 from meters.books.store import TermsError
-from meters.floor_api.protocols import ActError
+
+
+class ActError(Exception):
+    """An act that was refused; nothing changed.
+
+    Attributes:
+        code: for programs: ``unknown_claim``, ``wrong_state``, or another.
+        message: the reason, in plain words.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 @contextmanager
