@@ -1,6 +1,6 @@
 """One link's books in Redis: every change of money through one atomic script."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 import msgspec
@@ -278,21 +278,8 @@ class LinkStore:
                 msgspec.msgpack.encode(owed),
             ],
         )
-        match texts(rows):
-            case ["done", state, amount, after, entry]:
-                return DecisionResult(state, int(amount), int(after), int(entry))
-            case ["wrong_state", state, who]:
-                raise WrongStateError(state, who)
-            case ["unknown_claim"]:
-                raise WrongStateError("", "")
-            case ["same_person", first, setter]:
-                raise BooksError("same_person", first, setter)
-            case ["slip_used" as status, *detail]:
-                raise BooksError(status, "".join(detail))
-            case ["envy_decided" | "books_differ" | "books_full" as status]:
-                raise BooksError(status)
-            case _:
-                raise TermsError(TERMS_CHANGED)
+        state, amount, after, entry = _decided(rows)
+        return DecisionResult(state, int(amount), int(after), int(entry))
 
     async def decide_envy(
         self,
@@ -330,17 +317,8 @@ class LinkStore:
                 event,
             ],
         )
-        match texts(rows):
-            case ["done", _, _, entry]:
-                return int(entry)
-            case ["wrong_state", state, who]:
-                raise WrongStateError(state, who)
-            case ["unknown_claim"]:
-                raise WrongStateError("", "")
-            case ["books_differ" | "books_full" as status]:
-                raise BooksError(status)
-            case _:
-                raise TermsError(TERMS_CHANGED)
+        _, _, entry = _decided(rows)
+        return int(entry)
 
     async def decide_ask(
         self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
@@ -368,15 +346,8 @@ class LinkStore:
                 event,
             ],
         )
-        match texts(rows):
-            case ["done", entry]:
-                return int(entry)
-            case ["wrong_state", state, who]:
-                raise WrongStateError(state, who)
-            case ["unknown_ask"]:
-                raise WrongStateError("", "")
-            case _:
-                raise TermsError(TERMS_CHANGED)
+        (entry,) = _decided(rows)
+        return int(entry)
 
     async def asks(self) -> dict[str, str]:
         """What tables ask for, by table, and the decisions, as the store keeps them."""
@@ -385,11 +356,8 @@ class LinkStore:
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
         """The same, and the last ledger entry of that same moment."""
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self.keys.meters, "entries")
-            pipe.hgetall(self.keys.asks)
-            entries, rows = await pipe.execute()
-        return int(entries or 0), _decoded(rows)
+        entries, (row,) = await self._hashes_at([self.keys.asks])
+        return entries, _decoded(row)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
         """Where some tables stand, read in one round trip."""
@@ -488,23 +456,24 @@ class LinkStore:
             approved=_decoded(approved),
         )
 
-    async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """The fields of some claims, and the last ledger entry of that same moment."""
+    async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
+        """Read some hashes, and the last ledger entry of that same moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
-            for claim in ids:
-                pipe.hgetall(self.keys.claim(claim))
+            for key in keys:
+                pipe.hgetall(key)
             entries, *rows = await pipe.execute()
-        return int(entries or 0), [_decoded(row) for row in rows]
+        return int(entries or 0), rows
+
+    async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        """The fields of some claims, and the last ledger entry of that same moment."""
+        entries, rows = await self._hashes_at(map(self.keys.claim, ids))
+        return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
         """The fields of some proposals, and the last ledger entry of that same moment."""
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self.keys.meters, "entries")
-            for proposal in ids:
-                pipe.hgetall(self.keys.proposal(proposal))
-            entries, *rows = await pipe.execute()
-        return int(entries or 0), [_decoded(row) for row in rows]
+        entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
+        return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], fields: Sequence[str]
@@ -519,19 +488,10 @@ class LinkStore:
 
     async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
         """All fields of some tables, and the last ledger entry of that same moment."""
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self.keys.meters, "entries")
-            for table in tables:
-                pipe.hgetall(self.keys.table(table))
-            entries, *rows = await pipe.execute()
-        return int(entries or 0), [
+        entries, rows = await self._hashes_at(map(self.keys.table, tables))
+        return entries, [
             {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
         ]
-
-    @property
-    def reply_count(self) -> int:
-        """So many replies are kept of each table."""
-        return REPLIES_KEPT
 
     async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
         """Up to `count` ledger entries that follow entry `after`, with their numbers."""
@@ -583,12 +543,28 @@ class LinkStore:
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
             rows: list[dict[bytes, bytes]] = await pipe.execute()
-        return [{name.decode(): value.decode() for name, value in row.items()} for row in rows]
+        return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
         """The claims that wait for somebody, oldest first; up to `limit`, or all of them."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
+
+
+def _decided(rows: Sequence[bytes]) -> list[str]:
+    """Give what a decision's script answered after ``done``; raise what it refused."""
+    match texts(rows):
+        case ["done", *result]:
+            return result
+        case ["terms"]:
+            raise TermsError(TERMS_CHANGED)
+        case ["wrong_state", state, who]:
+            raise WrongStateError(state, who)
+        case ["unknown_claim" | "unknown_ask"]:
+            raise WrongStateError("", "")
+        case [status, *detail]:
+            raise BooksError(status, *detail)
+    raise TypeError(f"the script answered {rows!r}")
 
 
 def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
 from meters.books.script_steps import RoundContribution
-from meters.books.store import CONTRIBUTED, LinkStore
+from meters.books.store import CONTRIBUTED, REPLIES_KEPT, LinkStore
 from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
@@ -75,7 +75,7 @@ class TableAudit:
                     continue
                 told = [*_other_seq(replay, table, row), *_other_round(replay, table, row)]
                 if whole and not told:
-                    told += _other_replies(replay, table, row, self._store.reply_count)
+                    told += _other_replies(replay, table, row)
                 if whole:
                     told += _other_rest(replay, table, row)
                 if holds:
@@ -131,7 +131,7 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
         yield f"its last event is {_words(text)}, the ledger has event {due}"
 
 
-def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable[str]:
+def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     """Replies that a repeat would get and that are not those which the table got first.
 
     Of an event that was refused, or a withdrawal, the ledger does not have the reply.
@@ -141,17 +141,17 @@ def _other_replies(replay: Replay, table: str, row: _Row, kept: int) -> Iterable
     held = {name.removeprefix(_KEPT): one for name, one in row.items() if name.startswith(_KEPT)}
     for seq, digest in due.items():
         one = held.get(str(seq))
-        if seq > last - kept and (one is None or stored_reply_digest(one) != digest):
+        if seq > last - REPLIES_KEPT and (one is None or stored_reply_digest(one) != digest):
             yield f"the reply that it keeps to event {seq} is not the one in the ledger"
     for name, one in held.items():
-        if not name.isdecimal() or not last - kept < int(name) <= last:
+        if not name.isdecimal() or not last - REPLIES_KEPT < int(name) <= last:
             yield f"it keeps a reply to an event {name[:20]!r}, its last event is {last}"
         elif int(name) not in due and int(name) > _first_replayed(replay, table):
             said = one[_DIGEST:]
             if said.startswith(b"{") and not _has_no_entry(said, int(name)):
                 yield f"it keeps a reply to event {name} that is no refusal, and in no ledger entry"
     # A store that was made again has the replies that the ledger and the outboxes had.
-    first = last if replay.link.restored or replay.begins_after else max(1, last - kept + 1)
+    first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
     lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]
     if lacking and not set(lacking) <= due.keys():
         yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"

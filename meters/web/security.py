@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Final, Protocol
 
+from litestar import post
 from litestar.connection import ASGIConnection, Request
 from litestar.datastructures import Address, Headers, State
 from litestar.handlers import BaseRouteHandler
@@ -16,7 +17,7 @@ from meters.users.directory import UserDirectory
 from meters.users.roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
-from meters.web.errors import RefusedError
+from meters.web.errors import RefusedError, refusals
 
 Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
@@ -88,6 +89,17 @@ def for_whoever_signed_in() -> dict[str, object]:
 def needs(right: Right) -> dict[str, object]:
     """What a route says of itself that needs a right."""
     return {ACCESS: right}
+
+
+def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
+    """Declare a route by which whoever has a right changes something."""
+    return post(
+        path,
+        opt=needs(right),
+        security=SESSION,
+        responses=refusals(400, 401, 403, 404, 409, 413, 415, 503),
+        status_code=status_code,
+    )
 
 
 def gate(people: UserDirectory) -> Guard:

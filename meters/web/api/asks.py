@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from litestar import get, post
+from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody
 
@@ -12,9 +12,7 @@ from meters.floor_api.types import AskRow, Words
 from meters.users.roles import Right
 from meters.web.api.claims import Nothing
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, needs
-
-_ACTS = refusals(400, 401, 403, 404, 409, 413, 415, 503)
+from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,20 +35,14 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
         """
         return await asks.asks()
 
-    @post(
-        "/api/v1/asks/{ask:str}/confirm",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/asks/{ask:str}/confirm", Right.DECIDE)
     async def confirm_ask(
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
         """Confirm a correction, exactly as it was shown (duty D17)."""
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
-    @post(
-        "/api/v1/asks/{ask:str}/refuse",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
     async def refuse_ask(
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:

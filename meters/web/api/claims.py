@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import msgspec
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
@@ -17,13 +17,12 @@ from meters.http.requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, client_of, for_anybody, needs, person_of
+from meters.web.security import SESSION, client_of, for_anybody, needs, person_of, staff_act
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
 """No ledger and no log is longer."""
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
@@ -118,10 +117,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
 
 
 def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
-    @post(
-        "/api/v1/claims/{claim:str}/validate",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/claims/{claim:str}/validate", Right.DECIDE)
     async def validate_claim(
         claim: FromPath[str],
         data: JSONBody[Nothing],
@@ -131,10 +127,7 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         person = request.user
         return await claims.decide(claim, "validate", person.name, setters=person.setters)
 
-    @post(
-        "/api/v1/claims/{claim:str}/reject",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/claims/{claim:str}/reject", Right.DECIDE)
     async def reject_claim(
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
@@ -144,10 +137,7 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
             envy_not_due=data.envy_not_due, setters=request.user.setters,
         )  # fmt: skip
 
-    @post(
-        "/api/v1/claims/{claim:str}/pay",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/claims/{claim:str}/pay", Right.DECIDE)
     async def pay_claim(
         claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
     ) -> ClaimRow:
@@ -165,10 +155,7 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
-    @post(
-        "/api/v1/claims/{claim:str}/pay-envy",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/claims/{claim:str}/pay-envy", Right.DECIDE)
     async def pay_envy(
         claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ClaimRow:
@@ -176,10 +163,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
         person = request.user
         return await claims.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
 
-    @post(
-        "/api/v1/claims/{claim:str}/reject-envy",
-        opt=needs(Right.DECIDE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/claims/{claim:str}/reject-envy", Right.DECIDE)
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:

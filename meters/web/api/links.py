@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
-from litestar import get, post
+from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
@@ -21,9 +21,8 @@ from meters.links.links import Links
 from meters.users.roles import Right
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, needs
+from meters.web.security import SESSION, needs, staff_act
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
@@ -63,20 +62,14 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
 
 
 def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
-    @post(
-        "/api/v1/links/{link:str}/close",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/close", Right.LINKS)
     async def close_link(
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
     ) -> LinkView:
         """Close a link: its tables take no new progressive wager; rounds in hand are finished."""
         return await links.close(link, request.user.name, data.reason)
 
-    @post(
-        "/api/v1/links/{link:str}/open",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
     async def open_link(
         link: FromPath[str],
         data: JSONBody[Nothing],
@@ -85,10 +78,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
         """Open a closed link again."""
         return await links.open(link, request.user.name)
 
-    @post(
-        "/api/v1/links/{link:str}/approve",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/approve", Right.LINKS)
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
@@ -103,10 +93,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
 
 
 def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
-    @post(
-        "/api/v1/links/{link:str}/proposals",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=201,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/proposals", Right.LINKS, status_code=201)
     async def propose_change(
         link: FromPath[str],
         data: JSONBody[ParameterChange | Adjustment],
@@ -115,10 +102,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         """Propose a parameter or an adjustment, for another to confirm (duties D4, D12, D15)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
-    @post(
-        "/api/v1/links/{link:str}/proposals/{proposal:str}/confirm",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS)
     async def confirm_change(
         link: FromPath[str],
         proposal: FromPath[str],
@@ -133,10 +117,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
 
-    @post(
-        "/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw",
-        opt=needs(Right.LINKS), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw", Right.LINKS)
     async def withdraw_change(
         link: FromPath[str],
         proposal: FromPath[str],

@@ -39,8 +39,6 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 _ENDED: Final = Cookie(
     COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
 )
-
-
 _NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to say.")
 
 
@@ -81,22 +79,11 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
-    """Signing in and out, and who has signed in."""
+    """Declare the routes for signing in and out, and for one's own account."""
+    return [*_session_routes(floor, people), *_own_account_routes(floor, people)]
 
-    def me(person: SignedIn) -> Me:
-        facility = floor.facility
-        return Me(
-            name=person.name,
-            role=person.role,
-            rights=tuple(right for right in Right if person.may(right)),
-            csrf=person.csrf,
-            idle_seconds=floor.service.idle_minutes * 60,
-            facility=facility.name,
-            timezone=facility.timezone,
-            demonstration=facility.demonstration,
-            choose_pin=person.must_choose,
-        )
 
+def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/sign-in",
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
@@ -121,7 +108,7 @@ def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler
                 samesite="strict", max_age=DEVICE_KNOWN_MS // 1000,
             ),
         ]  # fmt: skip
-        return Response(me(opened.person), cookies=cookies)
+        return Response(_me(floor, opened.person), cookies=cookies)
 
     @post(
         "/api/v1/sign-out",
@@ -136,6 +123,10 @@ def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler
         await people.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_ENDED])
 
+    return [sign_in, sign_out]
+
+
+def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/me",
         opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 503),
@@ -143,7 +134,7 @@ def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler
     )  # fmt: skip
     def show_me(request: StaffRequest) -> Me:
         """Who has signed in."""
-        return me(request.user)
+        return _me(floor, request.user)
 
     @post(
         "/api/v1/me/pin",
@@ -170,4 +161,19 @@ def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler
         """What was done with one's account and PIN, and by oneself with others', latest first."""
         return await people.log.of_account(request.user.name, limit)
 
-    return [sign_in, sign_out, show_me, choose_pin, list_own_acts]
+    return [show_me, choose_pin, list_own_acts]
+
+
+def _me(floor: Floor, person: SignedIn) -> Me:
+    facility = floor.facility
+    return Me(
+        name=person.name,
+        role=person.role,
+        rights=tuple(right for right in Right if person.may(right)),
+        csrf=person.csrf,
+        idle_seconds=floor.service.idle_minutes * 60,
+        facility=facility.name,
+        timezone=facility.timezone,
+        demonstration=facility.demonstration,
+        choose_pin=person.must_choose,
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
 import msgspec
-from litestar import get, post
+from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
@@ -17,9 +17,8 @@ from meters.users.roles import Right, Role
 from meters.users.users import Actor, UserRow
 from meters.web.api.claims import ENTRIES_MAX, Nothing
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, client_of, needs, token_of
+from meters.web.security import SESSION, client_of, needs, staff_act, token_of
 
-_ACTS: Final = refusals(400, 401, 403, 404, 409, 413, 415, 503)
 _READS: Final = refusals(400, 401, 403, 503)
 
 Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
@@ -77,17 +76,14 @@ def _reading_routes(
 def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
     users = people.users
 
-    @post("/api/v1/users", opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS)
+    @staff_act("/api/v1/users", Right.PEOPLE, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
         """Add a user; the PIN serves for 24 hours, to choose one's own and for nothing else."""
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
         return _with_pin(row, None if data.pin is not None else pin)
 
-    @post(
-        "/api/v1/users/{name:str}/disable",
-        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/users/{name:str}/disable", Right.PEOPLE)
     async def disable_user(
         name: FromPath[str],
         data: JSONBody[Nothing],
@@ -96,10 +92,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         """Let a user sign in no more; his sessions end at once."""
         return await users.disable(name, _doer(request))
 
-    @post(
-        "/api/v1/users/{name:str}/enable",
-        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/users/{name:str}/enable", Right.PEOPLE)
     async def enable_user(
         name: FromPath[str],
         data: JSONBody[Nothing],
@@ -108,10 +101,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         """Let a disabled user sign in again."""
         return await users.enable(name, _doer(request))
 
-    @post(
-        "/api/v1/users/{name:str}/unlock",
-        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/users/{name:str}/unlock", Right.PEOPLE)
     async def unlock_user(
         name: FromPath[str],
         data: JSONBody[Nothing],
@@ -120,10 +110,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         """Let a user sign in again wherever too many tries had failed."""
         return await users.unlock(name, _doer(request))
 
-    @post(
-        "/api/v1/users/{name:str}/pin",
-        opt=needs(Right.PEOPLE), security=SESSION, responses=_ACTS, status_code=200,
-    )  # fmt: skip
+    @staff_act("/api/v1/users/{name:str}/pin", Right.PEOPLE)
     async def set_pin(
         name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
     ) -> UserWithPin:
