@@ -1,6 +1,7 @@
 """Simulated floorpersons, for replays and demonstrations, named as such in the ledger."""
 
 import asyncio
+import hashlib
 from datetime import UTC, datetime
 from typing import Final
 
@@ -64,10 +65,20 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
         claim = await claims.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":
         owed = claim.envy_state == "validated"
-        slip = f"SIM-{claim.claim.replace('.', '-')}"
-        claim = await claims.decide(claim.claim, "pay", PAYS, slip=slip, envy_paid=owed)
+        claim = await claims.decide(
+            claim.claim, "pay", PAYS, slip=simulated_slip(claim.claim), envy_paid=owed
+        )
     if claim.envy_state == "validated":
         await claims.decide_envy(claim.claim, "pay_envy", VALIDATES)
+
+
+def simulated_slip(claim: str) -> str:
+    """The number of a slip that was never printed, another one for each claim of the facility.
+
+    The claim's own name will not do: with its dot for a hyphen, or in capitals, it may be that of
+    another table's.
+    """
+    return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 
 
 async def _confirm(asks: Asks, correction: AskRow) -> None:

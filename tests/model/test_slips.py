@@ -10,9 +10,10 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
 from meters.books.audit import LinkAudit
-from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
+from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG, clean_slip, fold_slip
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
+from meters.claims.simulated_floorperson import simulated_slip
 from meters.floor_api.errors import ActError
 from meters.redis_client.shards import AnyRedis, redis_of
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
@@ -281,3 +282,10 @@ async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility
         assert finding.problems == ()
         told += finding.variances
     assert told == [f"slip 'a-1' paid claim {CLAIM}, and claim {OTHER} as well"]
+
+
+def test_a_simulated_slip_is_another_one_for_each_claim() -> None:
+    """Claims of which the names are one another's but for a dot, a hyphen or capitals."""
+    claims = ["a-b.c-2-1", "a.b-c-2-1", "A.b-c-2-1", f"{'l' * 32}.{'t' * 32}-{2**53}-7"]
+    slips = [simulated_slip(claim) for claim in claims]
+    assert len({fold_slip(clean_slip(slip)) for slip in slips}) == len(claims)
