@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from bonus.printable import unseen_problem
 from bonus.settling.settlement_lines import Line
+from meters.wire.member_names import has_name_twice
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 LINE_BYTES_MAX: Final = 4096
@@ -272,6 +273,8 @@ def parse_event(line: bytes) -> DeviceEvent:
         raise DeviceRefusal("bad_event", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DeviceRefusal("not_json", f"a device event is one line of JSON: {error}") from None
+    if has_name_twice(line):
+        raise DeviceRefusal("bad_event", "a device event names each of its fields once")
     for field in ("patron", "reason", "round"):
         text = getattr(event, field, None)
         if text is not None and (problem := unseen_problem(text)):

@@ -1,7 +1,8 @@
 """Bodies of requests: read strictly, as every other message is.
 
 Litestar converts a body as leniently as a query string, where all is text: "100" and 1e3 would pass
-for whole numbers. So the body is first decoded as its type says, and refused where it is not that.
+for whole numbers. So the body is first decoded as its type says, and refused where it is not that,
+or where it names a field twice: only one of them would count.
 """
 
 import msgspec
@@ -11,6 +12,7 @@ from litestar.exceptions import ValidationException
 from litestar.handlers import BaseRouteHandler
 
 from bonus.printable import escape_unprintable
+from meters.wire.member_names import has_name_twice
 
 _BODY = "data"
 """Under what name a handler takes the body."""
@@ -36,3 +38,5 @@ async def check_body(
         raise ValidationException(escape_unprintable(str(error))) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
+    if has_name_twice(body):
+        raise ValidationException("the body names a field twice")

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from meters.books.refusals import EventRefusal
+from meters.wire.member_names import has_name_twice
 from meters.wire.messages import EVENT_BYTES_MAX, TABLE_EVENT, UNREADABLE, Hello, MoneyEvent, seq_of
 
 _NAMED: Final = re.compile(r" field `([^`]+)`")
@@ -22,6 +23,8 @@ def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int |
         return _unfit(error), seq_of(payload)
     except UNREADABLE as error:
         return EventRefusal("not_json", f"the event is not JSON: {error}"), None
+    if has_name_twice(payload):
+        return EventRefusal("name_twice", "the event names a field twice"), seq_of(payload)
     return event, None if isinstance(event, Hello) else event.seq
 
 

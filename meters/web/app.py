@@ -17,6 +17,7 @@ from meters.floor.floor_file import Floor
 from meters.floor_api.change_signal import ChangeSignal
 from meters.floor_api.errors import ActError
 from meters.http.bodies import check_body
+from meters.http.queries import check_query
 from meters.http.static_files import Assets, asset_route
 from meters.links.links import Links
 from meters.metrics import Metrics
@@ -87,7 +88,7 @@ def create_app(
             *change_routes(changes, people, displays),
             *health_routes(health, metrics),
         ],
-        guards=[gate(people), check_body],
+        guards=[gate(people), check_body, check_query],
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,

@@ -365,6 +365,8 @@ BAD_LINES = [
         "unprintable_text",
     ),
     (b'{"event": "wager", "position": 1, "wager": "progressive", "amount": 1e2}', "bad_event"),
+    (b'{"event": "chips", "count": 4, "count": 5}', "bad_event"),
+    (b'{"event": "done", "round": "R1", "lines": {"0": "ask", "0": "pay"}}', "bad_event"),
     (b'{"event": "chips", "count": 4' + b" " * 4096 + b"}", "line_too_long"),
 ]
 

@@ -351,6 +351,22 @@ def _sizes() -> Iterator[Bad]:
     )
 
 
+def _twice() -> Iterator[Bad]:
+    """What one reader takes for this and another for that."""
+
+    def again(old: bytes, new: bytes) -> Callable[[int], bytes]:
+        return lambda seq: encode(wagers(seq)).replace(old, new, 1)
+
+    for name, old, new in (
+        ("round", b'{"', b'{"round":"R7","'),
+        ("seq", b'{"', b'{"seq":7,"'),
+        ("amount", b'"progressive"', b'"progressive":200,"progressive"'),
+        ("escaped", b'{"', b'{"roun\\u0064":"R7","'),
+        ("with blanks and colons", b'{"', b'{"round" :\n":R7:", "'),
+    ):
+        yield Bad(f"twice: {name}", again(old, new), "name_twice")
+
+
 def opening(seq: int) -> Event:
     """The wagers that open round R1 for the cases that need it open."""
     return wagers(seq, positions=[IN_THE_OPEN_ROUND])
@@ -358,5 +374,5 @@ def opening(seq: int) -> Event:
 
 BAD: Final = [
     *_amounts(), *_places(), *_rounds(), *_cards(), *_fields(), *_texts(), *_seqs(),
-    *_bytes(), *_sizes(),
+    *_bytes(), *_sizes(), *_twice(),
 ]  # fmt: skip

@@ -204,8 +204,13 @@ async def test_wins_are_searched(staffed: Stand, query: str, found: list[str]) -
 
 
 @pytest.mark.parametrize(
-    "query", ["state=won", "limit=0", "limit=201", "limit=x", "meter_awards=7", "since=yesterday"]
-)
+    "query",
+    [
+        "state=won", "limit=0", "limit=201", "limit=x", "meter_awards=7", "since=yesterday",
+        "limit=1e1", "limit=10.0", "limit=010", "limit=%2B10", "limit=10%20", "limit=", "limit=1_0",
+        "limit=%D9%A1", "limit=1&limit=2", "state=paid&state=paid", "meter_awards=1",
+    ],
+)  # fmt: skip
 async def test_a_search_that_cannot_be_is_refused(staffed: Stand, query: str) -> None:
     async with staffed.signed_in("Audrey") as audrey:
         answer = await audrey.get(f"/api/v1/wins?{query}")

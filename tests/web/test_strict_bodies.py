@@ -76,6 +76,30 @@ async def test_a_text_that_cannot_be_printed_is_refused(
     assert staffed.links.done == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"slip": "A-1", "slip": "A-2"}',
+        '{"slip": "A-1", "envy_paid": false, "envy_paid": true}',
+        '{"slip": "A-1", "sl\\u0069p": "A-2"}',
+        '{"slip": "A:1", "slip" : "A-2"}',
+    ],
+)
+async def test_a_body_names_each_field_once(staffed: Stand, body: str) -> None:
+    """A proxy or a log that reads the first would know of another slip than was kept."""
+    staffed.claims.put(CLAIM)
+    answer = await _post(staffed, "Finn", "claims/c1/pay", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
+    assert staffed.claims.acts == []
+
+
+async def test_a_number_of_any_length_is_no_defect(staffed: Stand) -> None:
+    kind = '"kind": "adjustment", "meter": "progressive", "reason": "y"'
+    body = f'{{{kind}, "amount": {"9" * 40}}}'
+    answer = await _post(staffed, "Sue", "links/pit-2/proposals", body)
+    assert answer.status_code in {400, 409}
+
+
 async def test_a_name_to_sign_in_with_is_printable(staffed: Stand) -> None:
     async with httpx.AsyncClient(base_url=staffed.url, timeout=10) as client:
         answer = await client.post("/api/v1/sign-in", json={"name": "Fl\x1bo", "pin": "314159"})
