@@ -22,7 +22,7 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.terminal", "meters.logs", "meters.wire", "meters.floor"),
-    "meters.http",
+    *("meters.http", "meters.pdf"),
     *("controllers.table", "controllers.agent", "controllers.panel", "controllers.bots"),
     *("controllers.demo", "controllers.cli"),
     *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),

@@ -18,7 +18,7 @@ from meters.reports.documents import (
 )
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan
 from meters.reports.output import OutputOptions, Report, give, scan_with_progress
-from meters.reports.pdf_pages import Format
+from meters.reports.pdf import Format
 from meters.reports.query import (
     from_to,
     having_table,

@@ -13,8 +13,7 @@ from bonus.errors import UserError
 from meters.floor.floor_file import Floor, Link
 from meters.reports.document import ReportDocument
 from meters.reports.ledger_scan import Choose, LedgerScan, scan_ledgers
-from meters.reports.pdf import report_pdf
-from meters.reports.pdf_pages import Format
+from meters.reports.pdf import Format, report_pdf
 from meters.reports.rows import Figure, csv_text
 from meters.reports.terminal import print_document
 from meters.terminal.printing import print_error, print_json, print_text

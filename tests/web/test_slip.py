@@ -143,21 +143,24 @@ def test_long_names_and_a_full_table_stay_on_one_page(state: str) -> None:
     told = words_on(pdf)
     assert "$999,999,999.99" in told
     assert all(f"Position {at} (WWW" in told for at in range(1, 8))
-    assert lowest_but_signatures(pdf) > 150
+    placed = places_but_signatures(pdf)
+    assert min(y for _, _, y in placed) > 150
+    assert {round(x) for text, x, _ in placed if text in {"Won at", "Slip number"}} == {46}
 
 
-def lowest_but_signatures(pdf: bytes) -> float:
-    """How low on the page the facts reach, in points."""
-    lows: list[float] = []
+def places_but_signatures(pdf: bytes) -> list[tuple[str, float, float]]:
+    """What is said on the page and where it begins, in points from its lower left corner."""
+    places: list[tuple[str, float, float]] = []
 
     def look(text: str, page: list[float], line: list[float], *_: object) -> None:
         signed = "signature" in text or text.startswith("Printed by")
         across = page[1] != 0
         if text.strip() and not signed and not across:
-            lows.append(line[5])
+            x, y = page[0] * line[4] + page[4], page[3] * line[5] + page[5]
+            places.append((text.strip(), x, y))
 
     PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=look)
-    return min(lows)
+    return places
 
 
 def test_letters_beyond_the_standard_fonts_are_set() -> None:

@@ -3,26 +3,35 @@
 What duty D16 asks of every win stands on it: date, time, table, position, hand, amount, order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
 from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
+from meters.pdf.flowables import HUSH, INK, paragraph, rule, signature_lines, table
+from meters.pdf.pages import PageLayout, pdf_file
+from meters.web.slips.cards import cards_drawing
 from meters.web.slips.formatting import amount_words, moment_words
-from meters.web.slips.sheet import FAINT, HUSH, INNER, MARGIN, WIDTH, SlipPage
 
+_WIDTH: Final = 612.0
+_HEIGHT: Final = 792.0
+_MARGIN: Final = 46.0
+_INNER: Final = _WIDTH - 2 * _MARGIN
+_SIGNING_HEIGHT: Final = 64.0
+_SIGNING_APART: Final = 48.0
+_WIDEST: Final = 250
+"""In percent of the page's width; what needs more is shrunk without being set wider."""
+_GAP: Final = 18.0
+_LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
 _MARKS: Final = {"rejected": "REJECTED", "pending": "NOT YET VALIDATED", "paid": "PAID"}
 _TAX_NOTICE: Final = "Tax documents are needed before this is paid"
-_SIGNING_HEIGHT: Final = 118.0
-_SMALLEST: Final = 0.4
-_STEP: Final = 0.04
-_GAP: Final = 18.0
-_LABEL: Final = 84.0
 _PAID_FROM: Final = {
     "hand_pay": "Hand pay",
     "table_inventory": "Table inventory",
@@ -33,7 +42,7 @@ Fact = tuple[str, str]
 
 
 def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> bytes:
-    """The slip of one win as a PDF of one page (duty D16; the order is that of duty D7).
+    """Set the slip of one win as a PDF of one page (duty D16; the order is that of duty D7).
 
     What has much to say is set smaller until it fits. Equal wins, printed by the same person at
     the same moment, give equal files.
@@ -44,95 +53,82 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
         printed_by: who prints it.
         at: when, an aware moment.
     """
-    scale = 1.0
-    while True:
-        sheet = SlipPage(f"Payout slip {row.claim}", floor.facility.name, scale)
-        _Slip(floor, row, sheet).write()
-        if sheet.y >= MARGIN + _SIGNING_HEIGHT or scale <= _SMALLEST:
+    printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
+    lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
+    body = (_MARGIN, lowest, _INNER, _HEIGHT - _MARGIN - lowest)
+    layout = PageLayout(
+        title=f"Payout slip {row.claim}",
+        author=floor.facility.name,
+        width=_WIDTH,
+        height=_HEIGHT,
+        margin=_MARGIN,
+        foot=" · ".join(
+            [printed, f"claim {row.claim}", *([f"rule {row.rule}"] if row.rule else [])]
+        ),
+        foot_y=_MARGIN - 16,
+        frames=[body, (_MARGIN, _MARGIN, _INNER, _SIGNING_HEIGHT)],
+        mark=_MARKS.get(row.state, ""),
+    )
+    signers = [f"{who}: name, signature, date and time" for who in _SIGNATURES]
+    return pdf_file(
+        layout,
+        [
+            _fitting(floor, row, body[3]),
+            FrameBreak(),
+            signature_lines(signers, _INNER, gap=_GAP, apart=_SIGNING_APART),
+        ],
+    )
+
+
+def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
+    """Set a win as wide as it has to be to fit once it is shrunk to the width of the page."""
+    for percent in range(100, _WIDEST, 5):
+        width = _INNER * percent / 100
+        slip = _Slip(floor, row, width)
+        _, needed = KeepInFrame(0, 0, list(slip.contents())).wrapOn(None, width, 100 * height)
+        if needed <= height * percent / 100:
             break
-        scale -= _STEP
-    _sign(sheet)
-    zone = ZoneInfo(floor.facility.timezone)
-    printed = f"Printed by {printed_by}, {moment_words(at, zone)} · claim {row.claim}"
-    sheet.foot(f"{printed} · rule {row.rule}" if row.rule else printed, MARGIN - 16)
-    return sheet.finished()
-
-
-def _sign(sheet: SlipPage) -> None:
-    width = (INNER - _GAP) / 2
-    for at, who in enumerate(_SIGNATURES):
-        x = MARGIN + (at % 2) * (width + _GAP)
-        y = MARGIN + 62 - (at // 2) * 48
-        sheet.signature(f"{who}: name, signature, date and time", x, y, width)
+    return KeepInFrame(_INNER, height, list(slip.contents()), fakeWidth=False)
 
 
 class _Slip:
-    """One win, written on one sheet from the top down."""
+    """One win, from the top down, so many points wide."""
 
-    def __init__(self, floor: Floor, row: ClaimRow, sheet: SlipPage) -> None:
+    def __init__(self, floor: Floor, row: ClaimRow, width: float) -> None:
         self._facility = floor.facility
+        self._width = width
         self._zone = ZoneInfo(floor.facility.timezone)
         self._row = row
-        self._sheet = sheet
 
-    def write(self) -> None:
-        mark = _MARKS.get(self._row.state)
-        if mark:
-            self._sheet.across(mark)
-        self._head()
-        self._amount()
-        self._facts()
-        self._cards()
-        self._evidence()
-        self._decisions()
+    def contents(self) -> Iterator[object]:
+        yield from self._head()
+        yield from self._amount()
+        yield rule()
+        half = (self._width - _GAP) / 2
+        told = [_facts(self._where(), half), _facts(self._what(), half)]
+        yield table([told], (half + _GAP, half), gap=_GAP)
+        yield from self._cards()
+        yield from self._evidence()
+        if decided := list(self._decided()):
+            yield rule()
+            yield _facts(decided, self._width)
 
-    def _head(self) -> None:
-        sheet = self._sheet
+    def _head(self) -> Iterator[object]:
         if self._facility.demonstration:
-            sheet.line(MARK, 11, bold=True, align="center")
-        sheet.line(self._facility.name, 17, bold=True)
-        sheet.line("Progressive payout slip", 11, gray=HUSH)
-        sheet.rule(0)
+            yield paragraph(MARK, 11, bold=True, align="center")
+        yield paragraph(self._facility.name, 17, bold=True)
+        yield paragraph("Progressive payout slip", 11, gray=HUSH)
+        yield rule(INK)
 
-    def _amount(self) -> None:
-        row, sheet = self._row, self._sheet
-        sheet.down(4)
+    def _amount(self) -> Iterator[object]:
+        row = self._row
         if row.tax_documents and row.state in {"pending", "validated"}:
-            top = sheet.y
-            sheet.down(3)
-            sheet.line(_TAX_NOTICE, 12, bold=True, align="center")
-            sheet.down(5)
-            sheet.frame(top)
-            sheet.down(4)
+            notice = paragraph(_TAX_NOTICE, 12, bold=True, align="center")
+            frame = [("BOX", (0, 0), (-1, -1), 1.2, (INK, INK, INK)), ("ROUNDEDCORNERS", [4] * 4)]
+            yield table([[notice]], (self._width,), clear=4, rules=frame)
         cents = row.envy_amount if row.only_envy else row.amount
-        sheet.line(money(cents), 34, bold=True)
-        sheet.text(amount_words(cents), 11)
-        sheet.down(2)
-
-    def _facts(self) -> None:
-        sheet = self._sheet
-        sheet.rule()
-        width = (INNER - _GAP) / 2
-        top = sheet.y
-        bottoms = []
-        for x, facts in ((MARGIN, self._where()), (MARGIN + width + _GAP, self._what())):
-            sheet.y = top
-            for name, told in facts:
-                self._fact(name, told, x, width)
-            bottoms.append(sheet.y)
-        sheet.y = min(bottoms)
-
-    def _fact(self, name: str, text: str, x: float, width: float) -> None:
-        sheet = self._sheet
-        label = _LABEL * min(sheet.scale, 1)
-        start = sheet.y
-        sheet.down(1.5)
-        sheet.line(name, 9, x=x, width=label, gray=HUSH)
-        after = sheet.y
-        sheet.y = start
-        sheet.text(text, 10.5, x=x + label, width=width - label, bold=True)
-        sheet.y = min(after, sheet.y)
-        sheet.down(1.5)
+        yield paragraph(money(cents), 34, bold=True, before=4)
+        yield paragraph(amount_words(cents), 11)
 
     def _where(self) -> Iterator[Fact]:
         row = self._row
@@ -164,7 +160,7 @@ class _Slip:
         if row.tax_documents:
             yield "Tax documents", "needed"
 
-    def _cards(self) -> None:
+    def _cards(self) -> Iterator[object]:
         groups = [
             (title, names)
             for title, names in (
@@ -174,39 +170,31 @@ class _Slip:
             )
             if names
         ]
-        if not groups:
-            return
-        sheet = self._sheet
-        sheet.rule()
-        gap = 14.0
-        width = (INNER - gap * (len(groups) - 1)) / len(groups)
-        top = sheet.y
-        bottoms = []
-        for at, (title, names) in enumerate(groups):
-            x = MARGIN + at * (width + gap)
-            sheet.y = top
-            sheet.line(title, 9, x=x, width=width, gray=HUSH)
-            card = min(30 * sheet.scale, width / len(names) - 4)
-            sheet.y -= 1.38 * card + 4
-            for number, name in enumerate(names):
-                sheet.card(name, x + number * (card + 4), sheet.y, card)
-            sheet.down(1)
-            sheet.text(", ".join(map(card_words, names)), 8, x=x, width=width, gray=HUSH)
-            bottoms.append(sheet.y)
-        sheet.y = min(bottoms)
+        if groups:
+            yield rule()
+            width = self._width / len(groups)
+            cells = [
+                [
+                    paragraph(title, 9, gray=HUSH),
+                    cards_drawing(names, width - _GAP),
+                    paragraph(", ".join(map(card_words, names)), 8, gray=HUSH),
+                ]
+                for title, names in groups
+            ]
+            yield table([cells], [width] * len(groups), gap=_GAP)
 
-    def _evidence(self) -> None:
-        row, sheet = self._row, self._sheet
+    def _evidence(self) -> Iterator[object]:
+        row = self._row
         if row.wagers:
-            sheet.rule()
-            sheet.line("Wagers accepted at lock-out", 9, gray=HUSH)
+            yield rule()
+            yield paragraph("Wagers accepted at lock-out", 9, gray=HUSH)
             for wagered in row.wagers:
-                sheet.text(_wagered(wagered), 9)
+                yield paragraph(_wagered(wagered), 9)
         if row.envy:
-            sheet.rule()
-            sheet.text(self._envy_words(), 9, gray=HUSH)
+            yield rule()
+            yield paragraph(self._envy_words(), 9, gray=HUSH)
             for owed in row.envy:
-                sheet.text(_owed(owed), 9)
+                yield paragraph(_owed(owed), 9)
 
     def _envy_words(self) -> str:
         """Where the Envy Bonuses of the hand are."""
@@ -219,15 +207,6 @@ class _Slip:
         if row.envy_state == "pending":
             return "Envy Bonuses: owed for this hand once the win is decided"
         return "Envy Bonuses owed for this hand"
-
-    def _decisions(self) -> None:
-        facts = list(self._decided())
-        if not facts:
-            return
-        sheet = self._sheet
-        sheet.rule(FAINT)
-        for name, told in facts:
-            self._fact(name, told, MARGIN, WIDTH - 2 * MARGIN)
 
     def _decided(self) -> Iterator[Fact]:
         row = self._row
@@ -258,3 +237,10 @@ def _wagered(one: Wagered) -> str:
 
 def _owed(one: EnvyOwed) -> str:
     return f"{_who(one.position, one.patron)}: {item_words(one.item)} {money(one.amount)}"
+
+
+def _facts(facts: Iterable[Fact], width: float) -> object:
+    rows = [
+        (paragraph(name, 9, gray=HUSH), paragraph(told, 10.5, bold=True)) for name, told in facts
+    ]
+    return table(rows, (_LABEL, width - _LABEL), clear=1)

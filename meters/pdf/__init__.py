@@ -1,0 +1,1 @@
+"""PDF files: the text, tables and pages of reports and payout slips."""

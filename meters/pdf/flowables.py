@@ -1,0 +1,131 @@
+"""Text, tables and rules of PDF pages, laid out by the PDF library.
+
+The library has no types: what it lays out is an `object` here.
+"""
+
+import functools
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, Literal
+from xml.sax.saxutils import escape
+
+from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT  # type: ignore[import-untyped]
+from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
+from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
+from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
+from reportlab.platypus import HRFlowable, Paragraph, Table  # type: ignore[import-untyped]
+
+INK: Final = 0.0
+HUSH: Final = 0.33
+FAINT: Final = 0.75
+LEADING: Final = 1.28
+"""The height of a line, by the size of its letters."""
+
+Align = Literal["left", "center", "right"]
+
+_ALIGNMENTS: Final = {"left": TA_LEFT, "center": TA_CENTER, "right": TA_RIGHT}
+
+
+def paragraph(
+    words: str, size: float, *, bold: bool = False, gray: float = INK, align: Align = "left",
+    before: float = 0.0,
+) -> object:  # fmt: skip
+    """Set text over as many lines as it needs; a word that is wider than a line is broken.
+
+    Args:
+        words: the text; blanks and line ends in it are one blank each.
+        size: of the letters, in points.
+        bold: whether the letters are bold.
+        gray: from 0 for black to 1 for white.
+        align: where its lines begin or end.
+        before: points that are free above it, unless a page begins there.
+    """
+    return Paragraph(escape(words), _style(face_of(words, bold=bold), size, gray, align, before))
+
+
+def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
+    """Set a figure on the right of one line; it is made smaller where it is wider than that."""
+    needed = width_of(words, size, bold=bold)
+    # A hair smaller than what just fits, lest rounding break the line.
+    size = size if needed <= width else 0.999 * size * width / needed
+    return paragraph(words, size, bold=bold, align="right")
+
+
+def table(
+    rows: Sequence[Sequence[object]], widths: Sequence[float], *, gap: float = 0.0,
+    clear: float = 0.0, titles: int = 0, rules: Sequence[tuple[object, ...]] = (),
+) -> object:  # fmt: skip
+    """Lay out rows of cells, over as many pages as they need.
+
+    Args:
+        rows: each cell is text already set, or several of them.
+        widths: of the columns in points, the gaps between them included.
+        gap: points between two columns.
+        clear: points above each row, and below it.
+        titles: so many first rows are repeated on each page.
+        rules: further commands of the library's table style.
+    """
+    return Table(
+        rows,
+        colWidths=widths,
+        repeatRows=titles,
+        style=[
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("LEFTPADDING", (0, 0), (-1, -1), 0),
+            ("RIGHTPADDING", (0, 0), (-1, -1), 0),
+            ("RIGHTPADDING", (0, 0), (-2, -1), gap),
+            ("TOPPADDING", (0, 0), (-1, -1), clear),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), clear),
+            *rules,
+        ],
+    )
+
+
+def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:
+    """Draw a rule over the whole width."""
+    return HRFlowable("100%", 0.7, color=(gray, gray, gray), spaceBefore=before, spaceAfter=after)
+
+
+def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
+    """Draw two lines a row to sign on, each with who signs; `apart` points from row to row."""
+    texts = [paragraph(each, 8, gray=HUSH) for each in words]
+    rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
+    signed = (width - gap) / 2
+    lines = [("LINEABOVE", (at, 0), (at, -1), 0.7, (INK, INK, INK)) for at in (0, 2)]
+    space = ("BOTTOMPADDING", (0, 0), (-1, -2), apart - 8 * LEADING)
+    return table(rows, (signed, gap, signed), rules=[*lines, space])
+
+
+def width_of(words: str, size: float, *, bold: bool = False) -> float:
+    """Measure how wide words are, in points."""
+    return float(pdfmetrics.stringWidth(words, face_of(words, bold=bold), size))
+
+
+def face_of(words: str, *, bold: bool) -> str:
+    """Choose Helvetica, or for letters that it has not, a font that has them."""
+    try:
+        words.encode("cp1252")
+    except UnicodeEncodeError:
+        return _wide_face(bold=bold)
+    return "Helvetica-Bold" if bold else "Helvetica"
+
+
+@functools.cache
+def _wide_face(*, bold: bool) -> str:
+    """Load DejaVu Sans, which comes with the library that draws the plots of the odds."""
+    name = "DejaVuSans-Bold" if bold else "DejaVuSans"
+    spec = find_spec("matplotlib")
+    if spec is None or spec.origin is None:
+        return "Helvetica-Bold" if bold else "Helvetica"
+    fonts = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+    pdfmetrics.registerFont(TTFont(name, str(fonts / f"{name}.ttf")))
+    return name
+
+
+@functools.lru_cache(maxsize=256)
+def _style(face: str, size: float, gray: float, align: Align, before: float) -> object:
+    return ParagraphStyle(
+        "", fontName=face, fontSize=size, leading=size * LEADING, textColor=(gray, gray, gray),
+        alignment=_ALIGNMENTS[align], spaceBefore=before,
+    )  # fmt: skip

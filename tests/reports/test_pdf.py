@@ -1,0 +1,100 @@
+"""A report on paper: nothing is cut off, whatever it says and however long it is."""
+
+import io
+from collections import Counter
+from dataclasses import replace
+
+import pypdf
+import pytest
+
+from meters.reports.document import Column, ReportDocument, ReportPart, ReportSection, numbers
+from meters.reports.pdf import report_pdf
+
+COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Told", 2))
+ROWS = [(f"day-{number}", f"${number}.00", f"told-{number}") for number in range(150)]
+
+
+def _report(*sections: ReportSection, facility: str = "Keystone", name: str = "Pit") -> bytes:
+    part = ReportPart("pit", name, [("Link", name)], sections)
+    return report_pdf(ReportDocument("Jackpots", facility, [("Made", "today")], [part]))
+
+
+def _pages(pdf: bytes) -> list[str]:
+    return [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages]
+
+
+def _one_line(pdf: bytes) -> str:
+    return " ".join(" ".join(_pages(pdf)).split())
+
+
+def test_long_list_has_every_row_once_and_column_titles_on_each_page() -> None:
+    section = ReportSection("Wins", COLUMNS, [*ROWS, ("150 in all", "$9,999.00", "")], sums=1)
+    pages = _pages(_report(section))
+    assert len(pages) > 2
+    said = Counter(" ".join(pages).split())
+    assert all(said[cell] == 1 for row in ROWS for cell in row)
+    for number, page in enumerate(pages, start=1):
+        assert page.split().count("Amount") == 1
+        assert f"Page {number} of {len(pages)}" in page
+    assert "150 in all" in pages[-1]
+    assert "Prepared by: name, signature, date" in pages[-1]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_cell_that_is_longer_than_a_page_goes_on_with_the_next(wide: bool) -> None:  # noqa: FBT001
+    columns = [COLUMNS[2], *(numbers(str(number)) for number in range(12))]
+    told = " ".join(f"word-{number}" for number in range(400))
+    section = ReportSection("Acts", columns, [(told, *["1"] * 12), ("next", *["2"] * 12)])
+    document = ReportDocument("Day", "Keystone", [("Made", "today")], [], wide=wide)
+    part = ReportPart("pit", "Pit", [("Link", "pit")], [section])
+    text = _one_line(report_pdf(replace(document, parts=[part])))
+    missing = [word for word in told.split() if f"{word} " not in text]
+    assert not missing
+    assert "next" in text
+
+
+def test_title_is_not_left_alone_at_the_foot_of_a_page() -> None:
+    for height in range(40, 60):
+        first = ReportSection("First", COLUMNS, ROWS[:height])
+        second = ReportSection("Second", COLUMNS, [("d", "$1", "w " * 150)])
+        (page,) = [page for page in _pages(_report(first, second)) if "Second" in page]
+        assert "$1\n" in page
+
+
+def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
+    columns = [numbers(f"Amount {number}") for number in range(9)]
+    figure = "-$123,456,789,012.000000"
+    pages = _pages(_report(ReportSection("", columns, [(figure,) * 9])))
+    assert "\n".join(pages).splitlines().count(figure) == 9
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "<b>bold</b> & <para> &amp; <br/>",
+        "Nguyễn Žižka",
+        "W" * 200,
+        "\x00\x01\x07\x1b[2J\x9b31m\u202etxt",
+    ],
+)
+def test_text_is_set_as_it_is_wherever_it_stands(told: str) -> None:
+    """Markup is no markup, and nothing that is stored keeps a report from being made."""
+    section = ReportSection(told, COLUMNS, [(told, "$1", told)], note=told)
+    text = _one_line(_report(section, facility=told, name=told))
+    if told.isprintable():
+        joined, wanted = text.replace(" ", ""), told.replace(" ", "")
+        assert joined.count(wanted) >= 6
+    assert "Page 1 of 1" in text
+
+
+def test_empty_list_says_that_there_is_none() -> None:
+    assert "Wins none" in _one_line(_report(ReportSection("Wins", COLUMNS, [])))
+    noted = _one_line(_report(ReportSection("Wins", COLUMNS, [], note="Nothing was read.")))
+    assert "Wins Nothing was read." in noted
+
+
+def test_equal_reports_are_equal_files() -> None:
+    sections = [ReportSection("Wins", COLUMNS, rows) for rows in (ROWS, ROWS, ROWS[1:])]
+    first, second, other = map(_report, sections)
+    assert first == second
+    assert first != other
