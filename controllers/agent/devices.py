@@ -4,8 +4,8 @@ import asyncio
 import concurrent.futures
 import os
 import threading
-from collections.abc import Iterator
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Final
 
 from bonus.printable import escape_in_json
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
@@ -13,11 +13,8 @@ from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode
 _CHUNK_BYTES: Final = 65_536
 
 
-class DeviceHandler(Protocol):
-    """Who takes device events: the agent of a table."""
-
-    async def handle(self, line: bytes) -> DeviceAnswer:
-        """Take one device event, a line of JSON, and answer it."""
+DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
+"""Takes one device event, a line of JSON, and answers it."""
 
 
 def read_lines(descriptor: int) -> Iterator[bytes]:
@@ -41,7 +38,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
         yield held
 
 
-async def answer_lines(handler: DeviceHandler, source: int, sink: int) -> bool:
+async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
     """Take device events from a file descriptor until it ends, and answer each on another.
 
     The next line is given to the desk only when the one before is answered. A thread reads and
@@ -60,7 +57,7 @@ async def answer_lines(handler: DeviceHandler, source: int, sink: int) -> bool:
     def converse() -> bool:
         all_taken = True
         for line in read_lines(source):
-            answer = asyncio.run_coroutine_threadsafe(handler.handle(line), loop).result()
+            answer = asyncio.run_coroutine_threadsafe(handle(line), loop).result()
             text = escape_in_json(encode_answer(answer).decode())
             _write_all(sink, f"{text}\n".encode())
             all_taken = all_taken and answer.ok

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Final, ParamSpec, Protocol, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import msgspec
 import structlog
@@ -62,11 +62,8 @@ _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
 
 
-class Deliver(Protocol):
-    """Whatever publishes an event until it is answered."""
-
-    def __call__(self, seq: int, payload: bytes) -> Awaitable[Delivered]:
-        """Deliver an event and give the reply."""
+Deliver = Callable[[int, bytes], Awaitable[Delivered]]
+"""Publishes an event, of a number and its bytes, until it is answered."""
 
 
 class TableWriter:

@@ -94,7 +94,7 @@ async def _serve(
 
 async def _read_lines(agent: Agent) -> bool:
     await agent.wait_for_status(LIVE_WITHIN_S)
-    return await answer_lines(agent, sys.stdin.fileno(), sys.stdout.fileno())
+    return await answer_lines(agent.handle, sys.stdin.fileno(), sys.stdout.fileno())
 
 
 async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:

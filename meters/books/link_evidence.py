@@ -6,25 +6,15 @@ version of the meters that it touches by one, and the entries of a step have one
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
+
+from meters.books.expected_transfers import Transfer
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
-
-
-class Moved(Protocol):
-    """A movement from one account to another."""
-
-    @property
-    def source(self) -> str:
-        """The account that it comes from."""
-
-    @property
-    def target(self) -> str:
-        """The account that it goes to."""
 
 
 class _Switched(msgspec.Struct, frozen=True):
@@ -104,7 +94,9 @@ class LinkEvidence:
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
         }  # fmt: skip
 
-    def add_entry(self, number: int, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
+    def add_entry(
+        self, number: int, fields: Mapping[str, bytes], moved: Sequence[Transfer]
+    ) -> None:
         """Take an entry that was replayed.
 
         Raises:
@@ -141,7 +133,7 @@ class LinkEvidence:
             case b"restore":
                 self.restored = True
 
-    def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Moved]) -> None:
+    def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
         """Count a step for each meter that it touched; some are touched though nothing moved."""
         kind = fields["kind"]
         parts = [(one.source.split(":"), one.target.split(":")) for one in moved]

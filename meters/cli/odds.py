@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -37,89 +37,100 @@ _SILENT_SECONDS: Final = 1.0
 
 _EACH = "Only this {what}; may be given more than once."
 
+FloorOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FLOOR.toml",
+        help="Only what the tables of this floor file offer, with its wagers and draws.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print a JSON list, an object for each paytable.")
+]
+GameOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GAME", help=_EACH.format(what="game, such as three_card_poker")),
+]
+WagerOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WAGER",
+        help=_EACH.format(what="wager, such as pair_plus") + " A main game is called ante.",
+    ),
+]
+PaytableOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CHOICE", help=_EACH.format(what="paytable, such as A or b-A")),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.png",
+        help="Also draw the edge against the meter of each progressive that is shown.",
+    ),
+]
+MagicCardOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="ROUNDS",
+        help="A Magic Card is drawn in one round of so many; 0, the default: never.",
+    ),
+]
+LuckyOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="ROUNDS",
+        help="A Lucky position is drawn in one round of so many; 0, the default: never.",
+    ),
+]
+PositionsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=7,
+        metavar="N",
+        help="Of how many positions, and the dealer, the Lucky one is drawn; 7 by default.",
+    ),
+]
+AnteBonusOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ODDS",
+        help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
+        " (649a.12(g)(1)).",
+    ),
+]
+PairPlusOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ODDS",
+        help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
+        " (649a.12(g)(2)).",
+    ),
+]
+NoCacheOption = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Count everything anew, and keep nothing for the next time."),
+]
+
 
 def odds(
     *,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            metavar="FLOOR.toml",
-            help="Only what the tables of this floor file offer, with its wagers and draws.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON list, an object for each paytable.")
-    ] = False,
-    game: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GAME", help=_EACH.format(what="game, such as three_card_poker")),
-    ] = None,
-    wager: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WAGER",
-            help=_EACH.format(what="wager, such as pair_plus") + " A main game is called ante.",
-        ),
-    ] = None,
-    paytable: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CHOICE", help=_EACH.format(what="paytable, such as A or b-A")),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.png",
-            help="Also draw the edge against the meter of each progressive that is shown.",
-        ),
-    ] = None,
-    magic_card_every: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="ROUNDS",
-            help="A Magic Card is drawn in one round of so many; 0, the default: never.",
-        ),
-    ] = None,
-    lucky_every: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="ROUNDS",
-            help="A Lucky position is drawn in one round of so many; 0, the default: never.",
-        ),
-    ] = None,
-    positions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=7,
-            metavar="N",
-            help="Of how many positions, and the dealer, the Lucky one is drawn; 7 by default.",
-        ),
-    ] = None,
-    mini_royal_ante_bonus: Annotated[
-        int | None,
-        typer.Option(
-            metavar="ODDS",
-            help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
-            " (649a.12(g)(1)).",
-        ),
-    ] = None,
-    mini_royal_pair_plus: Annotated[
-        int | None,
-        typer.Option(
-            metavar="ODDS",
-            help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
-            " (649a.12(g)(2)).",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool,
-        typer.Option(
-            "--no-cache", help="Count everything anew, and keep nothing for the next time."
-        ),
-    ] = False,
+    config: FloorOption = None,
+    as_json: JsonOption = False,
+    game: GameOption = None,
+    wager: WagerOption = None,
+    paytable: PaytableOption = None,
+    plot: PlotOption = None,
+    magic_card_every: MagicCardOption = None,
+    lucky_every: LuckyOption = None,
+    positions: PositionsOption = None,
+    mini_royal_ante_bonus: AnteBonusOption = None,
+    mini_royal_pair_plus: PairPlusOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Tell the exact odds of every wager by every paytable.
 
@@ -136,26 +147,20 @@ def odds(
     - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
     - **pitlink odds --config FLOOR.toml**: what the tables of a floor offer, by their own choices.
     """
-    draws = DrawOdds(
-        magic_card_every=magic_card_every or 0,
-        lucky_every=lucky_every or 0,
-        positions=positions or DrawOdds().positions,
-    )
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
-    if config:
-        given = (magic_card_every, lucky_every, positions, *royals.values())
-        if any(option is not None for option in given):
-            reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
-            raise UserError(f"{reason} one or the other", exit_status=_WRONG_USAGE)
-        offers = list(floor_offers(read_floor(config)))
-    else:
+    if config is None:
+        draws = DrawOdds(
+            magic_card_every=magic_card_every or 0,
+            lucky_every=lucky_every or 0,
+            positions=positions or DrawOdds().positions,
+        )
         offers = [
             offer
             for chapter in chapters().values()
             for offer in offers_of(chapter, _mini_royal(chapter, royals), draws)
         ]
-    if config and not offers:
-        raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
+    else:
+        offers = _config_offers(config, (magic_card_every, lucky_every, positions), royals)
     wanted = asked_for(offers, OddsQuery(game or (), wager or (), paytable or ()))
     if plot:
         _check_plot(plot, wanted)
@@ -163,6 +168,23 @@ def odds(
     if plot:
         _plot(entries, plot)
     _print(entries, as_json=as_json)
+
+
+def _config_offers(
+    config: Path, draws: Sequence[int | None], royals: Mapping[str, int | None]
+) -> list[Offer]:
+    """Give what a floor file offers, which has its own draws and mini-royals.
+
+    Raises:
+        UserError: draws or mini-royals are given as well, or nothing is offered.
+    """
+    if any(option is not None for option in (*draws, *royals.values())):
+        reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
+        raise UserError(f"{reason} one or the other", exit_status=_WRONG_USAGE)
+    offers = floor_offers(read_floor(config))
+    if not offers:
+        raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
+    return offers
 
 
 def floor_offers(floor: Floor) -> list[Offer]:

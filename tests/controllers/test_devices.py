@@ -73,7 +73,7 @@ async def test_the_next_line_is_taken_when_the_one_before_is_answered(
     out_read, out_write = os.pipe()
     try:
         os.write(pipe[1], b"one\nbad\nthree\n")
-        task = asyncio.create_task(answer_lines(desk, pipe[0], out_write))
+        task = asyncio.create_task(answer_lines(desk.handle, pipe[0], out_write))
         await eventually_async(lambda: desk.taken == [b"one"])
         desk.go.release()
         await eventually_async(lambda: desk.taken == [b"one", b"bad"])
@@ -100,6 +100,6 @@ async def test_nobody_reading_the_answers_is_an_error(pipe: tuple[int, int]) -> 
     try:
         os.write(pipe[1], b"one\n")
         with pytest.raises(BrokenPipeError):
-            await answer_lines(desk, pipe[0], out_write)
+            await answer_lines(desk.handle, pipe[0], out_write)
     finally:
         os.close(out_write)

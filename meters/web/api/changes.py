@@ -60,7 +60,7 @@ class ChangeStream:
                         return
                     looked_at = time.monotonic()
                 next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
-                change = asyncio.create_task(_next(self._changes, seen))
+                change = asyncio.create_task(self._changes.next(seen))
                 try:
                     await asyncio.wait(
                         {change, ended}, timeout=next_look_s, return_when="FIRST_COMPLETED"
@@ -85,10 +85,6 @@ class ChangeStream:
     async def _until_displays_close(self) -> None:
         async for _ in self._end:
             pass
-
-
-async def _next(changes: ChangeSignal, seen: int) -> int:
-    return await changes.next(seen)
 
 
 def change_routes(
