@@ -14,9 +14,8 @@ from bonus.settling.settlement_lines import Line
 from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent.agent import Agent
 from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
-from controllers.bots.players import lay_wagers, offers_main
+from controllers.bots.players import follow_times, lay_wagers, offers_main
 from controllers.bots.round_records import RoundRecord
-from controllers.bots.strategy import follow_times
 from controllers.table.device_events import (
     BettingLocked,
     ChipsCounted,

@@ -1,9 +1,15 @@
-"""What simulated players put on the layout beside the progressive wagers, from a seeded source."""
+"""Wagers of simulated players besides the progressives, from a seeded source, and their play.
+
+The optimal strategy is what `pitlink odds` finds; theirs is one that a player can keep in mind:
+queen-six-four, or a pair of threes, with three times the stake from a pair of tens.
+"""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bonus.cards import Card, parse_card
+from bonus.hands import best_four, three_card_strength
 from bonus.settling.table_rules import TableRules
 
 _STAKES_CENTS: Final = (500, 1_000, 1_000, 1_500, 2_500, 5_000, 10_000)
@@ -52,3 +58,31 @@ def _at_one_box(rules: TableRules, rng: random.Random) -> dict[str, int]:
         if wagers.get(bound.wager, 0) > most_cents:
             wagers[bound.of] = wagers[bound.wager]
     return wagers
+
+
+def _cards(text: str) -> list[Card]:
+    return [parse_card(name) for name in text.split()]
+
+
+_QUEEN_SIX_FOUR: Final = three_card_strength(_cards("Qc 6d 4h"))
+_PAIR_OF_TENS: Final = best_four(_cards("Tc Td 3h 2s"))[1]
+_PAIR_OF_THREES: Final = best_four(_cards("3c 3d 4h 2s"))[1]
+
+
+def plays(cards: Sequence[Card]) -> bool:
+    """Whether three cards are worth a Play Wager: queen-six-four or better.
+
+    >>> plays(_cards("Qs 6h 3d"))
+    False
+    """
+    return three_card_strength(cards) >= _QUEEN_SIX_FOUR
+
+
+def follow_times(game: str, cards: Sequence[Card]) -> int:
+    """How many times his stake a player follows it with; 0 where he folds."""
+    if game != "four_card_prime":
+        return int(plays(cards))
+    strength = best_four(cards)[1]
+    if strength >= _PAIR_OF_TENS:
+        return 3
+    return int(strength >= _PAIR_OF_THREES)

@@ -1,16 +1,24 @@
 """The `audit` command."""
 
 import asyncio
-from datetime import datetime
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from meters.cli.audit_output import LAST, run_audit
-from meters.cli.daily import audited_since_close, note_daily_audit
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import read_floor
+from meters.floor.facility import Facility
+from meters.floor.floor_file import Floor, read_floor
+from meters.floor.gaming_day import GamingDays
+from meters.process.private_files import make_private_directory, write_private_file
 from meters.terminal.printing import print_text
+
+DAILY_AUDIT_NOTE: Final = "last-daily-audit"
+"""In the data directory: its time is that at which `pitlink audit --daily` last ended."""
+
+_AHEAD: Final = timedelta(minutes=1)
 
 
 def audit(
@@ -65,3 +73,35 @@ def audit(
         note_daily_audit(floor)
     if not balanced:
         raise typer.Exit(1)
+
+
+def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
+    """Whether work was done since the last gaming day closed.
+
+    What was done in the future was noted by a clock that was wrong, and counts for nothing.
+    """
+    days = GamingDays.of_facility(facility)
+    closed, _ = days.bounds(days.of(now))
+    return done is not None and closed <= done <= now + _AHEAD
+
+
+def audited_since_close(floor: Floor) -> bool:
+    """Whether a daily audit came to an end since the last gaming day closed."""
+    try:
+        modified_s = (Path(floor.service.data) / DAILY_AUDIT_NOTE).stat().st_mtime
+    except OSError:
+        return False
+    return done_since_close(
+        floor.facility, datetime.fromtimestamp(modified_s, UTC), datetime.now(UTC)
+    )
+
+
+def note_daily_audit(floor: Floor) -> None:
+    """Note that a daily audit has come to an end, whatever it found.
+
+    Raises:
+        OSError: the note cannot be written.
+    """
+    data = Path(floor.service.data)
+    make_private_directory(data)
+    write_private_file(data / DAILY_AUDIT_NOTE).close()

@@ -1,5 +1,6 @@
 """Where a process's log goes, ours and the libraries': one line an event (`deploy/LOGS.md`)."""
 
+import contextlib
 import logging
 import sys
 from types import TracebackType
@@ -8,7 +9,6 @@ from typing import Final, TextIO, cast
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from meters.logs.log_file import LogFile
 from meters.logs.options import LogForm, LogLevel
 from meters.terminal.printing import escape_lines
 
@@ -104,3 +104,21 @@ def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> Even
 def _tell_end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """A defect of ours ends the process."""
     log.error("process failed", exc_info=(kind, error, trace))
+
+
+class LogFile:
+    """A text file for log lines; what a full disk or a closed pipe refuses is dropped."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file: Final = file
+
+    def write(self, text: str) -> int:
+        """Write, if it can be written."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Have it written, if it can be."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.flush()

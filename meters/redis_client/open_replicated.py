@@ -12,10 +12,11 @@ from redis.crc import key_slot
 
 from meters.floor.redis_address import HostPort, ReplicatedAddress
 from meters.redis_client.pool import KeptConnections
-from meters.redis_client.primary_connection import PrimaryConnection, PrimarySSLConnection
 from meters.redis_client.primary_discovery import (
     ClusterDiscovery,
+    PrimaryConnection,
     PrimaryDiscovery,
+    PrimarySSLConnection,
     SentinelDiscovery,
 )
 from meters.redis_client.replicated import ReplicatedRedis

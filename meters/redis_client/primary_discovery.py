@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
+from redis.asyncio.connection import Connection, SSLConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError
 
 from meters.floor.redis_address import HostPort
 
@@ -146,3 +147,34 @@ async def _answer(
 
 def _most_of(servers: Sequence[Redis]) -> int:
     return len(servers) // 2 + 1
+
+
+class PrimaryConnection(Connection):
+    """A connection to wherever the primary is when it is made."""
+
+    def __init__(self, *, discovery: PrimaryDiscovery, **settings: object) -> None:
+        super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
+        self._discovery = discovery
+
+    async def _connect(self) -> None:
+        place = await self._discovery.primary()
+        self.host, self.port = place.host, place.port
+        await super()._connect()  # type: ignore[no-untyped-call]
+
+
+class PrimarySSLConnection(PrimaryConnection, SSLConnection):
+    """The same over TLS."""
+
+
+async def _reach_primary(connection: Connection) -> None:
+    """Make a new connection ready, unless the server is no primary after all.
+
+    Raises:
+        ReadOnlyError: it is a replica: one that was demoted, or is not promoted yet.
+    """
+    await connection.on_connect()
+    await connection.send_command("ROLE", check_health=False)
+    role, *_ = cast("Sequence[bytes]", await connection.read_response())
+    if role != b"master":
+        place = f"{connection.host}:{connection.port}"
+        raise ReadOnlyError(f"{place} is a replica, and is to be the primary")

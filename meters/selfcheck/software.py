@@ -10,6 +10,7 @@ import base64
 import csv
 import hashlib
 import importlib.util
+import marshal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, FileHash, PackageNotFoundError, distribution
@@ -19,7 +20,6 @@ from typing import Final
 import msgspec
 
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.compiled_files import is_of_its_source
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(
@@ -27,6 +27,9 @@ _PROGRAM: Final = frozenset(
 )  # fmt: skip
 """What runs, is shown, or is the law: of these an additional file is one too many."""
 
+_HEADER: Final = 16
+_BY_DIGEST: Final = 1
+"""The flag of a compiled form that names its source by digest, and may not be compared at all."""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
 """With what a wheel may record its files: with nothing weaker."""
 
@@ -168,3 +171,30 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
         return False
     digest = hashlib.new(expected.mode, data).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == expected.value
+
+
+def is_of_its_source(source: Path, text: bytes) -> bool:
+    """Whether Python would run this source, rather than something else that was put beside it.
+
+    A form that Python itself takes for outdated, or for another Python's, is not run.
+
+    Raises:
+        OSError: the compiled form cannot be read.
+    """
+    try:
+        compiled = Path(importlib.util.cache_from_source(str(source))).read_bytes()
+    except FileNotFoundError:
+        return True
+    if not compiled.startswith(importlib.util.MAGIC_NUMBER):
+        return True
+    flags, moment, size = (
+        int.from_bytes(compiled[place : place + 4], "little") for place in (4, 8, 12)
+    )
+    there = source.stat()
+    if not flags & _BY_DIGEST and (moment, size) != (int(there.st_mtime), there.st_size):
+        return True
+    try:
+        held: object = marshal.loads(compiled[_HEADER:])  # noqa: S302  (as Python itself would)
+        return held == compile(text, str(source), "exec", dont_inherit=True)
+    except (ValueError, EOFError, TypeError, SyntaxError):
+        return False

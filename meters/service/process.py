@@ -1,6 +1,7 @@
 """The service as a process: its parts opened, and stopped in good order on a signal."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Set
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -17,7 +18,6 @@ from meters.floor.floor_file import Floor
 from meters.floor.worker_bundle import own_identity
 from meters.process.stop_signals import on_stop
 from meters.redis_client.connect import open_redis
-from meters.service.gc_settings import tune_collection
 from meters.service.run_notes import note_stop
 from meters.service.service import MeterService, ServeOptions
 
@@ -94,3 +94,14 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
                 first = first.exceptions[0]
             raise UserError(str(first)) from None
         raise
+
+
+def tune_collection() -> None:
+    """Have the garbage collector look less often, and never at what stays for good.
+
+    Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds
+    the collector took a sixth of the service's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)

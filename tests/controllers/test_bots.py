@@ -11,7 +11,7 @@ from bonus.hands import three_card_strength
 from bonus.wagers import Wager
 from controllers.bots.bots import DealerBot, RoundPlayed
 from controllers.bots.dealer import JACKPOTS, StackedHand, deal, shuffle, stack
-from controllers.bots.strategy import plays
+from controllers.bots.players import plays
 from controllers.table.device_events import encode_event
 from controllers.table.state import Phase
 from meters.wire.messages import Result, Void, Wagers

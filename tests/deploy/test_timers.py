@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from meters.cli.daily import DAILY_AUDIT_NOTE, done_since_close
+from meters.cli.audit import DAILY_AUDIT_NOTE, done_since_close
 from meters.floor.facility import Facility
 from meters.floor.gaming_day import GamingDays
 from tests.deploy.tree import DEPLOY, containers, manifests, typed_in_text
