@@ -132,10 +132,10 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 def _check_deal(chapter: Chapter) -> None:
     """Every position, the dealer and the cards beside them come out of one deck."""
     deal = chapter.deal
-    beside = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
+    largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:
         raise ChapterError(f"{deal.rule}: a position or more, and cards for it and the dealer")
-    if deal.positions * deal.hand + max(deal.dealer, beside - deal.hand) > len(DECK):
+    if deal.positions * deal.hand + max(deal.dealer, largest - deal.hand) > len(DECK):
         raise ChapterError(f"{deal.rule}: {deal.positions} hands are more than a deck")
 
 

@@ -72,8 +72,8 @@ class Enumerator:
         known = self._known.get(wanted.name)
         if isinstance(known, wanted.result):
             return known
-        kept = self._take(wanted)
-        found = self._count(wanted) if kept is None else kept
+        stored = self._take(wanted)
+        found = self._count(wanted) if stored is None else stored
         self._known[wanted.name] = found
         return found
 

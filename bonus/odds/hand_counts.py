@@ -121,8 +121,8 @@ def _count_colors(ranking: str, groups: tuple[int, ...], advance: Advance) -> Co
     arrangements = prod(map(factorial, groups))
     ordered: Counter[str] = Counter()
     for colors in product(range(len(_BLACK_AND_RED)), repeat=sum(groups)):
-        taken = [colors[:seat].count(color) for seat, color in enumerate(colors)]
-        cards = [_BLACK_AND_RED[color][at] for color, at in zip(colors, taken, strict=True)]
+        earlier = [colors[:seat].count(color) for seat, color in enumerate(colors)]
+        cards = [_BLACK_AND_RED[color][at] for color, at in zip(colors, earlier, strict=True)]
         ordered[judge(cards).value] += prod(
             perm(len(deck), colors.count(color)) for color, deck in enumerate(_BLACK_AND_RED)
         )

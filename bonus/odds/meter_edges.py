@@ -85,8 +85,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     if paytable.rates is None:
         raise ValueError(f"{paytable.rule} has no seed")
     seed = read_seed(paytable.rates.seed)
-    place = tables.names.index(offer.wager)
-    groups = offer.chapter.deal.judged(tables.cards[place])
+    column = tables.names.index(offer.wager)
+    groups = offer.chapter.deal.judged(tables.cards[column])
     deals = counted.get(all_hands(offer.ranking, groups)).deals
     of = sum(deals.values())
     hands = paid_hands(paytable, offer.ranking, deals)
@@ -95,7 +95,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     envy = dict(_envy(offer, tables, hands, of))
     edge = metered.edge(seed)
     folding = _when_folding(offer, tables, counted)
-    of_dealer = tables.cards[place] == "dealer_and_community"
+    of_dealer = tables.cards[column] == "dealer_and_community"
     return OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,

@@ -18,22 +18,22 @@ class OddsQuery:
     paytables: Sequence[str] = ()
 
 
-def asked_for(offers: Sequence[Offer], asked: OddsQuery) -> list[Offer]:
+def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
     """The offers that are asked for.
 
     Raises:
         UserError: there is no offer of such a game, or none of its wagers is called so, or none of
             its paytables.
     """
-    of_games = _named(offers, [offer.chapter.game for offer in offers], asked.games, "game")
+    of_games = _named(offers, [offer.chapter.game for offer in offers], query.games, "game")
     for offer in of_games:
-        for name in asked.wagers:
+        for name in query.wagers:
             if name in _beside(offer):
                 reason = f"{name} is told with {offer.chapter.main.stake}, which it is a part of"
                 raise UserError(reason, exit_status=_WRONG_USAGE)
-    of_wagers = _named(of_games, [offer.wager for offer in of_games], asked.wagers, "wager")
+    of_wagers = _named(of_games, [offer.wager for offer in of_games], query.wagers, "wager")
     letters = [offer.paytable or "" for offer in of_wagers]
-    return _named(of_wagers, letters, asked.paytables, "paytable")
+    return _named(of_wagers, letters, query.paytables, "paytable")
 
 
 def _beside(offer: Offer) -> set[str]:

@@ -188,13 +188,13 @@ def _some_of(share: _Share, mixed: list[int]) -> str:
     for at in mixed:
         groups.setdefault(share.names[at].group, []).append(at)
     first, last = share.names[mixed[0]].full, share.names[mixed[-1]].full
-    told = f"{_of(share, mixed)} hands of {first}"
+    words = f"{_of(share, mixed)} hands of {first}"
     if len(mixed) > 1:
-        told += f" down to {last}"
+        words += f" down to {last}"
     if len(groups) > 1:
         each = "; ".join(f"{group}: {_of(share, ats)}" for group, ats in groups.items())
-        told += f" ({each})"
-    return told
+        words += f" ({each})"
+    return words
 
 
 def _down_to(share: _Share, strength: int) -> str:

@@ -31,7 +31,7 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
         envy: the line of an Envy Bonus.
         waiting: the wins of its round that wait for a floorperson, in paying order.
     """
-    of_hand = [place for place, win in enumerate(waiting) if win.position == envy.envy_of]
+    of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     meter = METER_OF_ITEM[envy.item]
-    same = (place for place in of_hand if METER_OF_ITEM[waiting[place].item] is meter)
+    same = (index for index in of_hand if METER_OF_ITEM[waiting[index].item] is meter)
     return next(same, of_hand[0] if of_hand else None)

@@ -228,10 +228,10 @@ class Agent:
         """
         return await self._put(_DeviceLine(line))
 
-    async def _put(self, asked: _DeviceLine) -> DeviceAnswer:
+    async def _put(self, request: _DeviceLine) -> DeviceAnswer:
         self._asked += 1
-        self._inbox.put_nowait(asked)
-        return await asked.answer
+        self._inbox.put_nowait(request)
+        return await request.answer
 
     async def handle_at_once(self, line: bytes) -> DeviceAnswer:
         """As `handle`, but what could not be taken up now is refused: ``held`` or ``busy``.
@@ -315,18 +315,18 @@ class Agent:
                 await (self._reconcile() if final is None else self._decide(final))
                 continue
             try:
-                asked = await self._next()
+                request = await self._next()
             except TimeoutError:
                 await self._try_again()
                 continue
-            if asked is None:
+            if request is None:
                 await self._reconcile()
-            elif isinstance(asked, Jackpot):
-                await self._decide(asked)
-            elif self._writer.state.asking is not None and asked.patient:
-                self._put_off.append(asked)
+            elif isinstance(request, Jackpot):
+                await self._decide(request)
+            elif self._writer.state.asking is not None and request.patient:
+                self._put_off.append(request)
             else:
-                await self._answer(asked)
+                await self._answer(request)
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | Jackpot | None:
@@ -340,18 +340,18 @@ class Agent:
         async with asyncio.timeout_at(self._try_due_s):
             return await self._inbox.get()
 
-    async def _answer(self, asked: _DeviceLine) -> None:
-        answer = await self._writer.handle(asked.line, self.fault)
+    async def _answer(self, request: _DeviceLine) -> None:
+        answer = await self._writer.handle(request.line, self.fault)
         if not answer.ok and self._writer.state.phase is not Phase.OPEN:
             self._hello_due_s = 0.0  # the service may hold another round than this table
         self._asked -= 1
         if self._writer.state.asking is not None:
             self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
-            if asked.patient:
-                self._undecided = asked
+            if request.patient:
+                self._undecided = request
                 return
-        if not asked.answer.done():
-            asked.answer.set_result(answer)
+        if not request.answer.done():
+            request.answer.set_result(answer)
 
     async def _try_again(self) -> None:
         answer = await self._writer.try_again()
@@ -361,12 +361,12 @@ class Agent:
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
         """Answer the line that waited for a floorperson, once none is asked any more."""
-        asked = self._undecided
-        if asked is None or self._writer.state.asking is not None:
+        request = self._undecided
+        if request is None or self._writer.state.asking is not None:
             return
         self._undecided = None
-        if not asked.answer.done():
-            asked.answer.set_result(answer)
+        if not request.answer.done():
+            request.answer.set_result(answer)
 
     async def _decide(self, jackpot: Jackpot) -> None:
         try:
@@ -387,7 +387,7 @@ class Agent:
     async def _keep_watch(self) -> None:
         """Look after the beat, tell the status when it changes, say hello while that matters."""
         loop = asyncio.get_running_loop()
-        told: tuple[int, str] | None = None
+        reported: tuple[int, str] | None = None
         lived = False
         while True:
             fault = self.fault()
@@ -404,8 +404,8 @@ class Agent:
                 self._told.set()
             # A connection may be lost and found between two looks; its last will was told then.
             now = (self._delivery.connections, self.state)
-            if told != now and await self._delivery.tell_status(now[1]):
-                told = now
+            if reported != now and await self._delivery.tell_status(now[1]):
+                reported = now
             if self._wants_hello() and loop.time() >= self._hello_due_s:
                 every = _UNDECIDED_HELLOS if self._merely_undecided else 1
                 self._hello_due_s = loop.time() + self._timing.hello_every_s * every

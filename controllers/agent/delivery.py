@@ -176,7 +176,7 @@ class EventDelivery:
     async def stay_connected(self) -> None:
         """Connect, listen, and connect again, for ever."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
-        told = False
+        logged = False
         losses = Losses()
         while True:
             pace.begin()
@@ -184,7 +184,7 @@ class EventDelivery:
                 async with self._new_client() as client:
                     await self._greet(client)
                     self._log.info("broker connected")
-                    told = False
+                    logged = False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
                 if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
@@ -193,9 +193,9 @@ class EventDelivery:
                         ask="does another agent work this table with another outbox?",
                         reason=str(error),
                     )
-                if not told:
+                if not logged:
                     self._log.warning("broker not reached", reason=str(error))
-                told = True
+                logged = True
             finally:
                 self._client = None
             await pace.pause()

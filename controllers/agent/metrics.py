@@ -119,13 +119,13 @@ class _Figures(Collector):
     def collect(self) -> Iterator[Metric]:
         """The figures of this moment."""
         found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
-        for name, told, gauge_of in _GAUGES:
-            gauge = GaugeMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
+        for name, description, gauge_of in _GAUGES:
+            gauge = GaugeMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
             for labels, stats in found:
                 gauge.add_metric(labels, gauge_of(stats))
             yield gauge
-        for name, told, count_of in _COUNTERS:
-            counter = CounterMetricFamily(f"pitlink_agent_{name}", told, labels=_TABLE)
+        for name, description, count_of in _COUNTERS:
+            counter = CounterMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
             for labels, stats in found:
                 counter.add_metric(labels, count_of(stats))
             yield counter

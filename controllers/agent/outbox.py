@@ -139,11 +139,11 @@ class Outbox:
             run.execute("UPDATE place SET state = ?, answer = ?", (state, answer))
         self.pending = None
 
-    def write_place(self, place: SavedTable, *, synced: bool = False) -> None:
+    def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
         """Write where the table is, after a device event that sent nothing.
 
         Args:
-            place: where the table is.
+            saved: where the table is.
             synced: it is on the disk afterwards, and not only with the system.
 
         Raises:
@@ -152,7 +152,7 @@ class Outbox:
         with self._writing("FULL" if synced else "NORMAL") as run:
             run.execute(
                 "UPDATE place SET state = ?, line = ?, answer = ?",
-                (place.state, place.line, place.answer),
+                (saved.state, saved.line, saved.answer),
             )
 
     def go_on_from(self, known_seq: int) -> None:

@@ -93,4 +93,4 @@ class AgentStats:
     def waits(self) -> Mapping[float, int]:
         """How many events waited for their reply up to each bound, those before it included."""
         counts = self.deliveries.waits
-        return {bound: sum(counts[: place + 1]) for place, bound in enumerate(REPLY_SECONDS)}
+        return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

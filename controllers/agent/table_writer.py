@@ -103,9 +103,9 @@ class TableWriter:
             self._outbox = await self._on_disk(
                 Outbox.open, self._outbox_path, self._layout.link, self._layout.table
             )
-            place = await self._on_disk(lambda: self._open_outbox.place)
-            if place.state is not None:
-                self.state = _STATE.decode(place.state)
+            saved = await self._on_disk(lambda: self._open_outbox.place)
+            if saved.state is not None:
+                self.state = _STATE.decode(saved.state)
             if self._outbox.pending is not None:
                 _money_event(self._outbox.pending.payload)
         except (sqlite3.Error, OutboxError, *UNREADABLE) as error:
@@ -117,7 +117,7 @@ class TableWriter:
         except BaseException:
             await self.close()
             raise
-        self._kept = place
+        self._kept = saved
         self.last_seq, self.pending = self._outbox.last_seq, self._outbox.pending
         if self.pending is not None or self.state != TableState():
             self._log.info(
@@ -143,8 +143,8 @@ class TableWriter:
     def outbox_bytes(self) -> int:
         """What the outbox and its write-ahead log take on the disk."""
         path = self._outbox_path
-        beside = path.with_name(f"{path.name}-wal")
-        return sum(each.stat().st_size for each in (path, beside) if each.exists())
+        wal = path.with_name(f"{path.name}-wal")
+        return sum(each.stat().st_size for each in (path, wal) if each.exists())
 
     async def close(self) -> None:
         """Close the outbox, after whatever is being written."""
@@ -154,9 +154,9 @@ class TableWriter:
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
         """Take one device event and answer it, once the service has, where it must."""
-        kept, self._kept = self._kept, None
-        if kept is not None and kept.line == line and kept.answer is not None:
-            answer = decode_answer(kept.answer)
+        earlier, self._kept = self._kept, None
+        if earlier is not None and earlier.line == line and earlier.answer is not None:
+            answer = decode_answer(earlier.answer)
             # A refused result or void left the table as it was: it is asked for anew.
             if answer.ok or answer.event == "lockout":
                 return answer
@@ -202,7 +202,7 @@ class TableWriter:
         """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
         async with self._turn:
             try:
-                place = await self._on_disk(lambda: self._open_outbox.place)
+                saved = await self._on_disk(lambda: self._open_outbox.place)
                 try:
                     step = try_again(self.state, Stamp(self.last_seq + 1, now()))
                 except DeviceRefusal as refusal:
@@ -210,7 +210,7 @@ class TableWriter:
                     await self._write_state(msgspec.structs.replace(self.state, asking=None))
                     return DeviceAnswer(event=event, ok=False, error=refusal.detail)
                 # The device event stays the one that is answered: a device may repeat it.
-                await self._write_step(step, place.line or b"")
+                await self._write_step(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
                 return None
@@ -226,9 +226,9 @@ class TableWriter:
             self.last_seq = step.send.seq
             self._log.debug("event written", round=step.send.round, seq=step.send.seq)
         elif step.answer is not None:
-            place = SavedTable(state, line, encode_answer(step.answer))
+            saved = SavedTable(state, line, encode_answer(step.answer))
             synced = step.answer.event in _PAID
-            await self._on_disk(self._open_outbox.write_place, place, synced=synced)
+            await self._on_disk(self._open_outbox.write_place, saved, synced=synced)
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
@@ -331,15 +331,15 @@ class TableWriter:
 
     async def _write_beside(self, state: TableState) -> None:
         """Write a state whose device event, and the answer to it, stay those of before."""
-        place = await self._on_disk(lambda: self._open_outbox.place)
-        kept = SavedTable(_encoder.encode(state), place.line, place.answer)
-        await self._on_disk(self._open_outbox.write_place, kept, synced=True)
+        before = await self._on_disk(lambda: self._open_outbox.place)
+        saved = SavedTable(_encoder.encode(state), before.line, before.answer)
+        await self._on_disk(self._open_outbox.write_place, saved, synced=True)
         self.state = state
 
     async def _write_state(self, state: TableState) -> None:
         """A state that no device event led to: a device that repeats itself is heard anew."""
-        place = SavedTable(_encoder.encode(state), None, None)
-        await self._on_disk(self._open_outbox.write_place, place)
+        saved = SavedTable(_encoder.encode(state), None, None)
+        await self._on_disk(self._open_outbox.write_place, saved)
         self.state, self._kept = state, None
 
     @property

@@ -248,12 +248,12 @@ class DealerBot:
         positions: list[dict[str, object]] = []
         for position, cards in dealt.hands.items():
             wagers = laid[position]
-            told: dict[str, object] = {"position": position, "patron": self._seats[position]}
+            fields: dict[str, object] = {"position": position, "patron": self._seats[position]}
             if self._stays(wagers, folded=position in folded):
-                told["cards"] = _names(cards)
+                fields["cards"] = _names(cards)
             if position in dealt.fourth:
-                told["fourth_card"] = card_name(dealt.fourth[position])
-            positions.append({**told, "folded": position in folded, "wagers": wagers})
+                fields["fourth_card"] = card_name(dealt.fourth[position])
+            positions.append({**fields, "folded": position in folded, "wagers": wagers})
         round_told: dict[str, object] = {
             "game": rules.chapter.game,
             "paytables": dict(self._layout.paytables),

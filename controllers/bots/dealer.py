@@ -66,15 +66,15 @@ def stack(
     """A shuffled deck in which the cards of a jackpot lie where the winner will get them."""
     hands = len(positions) + 1
     seat = sorted(positions).index(winner)
-    places = [turn * hands + seat for turn in range(len(jackpot.hand))]
-    places += [turn * hands + hands - 1 for turn in range(len(jackpot.dealer))]
-    places += [3 * hands + turn for turn in range(len(jackpot.community))]
+    turns = [turn * hands + seat for turn in range(len(jackpot.hand))]
+    turns += [turn * hands + hands - 1 for turn in range(len(jackpot.dealer))]
+    turns += [3 * hands + turn for turn in range(len(jackpot.community))]
     deck = shuffle(rng)
-    for place, card in zip(
-        places, (*jackpot.hand, *jackpot.dealer, *jackpot.community), strict=True
+    for turn_of_card, card in zip(
+        turns, (*jackpot.hand, *jackpot.dealer, *jackpot.community), strict=True
     ):
         other = deck.index(card)
-        deck[place], deck[other] = deck[other], deck[place]
+        deck[turn_of_card], deck[other] = deck[other], deck[turn_of_card]
     return deck
 
 

@@ -70,10 +70,10 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
         }
         if terms.reserve_bps:
             meters[kind.value]["reserve"] = held.reserve_micros // MICROS_PER_CENT
-    told = dict(record.told)
+    fields = dict(record.told)
     if meters:
-        told["meters"] = meters
-    line = _ENCODER.encode(told)
+        fields["meters"] = meters
+    line = _ENCODER.encode(fields)
     try:
         settled = settle_line(line)
     except RoundError as error:

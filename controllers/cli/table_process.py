@@ -109,6 +109,6 @@ async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool])
         task.cancel()
 
 
-def _tell_address(agent: Agent, address: str, where: TextIO) -> None:
-    where.write(f"Panel of table {agent.layout.table}: {address}\n")
-    where.flush()
+def _tell_address(agent: Agent, address: str, stream: TextIO) -> None:
+    stream.write(f"Panel of table {agent.layout.table}: {address}\n")
+    stream.flush()

@@ -153,8 +153,8 @@ def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
         answer = await touch.submit(line)
         feed.refresh()
         if answer is None:
-            told = "taken; still waiting for the service, and not to be pressed again"
-            waiting = PendingAnswer(name_in(line), waiting=True, message=told)
+            message = "taken; still waiting for the service, and not to be pressed again"
+            waiting = PendingAnswer(name_in(line), waiting=True, message=message)
             return _json(msgspec.json.encode(waiting), 202)
         if answer.ok:
             return _json(encode_answer(answer), 200)

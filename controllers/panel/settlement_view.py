@@ -114,16 +114,16 @@ def held_views(state: TableState) -> list[HeldView]:
 
 def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> HeldView:
     validated = decided == "validated"
-    told = "waits for a floorperson to validate it"
+    message = "waits for a floorperson to validate it"
     if validated:
-        told = "validated by the floor; its documents are still to be done"
+        message = "validated by the floor; its documents are still to be done"
     return HeldView(
         claim=claim,
         position=opened.position if opened else None,
         item=item_words(opened.item) if opened else "A win",
         amount=opened.amount if opened else None,
         validated=validated,
-        told=told,
+        told=message,
         rule=_STAYS[METER_OF_ITEM[opened.item]] if opened else _STAYS[MeterKind.PROGRESSIVE],
     )
 

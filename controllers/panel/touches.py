@@ -83,8 +83,10 @@ class PanelEvents:
         settled = self._agent.table_state.settled
         if settled is None or not isinstance(_read(line), BettingLocked):
             return None
-        told = f"the settlement of round {settled.round} is in sight now: pay it, and go on first"
-        return DeviceRefusal("settlement_open", told)
+        message = (
+            f"the settlement of round {settled.round} is in sight now: pay it, and go on first"
+        )
+        return DeviceRefusal("settlement_open", message)
 
     def close(self) -> None:
         """Wait for no answer any more; what was taken takes its course."""

@@ -35,8 +35,8 @@ _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 def line_state(settled: SettledRound, number: int) -> LineState:
     """What the dealer does about a line, by its place in the settlement, from 0."""
     line = settled.lines[number]
-    told = settled.envy_decision_on(number)
-    state = _TOLD_ENVY[told] if told else _due_state(settled, line)
+    decided = settled.envy_decision_on(number)
+    state = _TOLD_ENVY[decided] if decided else _due_state(settled, line)
     return "done" if number in settled.done and state in {"pay", "credit", "ask"} else state
 
 
@@ -65,12 +65,12 @@ def open_lines(settled: SettledRound) -> tuple[int, ...]:
 
 def envy_waits(state: TableState) -> bool:
     """Whether the floor may still say something of an Envy Bonus that the dealer has not paid."""
-    kept = state.waiting if state.settled is None else (*state.waiting, state.settled)
+    settlements = state.waiting if state.settled is None else (*state.waiting, state.settled)
     return any(
         line.envy_of is not None
         and number not in settled.done
         and settled.envy_decision_on(number) not in {"paid", "rejected"}
-        for settled in kept
+        for settled in settlements
         for number, line in enumerate(settled.lines)
     )
 

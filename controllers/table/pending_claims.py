@@ -41,8 +41,8 @@ def go_on(
     """
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
-        told = f"the settlement of round {state.settled.round} is in sight now: look at it first"
-        raise DeviceRefusal("nothing_there", told)
+        message = f"the settlement of round {state.settled.round} is in sight now: look at it first"
+        raise DeviceRefusal("nothing_there", message)
     state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         raise _full()
@@ -77,11 +77,11 @@ def end(
         settled: the settlement of that round, or None where nothing was settled.
         returned: what went back to the players, or None where nothing new did.
     """
-    kept = _put_away(state)
+    pending = _put_away(state)
     return TableState(
         settled=settled,
-        waiting=kept.waiting,
-        last_settled=kept.last_settled,
+        waiting=pending.waiting,
+        last_settled=pending.last_settled,
         last_wagers=state.last_wagers,
         last_joined=state.joined,
         returned=returned or state.returned,
@@ -127,8 +127,8 @@ def _tick_off(
         if line not in open_lines(found):
             raise DeviceRefusal("nothing_there", f"line {line} of round {found.round} is not open")
         if shown not in {None, line_state(found, line)}:
-            told = f"a line of round {found.round} reads otherwise now: look at it again"
-            raise DeviceRefusal("changed", told)
+            message = f"a line of round {found.round} reads otherwise now: look at it again"
+            raise DeviceRefusal("changed", message)
         if line not in due_lines(found):
             waits = f"a win of round {found.round} waits for a floorperson"
             raise DeviceRefusal("claims_wait", waits)

@@ -385,5 +385,5 @@ class TableState(_Record, frozen=True):
     @property
     def claims_wait(self) -> bool:
         """Whether a win of a round before is still undecided."""
-        kept = self.waiting if self.settled is None else (*self.waiting, self.settled)
-        return any(settled.undecided for settled in kept)
+        settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
+        return any(settled.undecided for settled in settlements)

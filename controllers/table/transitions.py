@@ -149,8 +149,8 @@ def _play(
         case VoidPressed():
             step = _void(state, event.reason, stamp, confirm=event.confirm)
         case _:
-            taken = DeviceAnswer(event=name_of(event), ok=True)
-            step = Transition(_enter(layout, state, event, fault), taken)
+            answer = DeviceAnswer(event=name_of(event), ok=True)
+            step = Transition(_enter(layout, state, event, fault), answer)
     return step
 
 
@@ -204,8 +204,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
         raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)
     # The service holds the result against who wagered: boxes that were one player's stay so.
-    told = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
-    state = replace(state, wagers=tuple(told))
+    wagers = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
+    state = replace(state, wagers=tuple(wagers))
     if not state.wagers:
         answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
         return Transition(replace(state, phase=Phase.LOCKED), answer)

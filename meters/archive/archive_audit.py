@@ -42,17 +42,17 @@ async def audit_link(
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry
-    kept = frozenset(member.rpartition(":")[2] for member in snapshot.wins)
+    listed = frozenset(member.rpartition(":")[2] for member in snapshot.wins)
     try:
         files = archive.files()
         begun = [file for file in files if since is None or file.head.day >= since] or files[-1:]
-        replay, altered = _replayed(begun, seen, lambda done: advance(done, last), onlooker, kept)
+        replay, altered = _replayed(begun, seen, lambda done: advance(done, last), onlooker, listed)
     except ArchiveError as error:
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
-    carried = await store.checkpoint()
-    if carried.entries > replay.entries:
+    checkpoint = await store.checkpoint()
+    if checkpoint.entries > replay.entries:
         missing = (
-            f"the entries up to {carried.entries} are in the archive, which is not in"
+            f"the entries up to {checkpoint.entries} are in the archive, which is not in"
             f" {archive.directory}: only what follows was audited"
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
@@ -67,7 +67,7 @@ def _replayed(
     seen: Mark,
     advance: Callable[[int], None],
     onlooker: Onlooker | None,
-    kept: frozenset[str],
+    listed: frozenset[str],
 ) -> tuple[Replay, list[str]]:
     """A replay that has taken every file, and what of their decided claims is not as it says.
 
@@ -86,7 +86,7 @@ def _replayed(
         if replay.checkpoint != file.day.closing and not replay.problems:
             raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
         altered += _altered_claims(file, replay)
-        replay.evidence.forget_ended(kept, replay.entries)
+        replay.evidence.forget_ended(listed, replay.entries)
         advance(replay.entries)
     return replay, altered[:PROBLEMS_MAX]
 
@@ -116,8 +116,8 @@ def _not_as_noted(
     whole = begun == files
     if whole and files and files[0].head.first - 1 > replay.expired_to:
         begins = f"{files[0].head.day}, entry {files[0].head.first}"
-        told = "what was before is missing, and the ledger does not say that it was deleted"
-        return [f"the archive begins with {begins}: {told}"]
+        problem = "what was before is missing, and the ledger does not say that it was deleted"
+        return [f"the archive begins with {begins}: {problem}"]
     noted = {archived.last: archived.digest for archived in replay.archived}
     read = {file.head.last for file in files}
     lost = [

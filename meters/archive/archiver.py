@@ -104,14 +104,14 @@ class Archiver:
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
         """The books from which what is to be written goes on."""
-        carried = await self._store.checkpoint()
+        checkpoint = await self._store.checkpoint()
         if not known:
-            return carried
-        if known[-1].head.last < carried.entries:
+            return checkpoint
+        if known[-1].head.last < checkpoint.entries:
             raise ArchiveError(
-                f"entries {known[-1].head.last + 1} to {carried.entries} are neither in Redis nor"
-                f" in {self._archive.directory}: keep its files elsewhere, and have the archive go"
-                " on from what is in Redis"
+                f"entries {known[-1].head.last + 1} to {checkpoint.entries} are neither in Redis"
+                f" nor in {self._archive.directory}: keep its files elsewhere, and have the archive"
+                " go on from what is in Redis"
             )
         return known[-1].day.closing
 
@@ -175,18 +175,18 @@ class Archiver:
         files: list[DayFile],
     ) -> tuple[DayFile, bool]:
         path = self._archive.path(day.day.isoformat())
-        there = next((file for file in files if file.path == path), None)
-        if there is None:
+        existing = next((file for file in files if file.path == path), None)
+        if existing is None:
             files.append(writer.finish(day, claims, path))
             return files[-1], True
         # It was written, and we were ended before the ledger said so.
-        there.verify()
-        if there.day != day:
+        existing.verify()
+        if existing.day != day:
             raise ArchiveError(
                 f"{path} is not what the ledger holds of that day: keep it, and find out which of"
                 " the two is right, before either is trusted"
             )
-        return there, False
+        return existing, False
 
     async def _next(self, after: int) -> list[tuple[int, dict[str, bytes]]]:
         page = await self._store.entries(after, _PAGE)
@@ -245,8 +245,8 @@ class Archiver:
     async def _noted_by(self, file: DayFile) -> int:
         """The ledger entry that says that a day was archived as its file has it."""
         async for number, noted in self._notes():
-            told = (noted.last, noted.digest, noted.books)
-            if told == (file.head.last, file.digest, file.head.closing):
+            recorded = (noted.last, noted.digest, noted.books)
+            if recorded == (file.head.last, file.digest, file.head.closing):
                 return number
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
@@ -298,9 +298,9 @@ class Archiver:
         Those are the last of each progressive, and what a table may ask for again.
         """
         store = self._store
-        kept = set(checkpoint.claims)
+        unpaid = set(checkpoint.claims)
         for table in await store.table_states([table.id for table in store.link.table]):
-            kept.update(table.claims)
+            unpaid.update(table.claims)
         found: list[tuple[str, int, str]] = []
         for meter in (meter.meter_id for meter in store.link.meter):
             for meter_awards in (True, False):
@@ -308,9 +308,9 @@ class Archiver:
                 latest = await WinIndex(store).page(
                     meter, None, WINS_KEPT, meter_awards=meter_awards
                 )
-                kept.update(claim for _, claim in latest)
+                unpaid.update(claim for _, claim in latest)
             found += [(meter, order, claim) for order, claim in wins]
-        return [win for win in found if win[2] not in kept]
+        return [win for win in found if win[2] not in unpaid]
 
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool

@@ -244,17 +244,17 @@ class DayWriter:
         ArchiveError: the directory cannot be written.
     """
 
-    def __init__(self, beside: Path) -> None:
-        self._beside = beside
+    def __init__(self, temporary: Path) -> None:
+        self._beside = temporary
         try:
-            make_private_directory(beside.parent)
+            make_private_directory(temporary.parent)
             self._beside.unlink(missing_ok=True)
             make_private_file(self._beside)
             self._file = sqlite3.connect(self._beside, isolation_level=None)
             self._file.executescript(_SCHEMA)
             self._file.execute("BEGIN")
         except (OSError, sqlite3.Error) as error:
-            raise ArchiveError(f"{beside.parent} cannot be written: {error}") from None
+            raise ArchiveError(f"{temporary.parent} cannot be written: {error}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -274,8 +274,8 @@ class DayWriter:
             raise ArchiveError(f"entry {number} has the fields {', '.join(fields)}")
         try:
             values = [value.decode() for value in fields.values()]
-            places = ", ".join("?" * (1 + len(FIELDS)))
-            self._file.execute(f"INSERT INTO entry VALUES ({places})", (number, *values))  # noqa: S608
+            placeholders = ", ".join("?" * (1 + len(FIELDS)))
+            self._file.execute(f"INSERT INTO entry VALUES ({placeholders})", (number, *values))  # noqa: S608
         except ValueError as error:
             raise ArchiveError(f"entry {number} cannot be archived: {error}") from None
         except sqlite3.Error as error:

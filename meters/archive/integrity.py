@@ -60,8 +60,10 @@ async def check_archive_files(
     problems = []
     noted, expired_to = await _noted(store)
     if files[-1].head.last < archived:
-        told = noted.get(archived)
-        missing = archive.path(told.day.isoformat()) if told else f"what follows {files[-1].path}"
+        recorded = noted.get(archived)
+        missing = (
+            archive.path(recorded.day.isoformat()) if recorded else f"what follows {files[-1].path}"
+        )
         problems.append(
             f"{missing} is missing: the ledger was archived up to entry {archived}: {_PUT_BACK},"
             " or give pitlink archive --lost"
@@ -75,8 +77,8 @@ async def check_archive_files(
             f" {archive.directory.parent / ARCHIVE_NOTE}"
         )
     for file in files:
-        told = noted.get(file.head.last)
-        if told is not None and told.digest != file.digest:
+        recorded = noted.get(file.head.last)
+        if recorded is not None and recorded.digest != file.digest:
             problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
         elif not _is_whole(file):
             problems.append(f"{file.path} is damaged: it is not as long as it was: {_PUT_BACK}")

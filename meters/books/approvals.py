@@ -155,11 +155,11 @@ class ApprovalBook:
         Raises:
             ValueError, KeyError: that entry is none.
         """
-        carried = await self._store.checkpoint()
-        if entry <= carried.entries:
-            if carried.approval is None or carried.approval.entry != entry:
+        checkpoint = await self._store.checkpoint()
+        if entry <= checkpoint.entries:
+            if checkpoint.approval is None or checkpoint.approval.entry != entry:
                 raise KeyError(entry)
-            return carried.approval
+            return checkpoint.approval
         ((number, fields),) = await self._store.entries(entry - 1, 1)
         if number != entry or fields["kind"] != b"approve":
             raise KeyError(entry)
@@ -172,10 +172,10 @@ class ApprovalBook:
 
         A long ledger takes longer than a check may, so the next look goes on where this one was.
         """
-        carried = await self._store.checkpoint()
-        if carried.approval is not None:
+        checkpoint = await self._store.checkpoint()
+        if checkpoint.approval is not None:
             return True
-        self._none_to = max(self._none_to, carried.entries)
+        self._none_to = max(self._none_to, checkpoint.entries)
         while page := await self._store.entries(self._none_to, _PAGE):
             if any(fields.get("kind") == b"approve" for _, fields in page):
                 return True

@@ -205,9 +205,9 @@ class LinkAudit:
             # An entry beside another has its number: a page of such would be read for ever.
             onward = bool(page) and page[-1][0] > replay.entries
             if not page or page[0][0] > replay.entries + 1:
-                carried = await self._store.checkpoint()
-                if carried.entries > replay.entries:
-                    replay = Replay.after(carried)
+                checkpoint = await self._store.checkpoint()
+                if checkpoint.entries > replay.entries:
+                    replay = Replay.after(checkpoint)
                     if onlooker:
                         onlooker.began(replay)
                     continue

@@ -98,14 +98,14 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    beside = path.with_suffix(f".{os.getpid()}.new")
-    with write_private_file(beside) as file:
+    temporary = path.with_suffix(f".{os.getpid()}.new")
+    with write_private_file(temporary) as file:
         file.write(msgspec.json.encode(note))
     owner = path.parent.stat()
     if os.geteuid() == 0:
         # So that the services read what an operator left who ran a command as root.
-        os.chown(beside, owner.st_uid, owner.st_gid)
-    beside.replace(path)
+        os.chown(temporary, owner.st_uid, owner.st_gid)
+    temporary.replace(path)
 
 
 def note_audit(

@@ -168,7 +168,7 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
     Raises:
         CheckpointError: they are not what it says, or it is no such entry.
     """
-    carried, fields = read_checkpoint(text), entries.get(by, {})
+    checkpoint, fields = read_checkpoint(text), entries.get(by, {})
     try:
         archived = ARCHIVED.decode(fields.get("event", b""))
     except UNREADABLE:
@@ -176,8 +176,9 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
             f"no ledger entry {by} says that what it lacks was archived"
         ) from None
     said = (fields.get("kind"), archived.last, archived.books)
-    if said != (b"archive", carried.entries, digest_of(text)):
+    if said != (b"archive", checkpoint.entries, digest_of(text)):
         raise CheckpointError(
-            f"the books at entry {carried.entries} are not those that entry {by} says were archived"
+            f"the books at entry {checkpoint.entries} are not those that entry {by} says were"
+            " archived"
         )
-    return carried
+    return checkpoint

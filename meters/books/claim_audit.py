@@ -111,8 +111,8 @@ class ClaimAudit:
                 double = f"slip {slip!r} paid claim {claim}, and claim {other.claim} as well"
                 self.doubles = (*self.doubles, *({double} - {*self.doubles}))
             else:
-                told = f"is reserved for claim {other.claim}, the ledger says it paid {claim}"
-                found.append(f"slip {slip!r} {told}")
+                problem = f"is reserved for claim {other.claim}, the ledger says it paid {claim}"
+                found.append(f"slip {slip!r} {problem}")
         if at_most is None and replay.begins_after == 0:
             found += await self._unknown_reservations(replay)
         return sorted(found)
@@ -268,8 +268,8 @@ def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
     for slip, claim in evidence.slips.items():
         held = snapshot.slips.get(slip)
         if held != claim:
-            told = f"pays claim {held}" if held else "is free"
-            found.append(f"slip {slip!r} {told} in the store, the ledger says it paid {claim}")
+            stored = f"pays claim {held}" if held else "is free"
+            found.append(f"slip {slip!r} {stored} in the store, the ledger says it paid {claim}")
     for slip, claim in snapshot.slips.items():
         known = claim in evidence.opened or replay.begins_after == 0
         if slip not in evidence.slips and known:

@@ -291,13 +291,13 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
     if held == due:
         return []
     try:
-        kept, given = _RECORD.decode(held), _GIVEN.decode(held)
+        stored, given = _RECORD.decode(held), _GIVEN.decode(held)
     except ValueError as error:
         return [f"claim {claim}: its record cannot be read: {error}"]
     made, found = _RECORD.decode(due), []
     # What a record of an earlier release did not have yet is not compared.
     for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
-        one, other = getattr(kept, name), getattr(made, name)
+        one, other = getattr(stored, name), getattr(made, name)
         known = one in assets or not other if name == "asset" else False
         if one != other and not known:
             found.append(_difference(claim, name, _text(one), _text(other)))

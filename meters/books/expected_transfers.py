@@ -161,11 +161,11 @@ class Draft:
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
         """Fill a meter up to its limit, and its overflow with what is more (duty D3)."""
-        taken = min(micros, self.room(meter))
-        self.move(source, meter_account(meter), taken, cycle)
-        self.move(source, overflow_account(meter), micros - taken, cycle)
-        if micros > taken:
-            self._books.tallies[f"overflow_micros:{meter}"] += micros - taken
+        added_micros = min(micros, self.room(meter))
+        self.move(source, meter_account(meter), added_micros, cycle)
+        self.move(source, overflow_account(meter), micros - added_micros, cycle)
+        if micros > added_micros:
+            self._books.tallies[f"overflow_micros:{meter}"] += micros - added_micros
 
     def room(self, meter: str) -> int:
         """How much a meter can take."""
@@ -232,8 +232,8 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
     draft = Draft(books)
     for added in books.rounds.pop(table):
         same = books.cycles[added.meter] == added.cycle
-        for kept in _KEPT:
-            account = kept(added.meter)
+        for kind in _KEPT:
+            account = kind(added.meter)
             micros = added.micros.get(account, 0)
             off = min(micros, draft.holds(account)) if same else 0
             draft.move(account, table_account(table), off, added.cycle)
@@ -262,20 +262,20 @@ def result_moved(
     lines = [line for line in reply.lines or () if line.paid or line.percent]
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     draft = Draft(books)
-    taken: set[str] = set()
+    claimed: set[str] = set()
     envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)
     for line in lines:
         meter = meters[METER_OF_ITEM[line.item].value]
         claim = claims.get((line.position, line.item))
         owed = False
-        if line.percent and _take_of(line) not in taken:
-            taken.add(_take_of(line))
+        if line.percent and _take_of(line) not in claimed:
+            claimed.add(_take_of(line))
             alike = [one for one in lines if _take_of(one) == _take_of(line)]
             payees = [claim_account(claims[one.position, one.item].claim) for one in alike]
             share = _take_off(books, draft, meter, line.percent, payees)
             if any(one.paid != share for one in alike):
-                told = ", ".join(f"{one.paid}" for one in alike)
-                draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {told}")
+                message = ", ".join(f"{one.paid}" for one in alike)
+                draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
         elif not line.percent:
             payee = claim_account(claim.claim) if claim else PAID
             if line.envy_of is not None:
@@ -285,8 +285,8 @@ def result_moved(
         _count_win(books.tallies, meter, line, claimed=claim is not None, owed=owed)
         if claim:
             if claim.amount != line.paid:
-                told = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
-                draft.faults.append(told)
+                message = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
+                draft.faults.append(message)
             hand_pay = line.paid_from == "hand_pay"
             after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
             books.claims[claim.claim] = HeldWin(

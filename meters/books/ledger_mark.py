@@ -135,16 +135,16 @@ class LedgerMark:
         Services that share the directory take turns, as beat and audit of one do.
         """
         make_private_directory(self.path.parent)
-        beside = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+        temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
         with self._in_turn():
             mark = _joined(mark, self._read())
-            with write_private_file(beside) as file:
+            with write_private_file(temporary) as file:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
                     # Not each time: after a power cut it is behind, or empty, and never wrong.
                     file.flush()
                     os.fsync(file.fileno())
-            beside.replace(self.path)
+            temporary.replace(self.path)
             self._seen = mark
 
     @contextmanager

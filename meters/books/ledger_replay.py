@@ -366,8 +366,8 @@ class Replay:
     def _hold_reading(self, reading: CloseReading) -> None:
         """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
-        told = (f"at the close of {reading.day}: {one}" for one in found)
-        self.variances += [*told][: PROBLEMS_MAX - len(self.variances)]
+        problems = (f"at the close of {reading.day}: {one}" for one in found)
+        self.variances += [*problems][: PROBLEMS_MAX - len(self.variances)]
         self.closed_day = reading.day.isoformat()
 
     def _hold_archived(self, archived: Archived) -> None:
@@ -411,8 +411,8 @@ class Replay:
 
 def _text_of(transfers: Counter[Transfer]) -> str:
     """Transfers as an accountant reads them."""
-    told = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
-    return ", ".join(told) or "nothing"
+    parts = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
+    return ", ".join(parts) or "nothing"
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:

@@ -46,8 +46,8 @@ class LinkStateAudit:
                 # One of them may have been decided since: the next audit looks at them.
                 break
             for proposal, held in zip(some, rows, strict=True):
-                told = _differences(link.proposals[proposal], held)
-                found += [f"proposal {proposal}: {each}" for each in told]
+                differences = _differences(link.proposals[proposal], held)
+                found += [f"proposal {proposal}: {each}" for each in differences]
         return found[:PROBLEMS_MAX]
 
 
@@ -72,14 +72,14 @@ def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")
         if not text.isdigit() or int(text) < least:
-            told = f"the ledger raised it {least} times"
-            yield f"meter {meter} has version {shown(text)}, {told}"
+            expected = f"the ledger raised it {least} times"
+            yield f"meter {meter} has version {shown(text)}, {expected}"
 
 
 def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
     due = replay.link.approved
-    told = _differences(due, held) if due or replay.begins_after == 0 else ()
-    yield from (f"what is approved of the floor file: {each}" for each in told)
+    differences = _differences(due, held) if due or replay.begins_after == 0 else ()
+    yield from (f"what is approved of the floor file: {each}" for each in differences)
 
 
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:

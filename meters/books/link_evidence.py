@@ -106,8 +106,8 @@ class LinkEvidence:
         self._raise_versions(fields, moved)
         match kind:
             case b"close":
-                told = (_SWITCHED.decode(event).reason, by, at)
-                self.standing |= dict(zip(_CLOSED, told, strict=True))
+                closure = (_SWITCHED.decode(event).reason, by, at)
+                self.standing |= dict(zip(_CLOSED, closure, strict=True))
             case b"open":
                 self.standing |= dict.fromkeys(_CLOSED)
             case b"approve":

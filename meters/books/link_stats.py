@@ -157,10 +157,10 @@ class LinkStatsReader:
     async def memory(self) -> RedisMemory | None:
         """Redis's memory, or None where it does not tell."""
         try:
-            told = cast("Mapping[str, object]", await self._store.redis.info("memory"))
+            info = cast("Mapping[str, object]", await self._store.redis.info("memory"))
         except RedisError:
             return None
-        used, limit = told.get("used_memory"), told.get("maxmemory")
+        used, limit = info.get("used_memory"), info.get("maxmemory")
         if not isinstance(used, int) or not isinstance(limit, int):
             return None
         return RedisMemory(used, limit)
@@ -171,10 +171,10 @@ def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
-def _asked_s(kept: StoredAsk) -> float | None:
+def _asked_s(stored: StoredAsk) -> float | None:
     """When a table first asked; None where the ask was altered, which the audit names."""
     try:
-        return _since_s(kept.ask.at)
+        return _since_s(stored.ask.at)
     except ValueError:
         return None
 

@@ -13,5 +13,5 @@ async def day_open(store: LinkStore) -> date | None:
         ValueError: what the store holds there is no day.
         RedisError: the store failed.
     """
-    told = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
-    return date.fromisoformat(told.decode()) if told else None
+    day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
+    return date.fromisoformat(day.decode()) if day else None

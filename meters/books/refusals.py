@@ -85,8 +85,8 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 
 def correction_refusal(who: str, reason: str) -> str:
     """The reply to a correction that a person refused, from after the event's number on."""
-    told = f"{who} refused this correction: {reason}"
-    return refused(0, Status.CORRECTION_REFUSED.value, told)[len(_UNNUMBERED) :].decode()
+    message = f"{who} refused this correction: {reason}"
+    return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:

@@ -43,7 +43,7 @@ def schema_problem(what: str, version: int | None) -> str | None:
     """Why this release may not work on some books, or None (duty D10)."""
     if version is None or version == SCHEMA:
         return None
-    told = f"{what} of schema version {version}, this release works with version {SCHEMA}"
+    problem = f"{what} of schema version {version}, this release works with version {SCHEMA}"
     if version < SCHEMA:
-        return f"{told}: `pitlink upgrade` brings it there"
-    return f"{told}: a later release wrote it, and only that one may go on with it"
+        return f"{problem}: `pitlink upgrade` brings it there"
+    return f"{problem}: a later release wrote it, and only that one may go on with it"

@@ -265,6 +265,6 @@ def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> Scri
             raise TypeError(f"the script answered {row!r}")
 
 
-def _elsewhere(told: bytes) -> tuple[str, int] | None:
-    table, _, entry = told.decode().partition(" ")
+def _elsewhere(text: bytes) -> tuple[str, int] | None:
+    table, _, entry = text.decode().partition(" ")
     return (table, int(entry)) if entry else None

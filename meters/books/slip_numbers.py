@@ -177,8 +177,8 @@ class SlipRegister:
         for begin in range(0, len(folded), _AT_ONCE):
             some = folded[begin : begin + _AT_ONCE]
             rows = cast("list[bytes | None]", await self._redis.hmget(SLIPS_KEY, some))
-            told = zip(some, rows, strict=True)
-            found |= {slip: Reservation.of(text.decode()) for slip, text in told if text}
+            pairs = zip(some, rows, strict=True)
+            found |= {slip: Reservation.of(text.decode()) for slip, text in pairs if text}
         return found
 
     async def every(self) -> Mapping[str, Reservation]:

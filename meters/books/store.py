@@ -396,8 +396,8 @@ class LinkStore:
             pipe.hmget(self.keys.meters, *names, *fields)
             (_, *micros), values = await pipe.execute()
         counts = values[len(names) :]
-        told = zip(names, values, strict=False)
-        link = {name: of.decode() for name, of in told if of is not None}
+        fields_read = zip(names, values, strict=False)
+        link = {name: of.decode() for name, of in fields_read if of is not None}
         if link.get("terms") != self.terms.digest:
             raise TermsError(TERMS_CHANGED)
         if other := self._other_schema(version_of(values[len(names) - 1], begun=True)):
@@ -405,12 +405,12 @@ class LinkStore:
         meters = tuple(
             MeterState(
                 meter=meter,
-                amount_cents=int(micros[place] or 0) // MICROS_PER_CENT,
-                version=int(counts[3 * place] or 0),
-                cycle=int(counts[3 * place + 1] or 0),
-                pending=int(counts[3 * place + 2] or 0) > 0,
+                amount_cents=int(micros[index] or 0) // MICROS_PER_CENT,
+                version=int(counts[3 * index] or 0),
+                cycle=int(counts[3 * index + 1] or 0),
+                pending=int(counts[3 * index + 2] or 0) > 0,
             )
-            for place, meter in enumerate(ids)
+            for index, meter in enumerate(ids)
         )
         return LinkState(
             meters=meters,

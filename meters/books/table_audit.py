@@ -73,14 +73,19 @@ class TableAudit:
             for table, row in zip(some, rows, strict=True):
                 if table in moved:
                     continue
-                told = [*_other_seq(replay, table, row), *_other_round(replay, table, row)]
-                if whole and not told:
-                    told += _other_replies(replay, table, row)
+                problems_found = [
+                    *_other_seq(replay, table, row),
+                    *_other_round(replay, table, row),
+                ]
+                if whole and not problems_found:
+                    problems_found += _other_replies(replay, table, row)
                 if whole:
-                    told += _other_rest(replay, table, row)
+                    problems_found += _other_rest(replay, table, row)
                 if holds:
-                    told += _other_hold(replay, holding.get(table, ()), row.get("held", b""))
-                found += [f"table {table}: {each}" for each in told]
+                    problems_found += _other_hold(
+                        replay, holding.get(table, ()), row.get("held", b"")
+                    )
+                found += [f"table {table}: {each}" for each in problems_found]
         return [*found, *await self._other_asks(replay)]
 
     async def _other_asks(self, replay: Replay) -> list[str]:
@@ -88,10 +93,10 @@ class TableAudit:
         entries, asks = await self._store.asks_at()
         moved = await self._moved_since(replay.entries, entries)
         return [
-            f"table {one.table}: {told}"
+            f"table {one.table}: {problem}"
             for one in stored_asks(asks)
             if one.table not in moved
-            for told in _other_ask(replay, one)
+            for problem in _other_ask(replay, one)
         ]
 
     async def _read(
@@ -256,10 +261,11 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
         one, cents = holding[claim], replay.books.claims[claim].cents
         if one.amount != cents:
             yield f"claim {claim} holds it with {one.amount} cents, the ledger says {cents}"
-        place = replay.evidence.position_of(claim)
-        if place and place != (one.position, one.item):
-            told = f"{one.item} at position {one.position}"
-            yield f"claim {claim} holds it as {told}, the ledger says {place[1]} at {place[0]}"
+        due_line = replay.evidence.position_of(claim)
+        if due_line and due_line != (one.position, one.item):
+            held_line = f"{one.item} at position {one.position}"
+            position, item = due_line
+            yield f"claim {claim} holds it as {held_line}, the ledger says {item} at {position}"
     for claim in holding.keys() - {*due}:
         yield f"claim {claim} holds it, the ledger says that it does not"
 

@@ -110,8 +110,8 @@ class TableEvidence:
         before = self.last.get(table, 0)
         self.last[table] = max(seq, before)
         if seq <= before:
-            told = f"event {seq} of table {table} follows its event {before}"
-            faults.append(f"{told}: it was counted again")
+            message = f"event {seq} of table {table} follows its event {before}"
+            faults.append(f"{message}: it was counted again")
         return faults
 
     def _end_round(
@@ -137,10 +137,10 @@ class TableEvidence:
 
     def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
-        kept = self.replies.setdefault(table, {})
-        kept[seq] = stored_reply_digest(event + fields["reply"])
-        for old in [one for one in kept if one <= seq - _REPLIES_KEPT]:
-            del kept[old]
+        replies = self.replies.setdefault(table, {})
+        replies[seq] = stored_reply_digest(event + fields["reply"])
+        for old in [one for one in replies if one <= seq - _REPLIES_KEPT]:
+            del replies[old]
 
     def _add_decision(self, fields: Mapping[str, bytes]) -> None:
         if fields["kind"] not in ASK_ACTS:
@@ -165,12 +165,12 @@ class TableEvidence:
         return [f"it says that {who} confirmed it, and no entry of this round does"]
 
 
-def _other_lines(opened: OpenedRound, told: bytes) -> list[str]:
+def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
     """Where a result was settled on other wagers, or another draw, than the ledger has, in words.
 
     Every wager has one line.
     """
-    lines, draw = _REPLY.decode(told).lines or (), _REPLY.decode(opened.reply).draw
+    lines, draw = _REPLY.decode(reply).lines or (), _REPLY.decode(opened.reply).draw
     due = sorted(
         (position.position, wager, cents)
         for position in _WAGERS.decode(opened.event).positions

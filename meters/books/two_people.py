@@ -96,12 +96,12 @@ def why_one_person(first: str, second: str, setter: str, *, did: str, does: str)
     if not setter:
         return f"you {did}: another person {does}"
     if setter == first:
-        told = f"{first} set your PIN"
+        reason = f"{first} set your PIN"
     elif setter == second:
-        told = f"you set the PIN of {first}"
+        reason = f"you set the PIN of {first}"
     else:
-        told = f"{setter} set your PIN and that of {first}"
+        reason = f"{setter} set your PIN and that of {first}"
     return (
-        f"{first} {did}, and {told} in the last 24 hours, directly or through others:"
+        f"{first} {did}, and {reason} in the last 24 hours, directly or through others:"
         f" a third person {does}"
     )

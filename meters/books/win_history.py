@@ -42,6 +42,6 @@ class WinIndex:
         return [_parsed(row.decode().removeprefix(prefix)) for row in rows]
 
 
-def _parsed(place: str) -> tuple[int, str]:
-    order, _, claim = place.partition(":")
+def _parsed(member: str) -> tuple[int, str]:
+    order, _, claim = member.partition(":")
     return int(order), claim

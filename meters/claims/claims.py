@@ -273,12 +273,12 @@ class Claims:
             raise ActError("wrong_state", _why_not(record, act, error)) from None
         except BooksError as error:
             if error.status == "same_person":
-                told = why_one_person(
+                message = why_one_person(
                     error.detail, decision.by, error.setter, did=_VALIDATED, does="pays it"
                 )
-                raise ActError(error.status, told) from None
-            told = _REFUSED[error.status].format(detail=error.detail)
-            raise ActError(error.status, told) from None
+                raise ActError(error.status, message) from None
+            message = _REFUSED[error.status].format(detail=error.detail)
+            raise ActError(error.status, message) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
         """Tell once more what became of claims, to a table that may have missed it.

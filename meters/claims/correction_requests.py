@@ -55,10 +55,10 @@ class Asks:
         rows: list[AskRow] = []
         for link, store in self._stores.items():
             with store_failure_as_inoperable():
-                kept = [*stored_asks(await store.asks())]
+                stored = [*stored_asks(await store.asks())]
             rows += [
                 self._row(link, ask)
-                for one in kept
+                for one in stored
                 if not one.decision and (ask := _sound(link, one)) is not None
             ]
         return sorted(rows, key=lambda row: (row.at, row.ask))

@@ -90,5 +90,5 @@ class SlipNumbers:
 
 
 def _used(claim: str) -> ActError:
-    told = f"that slip's number stands for the payment of {claim} already"
-    return ActError("slip_used", told)
+    message = f"that slip's number stands for the payment of {claim} already"
+    return ActError("slip_used", message)

@@ -36,19 +36,19 @@ class History:
         """
         links = self._links(search)
         wanted = _Wanted(search)
-        passed = _read_cursor(search.before)
+        cursor = _read_cursor(search.before)
         found: list[ClaimRow] = []
         looked_at = 0
-        sources = [self._latest_first(link, search, passed.get(link)) for link in links]
+        sources = [self._latest_first(link, search, cursor.get(link)) for link in links]
         async for row in _merged(sources):
             looked_at += 1
-            passed[row.link] = _place(row)
+            cursor[row.link] = _place(row)
             if wanted.is_over(row):
                 break
             if wanted.takes(row):
                 found.append(row)
             if len(found) == search.limit or looked_at == LOOKED_AT_MAX:
-                return WinPage(wins=tuple(found), next=_cursor(passed))
+                return WinPage(wins=tuple(found), next=_cursor(cursor))
         return WinPage(wins=tuple(found), next=None)
 
     def _links(self, search: WinSearch) -> list[str]:
@@ -63,13 +63,13 @@ class History:
         return having
 
     async def _latest_first(
-        self, link: str, search: WinSearch, passed: "_Place | None"
+        self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
         """The wins of a link, latest first, from the one passed on."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
-        before = None if passed is None else 1 - passed[0]
+        before = None if cursor is None else 1 - cursor[0]
         while True:
             pages = [
                 await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
@@ -77,11 +77,11 @@ class History:
             ]
             # Where a page is full, its meter has more from there on: those come with the next.
             known_to = max((page[-1][0] for page in pages if len(page) == _PAGE), default=-1)
-            places = sorted((-order, claim) for page in pages for order, claim in page)
-            places = [place for place in places if -place[0] > known_to]
-            if passed is not None:
-                places = [place for place in places if place > passed]
-            for fields in await store.claims([claim for _, claim in places]):
+            wins = sorted((-order, claim) for page in pages for order, claim in page)
+            wins = [win for win in wins if -win[0] > known_to]
+            if cursor is not None:
+                wins = [win for win in wins if win > cursor]
+            for fields in await store.claims([claim for _, claim in wins]):
                 if fields:
                     yield self._rows.row(fields)
             if known_to < 0:
@@ -114,7 +114,7 @@ class _Wanted:
             return False
         if search.state is not None and row.state != search.state:
             return False
-        told = " ".join(
+        text = " ".join(
             filter(
                 None,
                 (
@@ -124,7 +124,7 @@ class _Wanted:
                 ),
             )
         ).casefold()  # fmt: skip
-        return all(word in told for word in self._words)
+        return all(word in text for word in self._words)
 
 
 _Place = tuple[int, str]
@@ -135,8 +135,8 @@ def _place(row: ClaimRow) -> _Place:
     return -int(row.order), row.claim
 
 
-def _cursor(passed: Mapping[str, _Place]) -> str:
-    return ",".join(f"{link}:{-place[0]}:{place[1]}" for link, place in passed.items())
+def _cursor(last_wins: Mapping[str, _Place]) -> str:
+    return ",".join(f"{link}:{-win[0]}:{win[1]}" for link, win in last_wins.items())
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:

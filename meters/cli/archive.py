@@ -142,9 +142,9 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                     )
                 except ValueError as error:
                     wrong = [f"the store is damaged: {error}"]
-                told = [f"{link.id}: {problem}" for problem in wrong]
+                lines = [f"{link.id}: {problem}" for problem in wrong]
                 # What kept a day from being archived is told once, with what to do.
-                failed = [each for each in failed if not any(each in one for one in told)] + told
+                failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(
         directory / ARCHIVE_NOTE,

@@ -119,9 +119,9 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
 
 def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
     """The tables' bundles that are there though the floor has no such table any more."""
-    places = {holder.party.place for holder in held}
+    used = {holder.party.place for holder in held}
     found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
-    return [place for place in found if place not in places]
+    return [place for place in found if place not in used]
 
 
 def _show(

@@ -112,8 +112,8 @@ async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
     found |= marked_links(Path(floor.service.data)) | archived_links(Path(floor.archive.directory))
     for link in sorted(found - named):
         if count := await SlipRegister(redis).reserve_all_of(link):
-            told = f"link {link}, which the floor file no longer names"
-            print_text(f"{told}: the numbers of its {count} payout slips are reserved")
+            label = f"link {link}, which the floor file no longer names"
+            print_text(f"{label}: the numbers of its {count} payout slips are reserved")
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:

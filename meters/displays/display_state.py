@@ -393,8 +393,8 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
     return datetime.fromisoformat(row.at) >= datetime.fromisoformat(shown.at)
 
 
-def _keep(kept: dict[str, _Kept], claim: str, value: _Kept) -> None:
+def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
     """Add the newest and let go of the oldest beyond what the board holds."""
-    kept[claim] = value
-    while len(kept) > HITS_MAX:
-        del kept[next(iter(kept))]
+    values[claim] = value
+    while len(values) > HITS_MAX:
+        del values[next(iter(values))]

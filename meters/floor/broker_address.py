@@ -103,10 +103,10 @@ def embedded_broker_url(data: Path) -> str:
     Raises:
         UserError: there is none just now.
     """
-    place = data / BROKER_URL_FILE
+    path = data / BROKER_URL_FILE
     try:
-        return place.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise UserError(
-            f"no embedded broker runs here: {place} is not there; start `pitlink serve` first"
+            f"no embedded broker runs here: {path} is not there; start `pitlink serve` first"
         ) from None

@@ -23,8 +23,8 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 def keys_directory(service: Service) -> Path | None:
     """Where the keys are: what the environment says, else the floor file, else nowhere."""
-    place = os.environ.get(KEYS_VARIABLE) or service.keys
-    return Path(place).absolute() if place else None
+    directory = os.environ.get(KEYS_VARIABLE) or service.keys
+    return Path(directory).absolute() if directory else None
 
 
 def secret_of(variable: str) -> str | None:

@@ -176,14 +176,14 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     except (ValueError, RecursionError) as error:
         line, reason = toml_problem(error, text)
         raise FloorError(f"{name}:{line}: {reason}") from None
-    places = SourceLines(text)
+    source_lines = SourceLines(text)
     try:
         floor = msgspec.convert(raw, Floor)
     except msgspec.ValidationError as error:
         path, reason = _WORDS.problem(*field_path(str(error)))
-        raise FloorError(f"{name}:{places.line_of(path)}: {reason}") from None
+        raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}") from None
     for path, reason in (*_problems(floor), *_unprintable(raw, ())):
-        raise FloorError(f"{name}:{places.line_of(path)}: {reason}")
+        raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}")
     return floor
 
 

@@ -61,11 +61,11 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
         here, before = directory / data, Path.cwd() / data
     except FileNotFoundError:
         return  # The working directory was removed, and so is what was below it.
-    kept = [_STORES[0].format(link) for link in links]
-    kept += [_STORES[1].format(table) for table in tables]
-    if any((here / each).exists() for each in kept):
+    names = [_STORES[0].format(link) for link in links]
+    names += [_STORES[1].format(table) for table in tables]
+    if any((here / each).exists() for each in names):
         return
-    if any((before / each).exists() for each in kept):
+    if any((before / each).exists() for each in names):
         raise UserError(
             f"data is relative to the floor file: it is {here}, and nothing of this floor is"
             f" there, but an earlier release kept it in {before}. Stop every process of the floor"

@@ -16,7 +16,7 @@ from meters.floor.identities import AUTHORITY_FILE, SERVICES, Identity, service_
 
 def service_numbers(keys: Path) -> Sequence[int]:
     """The numbers of the workers whose bundles are on this machine, in order."""
-    found = (place.name for place in (keys / SERVICES).glob("*") if place.is_dir())
+    found = (directory.name for directory in (keys / SERVICES).glob("*") if directory.is_dir())
     return sorted(int(name) for name in found if name.isascii() and name.isdigit())
 
 

@@ -324,8 +324,8 @@ class LinkIntake:
         """The steps with the places of their keys: the table keys, then the claim keys."""
         keys = [self._store.keys.table(one.step.table) for one in judged]
         steps: list[ScriptStep] = []
-        for place, one in enumerate(judged, start=FIXED_KEYS + 1):
-            step = msgspec.structs.replace(one.step, table_key=place)
+        for index, one in enumerate(judged, start=FIXED_KEYS + 1):
+            step = msgspec.structs.replace(one.step, table_key=index)
             if one.result is not None and (one.result.claims or one.result.work.envy):
                 step = msgspec.structs.replace(step, work=self._place_claims(one.result, keys))
             steps.append(step)
@@ -333,16 +333,16 @@ class LinkIntake:
 
     def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
         """The work of a result with the places of its claims' keys, which are added to `keys`."""
-        work, places = result.work, dict[str, int]()
+        work, positions = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
             keys.append(self._store.keys.claim(claim))
-            places[claim] = FIXED_KEYS + len(keys)
+            positions[claim] = FIXED_KEYS + len(keys)
         replace = msgspec.structs.replace
         return replace(
             work,
-            dues=tuple(replace(due, claim_key=places.get(due.claim, 0)) for due in work.dues),
-            envy=tuple(replace(envy, claim_key=places[envy.claim]) for envy in work.envy),
+            dues=tuple(replace(due, claim_key=positions.get(due.claim, 0)) for due in work.dues),
+            envy=tuple(replace(envy, claim_key=positions[envy.claim]) for envy in work.envy),
         )
 
     def _settle_answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
@@ -496,15 +496,15 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
     return "unknown" if isinstance(event, EventRefusal) else type(event).__name__.lower()
 
 
-def _again(seq: int, kept: bytes) -> bytes:
+def _again(seq: int, reply: bytes) -> bytes:
     """A kept reply word for word.
 
     Of those that the script of an earlier release refused, the code was kept, and after it what
     held the table.
     """
-    if kept.startswith(b"{"):
-        return kept
-    code, _, holding = kept.partition(b"\n")
+    if reply.startswith(b"{"):
+        return reply
+    code, _, holding = reply.partition(b"\n")
     if holding:
         return refused_for_hold(seq, holding)
     return refused_by_script(seq, Status(code.decode()))

@@ -97,8 +97,8 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
     """Warn where the services on this machine do not share the tables' events by one secret."""
     names: set[str | None] = set()
-    for place in sorted((keys / SERVICES).glob("*/")):
-        path = place / EVENT_GROUP_FILE
+    for directory in sorted((keys / SERVICES).glob("*/")):
+        path = directory / EVENT_GROUP_FILE
         try:
             names.add(read_secret(path) if path.exists() else None)
         except UserError as error:
@@ -121,9 +121,9 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
     """Warn where a service on this machine keeps users and operators' log as the books' user."""
     lacking = [
-        place.name
-        for place in sorted((keys / SERVICES).glob("*/"))
-        if not (place / REDIS_PEOPLE_PASSWORD_FILE).exists()
+        directory.name
+        for directory in sorted((keys / SERVICES).glob("*/"))
+        if not (directory / REDIS_PEOPLE_PASSWORD_FILE).exists()
     ]
     if lacking:
         seen = (

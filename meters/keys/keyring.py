@@ -117,12 +117,12 @@ class Keyring:
         home = self._directory / party.place
         make_directory(home)
         certificate, key = home / f"{party.stem}.crt", home / f"{party.stem}.key"
-        there = certificate.exists() and key.exists()
+        exists = certificate.exists() and key.exists()
         act: Act = "kept"
         if renew and certificate.exists():
             self._revoke(_certificate(certificate).serial_number)
-        if renew or not there:
-            act = "renewed" if renew and there else "made"
+        if renew or not exists:
+            act = "renewed" if renew and exists else "made"
             signer = self._signing()
             issued = (
                 signer.issue_server(party.username, holder.hosts, calls_others=party is REDIS)
@@ -148,13 +148,15 @@ class Keyring:
         """
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / EVENT_GROUP_FILE for one in services}
-        there = {place: read_secret(path) for place, path in paths.items() if path.exists()}
-        names = set(there.values())
+        stored = {
+            directory: read_secret(path) for directory, path in paths.items() if path.exists()
+        }
+        names = set(stored.values())
         renewed = any(one.act == "renewed" for one in services)
         name = new_event_group() if renewed or len(names) != 1 else names.pop()
-        lacking = {place for place in paths if there.get(place) != name}
-        for place in lacking:
-            write_private(paths[place], f"{name}\n")
+        lacking = {directory for directory in paths if stored.get(directory) != name}
+        for directory in lacking:
+            write_private(paths[directory], f"{name}\n")
         return [
             replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
             for one in entries

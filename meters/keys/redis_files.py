@@ -83,8 +83,8 @@ def users(passwords: RedisPasswords, before: str = "") -> str:
 def _user(name: str, keys: Sequence[str], commands: Sequence[str], passwords: Sequence[str]) -> str:
     hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
     may = " ".join([*(f"+{command}" for command in commands), *hashed])
-    where = " ".join(f"~{pattern}" for pattern in keys)
-    return f"user {name} on {where} resetchannels -@all {may}"
+    patterns = " ".join(f"~{pattern}" for pattern in keys)
+    return f"user {name} on {patterns} resetchannels -@all {may}"
 
 
 def _user_of(line: str) -> str | None:

@@ -68,8 +68,8 @@ def _changed(event: str) -> Told:
     if change.kind == "adjustment":
         words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
-    told = (words, change.reason, proposed, _pin_set(change.pin_set_by))
-    return change.proposal, "; ".join(filter(None, told))
+    parts = (words, change.reason, proposed, _pin_set(change.pin_set_by))
+    return change.proposal, "; ".join(filter(None, parts))
 
 
 def _withdrawn(event: str) -> Told:
@@ -225,7 +225,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
 
 def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
     """An entry of the ledger as an act."""
-    of, told = _TELL[fields["kind"]](fields["event"])
+    of, details = _TELL[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,
         at=fields["at"],
@@ -233,5 +233,5 @@ def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
         what=fields["kind"],
         of=of,
         table=fields["table"],
-        told=told,
+        told=details,
     )

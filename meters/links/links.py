@@ -128,8 +128,8 @@ class Links:
             try:
                 await running.configuration.approve(actor, digest, setters)
             except BooksError as error:
-                told = _NOT_APPROVED[error.status].format(detail=error.detail)
-                raise ActError(error.status, told) from None
+                message = _NOT_APPROVED[error.status].format(detail=error.detail)
+                raise ActError(error.status, message) from None
         return await self._view(link)
 
     async def propose(
@@ -253,8 +253,8 @@ class Links:
                 await self._books[link].switch(act, actor, reason, event)
             except BooksError as error:
                 by = f" by {error.detail}" if error.detail else ""
-                told = f"closed already{by}" if act == "close" else "open already"
-                raise ActError("wrong_state", f"the link is {told}") from None
+                state = f"closed already{by}" if act == "close" else "open already"
+                raise ActError("wrong_state", f"the link is {state}") from None
         log.info("link switched", link=link, act=act, by=actor, reason=reason)
         await _tell_all(running)
         return await self._view(link)
@@ -287,8 +287,8 @@ class Links:
         if not fields:
             raise ActError("unknown_proposal", _REFUSED["unknown_proposal"])
         if fields["state"] != "open":
-            told = f"{fields['state']} by {fields.get('decided_by', '')}"
-            raise ActError("wrong_state", _REFUSED["wrong_state"].format(detail=told))
+            decided = f"{fields['state']} by {fields.get('decided_by', '')}"
+            raise ActError("wrong_state", _REFUSED["wrong_state"].format(detail=decided))
         return change_of(fields)
 
     def _link(self, link: str) -> RunningLink:
@@ -352,10 +352,10 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
         await act
     except BooksError as error:
         if error.status == "same_person":
-            told = why_one_person(
+            message = why_one_person(
                 error.detail, by, error.setter, did="proposed it", does="confirms"
             )
-            raise ActError(error.status, told) from None
+            raise ActError(error.status, message) from None
         detail = error.detail
         if error.status == "rounds_open":
             detail = await _rounds_in_hand(store, int(detail))

@@ -49,24 +49,24 @@ _CHANGE: Final = msgspec.json.Decoder(Change)
 
 
 def parameter_change(
-    proposal: str, by: str, meter: Meter, positions: int, asked: ParameterChange
+    proposal: str, by: str, meter: Meter, positions: int, request: ParameterChange
 ) -> Change:
     """The change of a parameter of a meter whose tables have so many positions at least.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.
     """
-    after = with_parameter(meter, asked.parameter, asked.value)
+    after = with_parameter(meter, request.parameter, request.value)
     return Change(
         proposal, "parameter", meter.meter_id, by,
-        words_of(meter, asked.parameter),
-        f"{words_of(after, asked.parameter)}{return_warning(after, positions)}",
-        parameter=asked.parameter, value=asked.value,
+        words_of(meter, request.parameter),
+        f"{words_of(after, request.parameter)}{return_warning(after, positions)}",
+        parameter=request.parameter, value=request.value,
     )  # fmt: skip
 
 
 def adjustment(
-    proposal: str, by: str, meter: Meter, held: tuple[int, int], asked: Adjustment
+    proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
 ) -> Change:
     """The correction of a meter, which may go on rising until it is confirmed.
 
@@ -75,24 +75,24 @@ def adjustment(
         by: who proposes it.
         meter: which.
         held: what the meter holds in micros, and in which cycle.
-        asked: what is to be corrected.
+        request: what is to be corrected.
 
     Raises:
         ActError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
     """
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
-    if asked.amount == 0:
+    if request.amount == 0:
         raise ActError("no_change", "nothing is to be added or taken off")
-    if held_cents + asked.amount < 0:
+    if held_cents + request.amount < 0:
         raise ActError("meter_short", f"the meter holds {money(held_cents)}, no more")
-    over_micros = held_micros + (asked.amount - (meter.limit or 0)) * MICROS_PER_CENT
-    if meter.limit and asked.amount > 0 and over_micros > 0:
+    over_micros = held_micros + (request.amount - (meter.limit or 0)) * MICROS_PER_CENT
+    if meter.limit and request.amount > 0 and over_micros > 0:
         raise ActError("above_limit", f"the meter's limit is {money(meter.limit)}")
-    moved = f"{'+' if asked.amount > 0 else '−'}{money(abs(asked.amount))}"  # noqa: RUF001
+    moved = f"{'+' if request.amount > 0 else '−'}{money(abs(request.amount))}"  # noqa: RUF001
     return Change(
-        proposal, "adjustment", asked.meter, by, money(held_cents), moved,
-        amount=asked.amount, reason=asked.reason, cycle=cycle,
+        proposal, "adjustment", request.meter, by, money(held_cents), moved,
+        amount=request.amount, reason=request.reason, cycle=cycle,
     )  # fmt: skip
 
 

@@ -86,8 +86,8 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
 
 def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
     """A traceback whose message, which may quote stored text, cannot write to the terminal."""
-    told = fields.get("exception")
-    return fields if told is None else {**fields, "exception": escape_lines(told)}
+    traceback = fields.get("exception")
+    return fields if traceback is None else {**fields, "exception": escape_lines(traceback)}
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:

@@ -34,16 +34,16 @@ class ThrottledLog:
     def due(self, kind: Hashable) -> int | None:
         """How many of a kind were kept back since one was told; None where this one is as well."""
         now_s = self._clock_s()
-        told = self._told.get(kind)
-        if told is None or now_s - told.since_s >= _EVERY_S:
-            if told is None and len(self._told) >= _KINDS_MAX:
+        logged = self._told.get(kind)
+        if logged is None or now_s - logged.since_s >= _EVERY_S:
+            if logged is None and len(self._told) >= _KINDS_MAX:
                 del self._told[next(iter(self._told))]
-            kept_back = told.kept_back if told else 0
+            kept_back = logged.kept_back if logged else 0
             self._told.pop(kind, None)
             self._told[kind] = _Logged(now_s, 1)
             return kept_back
-        if told.times < _AT_ONCE:
-            told.times += 1
+        if logged.times < _AT_ONCE:
+            logged.times += 1
             return 0
-        told.kept_back += 1
+        logged.kept_back += 1
         return None

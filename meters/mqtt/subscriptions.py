@@ -66,7 +66,7 @@ class EventSubscriptions:
         """
         held: set[str] = set()
         name: str | None = None
-        told = False
+        logged = False
         while True:
             self._changed.clear()
             try:
@@ -77,8 +77,8 @@ class EventSubscriptions:
                 log.warning("not subscribed", reason=str(error))
                 await asyncio.sleep(_AGAIN_S)
                 continue
-            if not told:
-                told = True
+            if not logged:
+                logged = True
                 subscribed()
             if not self._changed.is_set():
                 self._settled.set()

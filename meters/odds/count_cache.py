@@ -74,11 +74,11 @@ class CountCache:
         except OSError as error:
             self._notice(f"{path} cannot be read ({error.strerror}), so it is counted again")
             return None
-        digest, kept = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
-        if sha256(kept).digest() != digest:
+        digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
+        if sha256(payload).digest() != digest:
             self._notice(f"{path} is damaged, so it is counted again")
             return None
-        return kept
+        return payload
 
     def put(self, name: str, data: bytes) -> None:
         """Keep something under a name: whole or not at all, whoever else writes or reads there."""

@@ -95,8 +95,8 @@ def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
 
 def _room(entries: Sequence[OddsEntry], width: int) -> int:
     """How many characters are left of a line for paytables side by side."""
-    beside = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
-    taken = sum(max(len(name), len(cell)) + _GAP for name, cell in beside.items())
+    extra = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
+    taken = sum(max(len(name), len(cell)) + _GAP for name, cell in extra.items())
     lines = entries[0].hands
     hand = max(len(_hand(line)) for line in lines)
     chance = max(len(_chance(Fraction(line.combinations, line.of))) for line in lines)
@@ -117,12 +117,12 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 def _hands(entries: Sequence[OddsEntry]) -> Table:
     """Hands down, paytables across, the edge at the foot."""
     first = entries[0]
-    beside = list(dict.fromkeys(name for line in first.hands for name in line.beside))
+    extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Hand", no_wrap=True)
     table.add_column("Combinations", justify="right", no_wrap=True)
     table.add_column("Chance", justify="right", no_wrap=True)
-    for name in beside:
+    for name in extra:
         table.add_column(_plain(name).capitalize(), justify="right", no_wrap=True)
     for entry in entries:
         table.add_column(_short(entry), justify="right", no_wrap=True)
@@ -131,14 +131,14 @@ def _hands(entries: Sequence[OddsEntry]) -> Table:
             _hand(line),
             f"{line.combinations:,}",
             _chance(Fraction(line.combinations, line.of)),
-            *(line.beside.get(name, "") for name in beside),
+            *(line.beside.get(name, "") for name in extra),
             *(entry.hands[number].pays for entry in entries),
         )
     edges = (percent(Fraction(entry.house_edge)) for entry in entries)
     of = f"{first.hands[0].of:,}"
-    nothing = ("" for _ in (*beside, *entries))
+    nothing = ("" for _ in (*extra, *entries))
     table.add_row("all deals", of, "", *nothing)
-    table.add_row("House edge", "", "", *("" for _ in beside), *edges, style="bold")
+    table.add_row("House edge", "", "", *("" for _ in extra), *edges, style="bold")
     return table
 
 
@@ -284,9 +284,9 @@ def _drawn(name: str, drawn: Drawn) -> str:
     )
 
 
-def _by_text(told: Iterable[tuple[str, OddsEntry]]) -> Iterator[tuple[str, list[OddsEntry]]]:
+def _by_text(texts: Iterable[tuple[str, OddsEntry]]) -> Iterator[tuple[str, list[OddsEntry]]]:
     found: dict[str, list[OddsEntry]] = {}
-    for text, entry in told:
+    for text, entry in texts:
         if text:
             found.setdefault(text, []).append(entry)
     yield from found.items()

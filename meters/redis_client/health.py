@@ -69,9 +69,9 @@ async def must_keep(redis: Redis) -> None:
 
 
 def _raise_unless_synced(settings: Sequence[Mapping[str, str]]) -> None:
-    for name, told in zip(_KEEPING, settings, strict=True):
-        if told.get(name) != _NEEDED[name]:
-            raise NotSyncedError(_not_as_needed(name, told.get(name)))
+    for name, setting in zip(_KEEPING, settings, strict=True):
+        if setting.get(name) != _NEEDED[name]:
+            raise NotSyncedError(_not_as_needed(name, setting.get(name)))
 
 
 def _not_as_needed(name: str, value: str | None) -> str:
@@ -130,8 +130,8 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    asked = len(_NEEDED)
-    return dict(ChainMap(*answers[:asked])), dict(ChainMap(*answers[asked:]))
+    count = len(_NEEDED)
+    return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:]))
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
@@ -150,7 +150,7 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
     if not lag_s:
         problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be 1 at least")
     # A Redis that demands no replicas says nothing of those that keep up.
-    there = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
-    if there < needed:
-        problems.append(f"{there} of {needed} replicas are in touch with Redis")
+    connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
+    if connected < needed:
+        problems.append(f"{connected} of {needed} replicas are in touch with Redis")
     return problems

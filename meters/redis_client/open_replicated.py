@@ -107,7 +107,7 @@ def _replicated(
 
 
 def _asked(
-    place: HostPort,
+    address_of_node: HostPort,
     address: ReplicatedAddress,
     access: Mapping[str, object],
     stack: AsyncExitStack,
@@ -117,7 +117,7 @@ def _asked(
         SSLConnection if address.tls else Connection,
         (_CONNECTIONS_TO_ASK, _ASKED_WITHIN_S, _ASKED_WITHIN_S),
         address,
-        {"host": place.host, "port": place.port, **access},
+        {"host": address_of_node.host, "port": address_of_node.port, **access},
     )
     stack.push_async_callback(pool.disconnect)
     return Redis(connection_pool=pool)

@@ -51,9 +51,9 @@ class SentinelDiscovery:
             NoPrimaryError: too few answer, or they do not agree.
         """
         found, needed = await _ask(self._sentinels, self._named), _most_of(self._sentinels)
-        place, agreeing = found.most_common(1)[0] if found else (None, 0)
-        if place is not None and agreeing >= needed:
-            return place
+        address, agreeing = found.most_common(1)[0] if found else (None, 0)
+        if address is not None and agreeing >= needed:
+            return address
         if agreeing >= needed:
             raise NoPrimaryError(f"the sentinels watch no Redis called {self._service}")
         raise NoPrimaryError(
@@ -157,8 +157,8 @@ class PrimaryConnection(Connection):
         self._discovery = discovery
 
     async def _connect(self) -> None:
-        place = await self._discovery.primary()
-        self.host, self.port = place.host, place.port
+        address = await self._discovery.primary()
+        self.host, self.port = address.host, address.port
         await super()._connect()  # type: ignore[no-untyped-call]
 
 
@@ -176,5 +176,5 @@ async def _reach_primary(connection: Connection) -> None:
     await connection.send_command("ROLE", check_health=False)
     role, *_ = cast("Sequence[bytes]", await connection.read_response())
     if role != b"master":
-        place = f"{connection.host}:{connection.port}"
-        raise ReadOnlyError(f"{place} is a replica, and is to be the primary")
+        address = f"{connection.host}:{connection.port}"
+        raise ReadOnlyError(f"{address} is a replica, and is to be the primary")

@@ -127,14 +127,14 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 
 
 def inspect_tables(
-    stands: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
+    findings: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
     """What the outboxes have beyond the books.
 
     Raises:
         RestoreError: an outbox is of other books.
     """
-    return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in stands.items()]
+    return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in findings.items()]
 
 
 def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) -> TableFound:

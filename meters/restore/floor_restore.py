@@ -92,8 +92,8 @@ async def _restore(
 ) -> bool:
     say = console.print
     mark = LedgerMark(Path(floor.service.data), link.id)
-    places = options.outboxes or _own_outboxes(floor)
-    with read_outboxes(places, link.id) as outboxes:
+    paths = options.outboxes or _own_outboxes(floor)
+    with read_outboxes(paths, link.id) as outboxes:
         restoring = LinkRestore(
             floor,
             LinkStore(redis, link),
@@ -141,8 +141,8 @@ def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
 
 
 def _own_outboxes(floor: Floor) -> Sequence[Path]:
-    place = Path(floor.service.data) / _TABLES
-    return (place,) if place.is_dir() else ()
+    directory = Path(floor.service.data) / _TABLES
+    return (directory,) if directory.is_dir() else ()
 
 
 async def _agreed() -> bool:

@@ -147,12 +147,12 @@ class LinkRestore:
             )
         if self._copy and copied:
             await self._read(self._copy, held.entries, advance)
-        stands = self._stands_made() if writes else await self._stands_held()
+        findings = self._stands_made() if writes else await self._stands_held()
         # A table of a game without progressive wagers sends nothing, and has no outbox.
         meterless = {table.id for table in self._store.link.table if not table.meters}
-        idle = {each for each in meterless - set(self._outboxes) if not stands[each].last}
+        idle = {each for each in meterless - set(self._outboxes) if not findings[each].last}
         tables = inspect_tables(
-            {each: stand for each, stand in stands.items() if each not in idle}, self._outboxes
+            {each: stand for each, stand in findings.items() if each not in idle}, self._outboxes
         )
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables))
 
@@ -226,10 +226,10 @@ class LinkRestore:
         image, keys = self._snapshot, self._store.keys
         given_up = self._given_up(copy)
         if given_up:
-            carried, by = given_up
-            image.put(keys.checkpoint, {"entries": carried.entries, "by": by})
-            image.put(keys.checkpoint, {"text": carried.text})
-            old = [act for act in image.at(keys.acts) if int(act) <= carried.entries]
+            checkpoint, by = given_up
+            image.put(keys.checkpoint, {"entries": checkpoint.entries, "by": by})
+            image.put(keys.checkpoint, {"text": checkpoint.text})
+            old = [act for act in image.at(keys.acts) if int(act) <= checkpoint.entries]
             image.drop(keys.acts, *old)
         await writer.clear()
         after = given_up[0].entries if given_up else 0
@@ -245,10 +245,10 @@ class LinkRestore:
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)
         newest = date.fromisoformat(rebuild.open_day) - live
-        kept = [closing for day, closing in reversed(copy.days) if day <= newest]
+        closings = [closing for day, closing in reversed(copy.days) if day <= newest]
         # An archive that does not begin with the first entry has nothing to put before its own.
         later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
-        for closing in (*kept, copy.opening, *later):
+        for closing in (*closings, copy.opening, *later):
             by = rebuild.noted_by(closing.entries)
             if by is not None:
                 return closing, by

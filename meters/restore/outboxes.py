@@ -65,17 +65,17 @@ class OutboxCopy:
             check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if check != "ok":
                 raise RestoreError(f"{path}: it is damaged: {check}")
-            place = connection.execute('SELECT link, "table", known_seq FROM place').fetchone()
+            row = connection.execute('SELECT link, "table", known_seq FROM place').fetchone()
             (last,) = connection.execute(
                 "SELECT ifnull(max(seq), 0) FROM event WHERE reply IS NOT NULL"
             ).fetchone()
         except sqlite3.Error as error:
             raise RestoreError(f"{path}: it is damaged: {error}") from None
-        if place is None:
+        if row is None:
             raise RestoreError(f"{path}: it does not say whose it is")
-        self.link, self.table = str(place[0]), str(place[1])
+        self.link, self.table = str(row[0]), str(row[1])
         # An outbox that was lost itself went on from the number that the service knew.
-        self.answered = max(int(last), int(place[2]))
+        self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
         """Whether it does not have all answered events that follow one."""
@@ -100,14 +100,14 @@ class OutboxCopy:
             " ORDER BY seq",
             (seq,),
         )
-        for number, payload, told in rows:
+        for number, payload, answered in rows:
             try:
-                event, reply = TABLE_EVENT.decode(payload), REPLY.decode(told)
+                event, reply = TABLE_EVENT.decode(payload), REPLY.decode(answered)
             except UNREADABLE as error:
                 raise RestoreError(f"{self.path}: event {number} cannot be read: {error}") from None
             if isinstance(event, Hello):
                 raise RestoreError(f"{self.path}: event {number} is a hello, which has no number")
-            yield Answered(self.table, number, payload, event, told, reply)
+            yield Answered(self.table, number, payload, event, answered, reply)
 
 
 @contextmanager
@@ -156,13 +156,13 @@ def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    for place in paths:
-        if place.is_dir():
-            yield from sorted(place.glob(f"*{_ENDING}"))
-        elif place.is_file():
-            yield place
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.glob(f"*{_ENDING}"))
+        elif path.is_file():
+            yield path
         else:
-            raise RestoreError(f"{place}: there is no such file or directory")
+            raise RestoreError(f"{path}: there is no such file or directory")
 
 
 def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
@@ -170,9 +170,9 @@ def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
         raise RestoreError(f"{path}: its agent runs: stop it first, and start it when all is done")
     try:
         for ending in ("", "-wal"):
-            beside = Path(f"{path}{ending}")
-            if beside.exists():
-                shutil.copyfile(beside, f"{copy}{ending}")
+            companion = Path(f"{path}{ending}")
+            if companion.exists():
+                shutil.copyfile(companion, f"{copy}{ending}")
         connection = sqlite3.connect(copy, isolation_level=None)
     except (OSError, sqlite3.Error) as error:
         raise RestoreError(f"{path}: it cannot be copied: {error}") from None

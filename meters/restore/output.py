@@ -106,15 +106,15 @@ def waiting_line(fields: Mapping[str, str]) -> str:
     """A claim that waits, with what is owed for Envy under it."""
     record = record_of(fields)
     envy_cents = sum(owed.amount for owed in record.envy)
-    told = (
+    line = (
         f"{fields['state'].upper()} {record.claim}: {item_words(record.item)} at table"
         f" {record.table}, position {record.position}"
     )
     if not record.only_envy:
-        told += f", {money(int(fields['amount']))}"
+        line += f", {money(int(fields['amount']))}"
     if fields.get("envy") in {"pending", "validated"}:
-        told += f", Envy Bonuses of {money(envy_cents)} owed for the hand"
-    return told
+        line += f", Envy Bonuses of {money(envy_cents)} owed for the hand"
+    return line
 
 
 def _verdict(restored: RestoreResult) -> str:

@@ -41,10 +41,10 @@ class ClaimSnapshot:
             },
         )
         image.put(keys.waiting, {claim: number})
-        place = f"{number:016d}:{claim}"
-        image.put(keys.wins, {f"{record.meter}:{place}": 0})
+        member = f"{number:016d}:{claim}"
+        image.put(keys.wins, {f"{record.meter}:{member}": 0})
         if held.percent:
-            image.put(keys.wins, {f"{record.meter}!{place}": 0})
+            image.put(keys.wins, {f"{record.meter}!{member}": 0})
             image.add(keys.meters, f"pending:{record.meter}", 1)
 
     def owe(self, claim: str) -> None:
@@ -111,6 +111,6 @@ class ClaimSnapshot:
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})
         image.put(claim, {f"{act}_by": by, f"{act}_at": at})
         if before != after:
-            gone = "rejected" if act == "reject" else "paid"
-            image.put(claim, {"envy": after.state if after else gone})
+            decided = "rejected" if act == "reject" else "paid"
+            image.put(claim, {"envy": after.state if after else decided})
             image.put(claim, {"envy_by": by, "envy_at": at})

@@ -32,9 +32,9 @@ class StoreSnapshot:
 
     def put(self, key: str, fields: Mapping[str, str | bytes | int]) -> None:
         """Set fields."""
-        kept = self._kept.setdefault(key, {})
+        fields_of_key = self._kept.setdefault(key, {})
         for field, value in fields.items():
-            kept[field] = value if isinstance(value, bytes) else str(value).encode()
+            fields_of_key[field] = value if isinstance(value, bytes) else str(value).encode()
 
     def add(self, key: str, field: str, number: int) -> None:
         """Add to a field that is a number."""
@@ -42,9 +42,9 @@ class StoreSnapshot:
 
     def drop(self, key: str, *fields: str) -> None:
         """Remove fields."""
-        kept = self._kept.get(key, {})
+        fields_of_key = self._kept.get(key, {})
         for field in fields:
-            kept.pop(field, None)
+            fields_of_key.pop(field, None)
 
     def clear(self, key: str) -> None:
         """Remove a key."""

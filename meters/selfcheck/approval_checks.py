@@ -48,11 +48,11 @@ class Unapproved:
     def problem(self) -> str:
         """The same as a reason for which a link is inoperable."""
         more = len(self.changed) - _NAMED_MOST
-        told = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
+        names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
         act = self.barred or (
             f"{roles_in_words(Right.LINKS)} approves it under Links, or `pitlink approve`"
         )
-        return f"the floor file is not as approved: {told}; {act}"
+        return f"the floor file is not as approved: {names}; {act}"
 
 
 class Configuration:
@@ -229,8 +229,8 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:
-            gone = name.removeprefix("terms:")
-            return f"the store holds meter {gone}: put it back into the floor file"
+            meter_id = name.removeprefix("terms:")
+            return f"the store holds meter {meter_id}: put it back into the floor file"
     for meter in adopted(link, meters).meter:
         held = meters.get(f"terms:{meter.meter_id}")
         if held is not None and held != terms_text(meter):

@@ -77,8 +77,8 @@ def _check_bounds(floor: Floor) -> list[Check]:
         for meter in link.meter:
             if meter.contribution_max is None:
                 continue
-            places = [each.positions for each in link.table if meter.meter_id in each.meters]
-            wagers = max(places, default=0) * list(METER_OF.values()).count(meter.kind)
+            positions = [each.positions for each in link.table if meter.meter_id in each.meters]
+            wagers = max(positions, default=0) * list(METER_OF.values()).count(meter.kind)
             terms = meter.terms
             micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
             cents = -(-micros // MICROS_PER_CENT)

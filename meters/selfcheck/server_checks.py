@@ -92,8 +92,10 @@ async def _check_log(redis: AnyRedis, data: Path) -> Check:
     seen = mark.seen
     finding = await check_log(redis, seen)
     lost = mark.problem(finding.entries, seen.entries)
-    told = "; ".join([*([lost] if lost else []), *finding.problems])
-    return Check("operators' log", not told, told or f"{finding.entries} entries, unaltered")
+    problems = "; ".join([*([lost] if lost else []), *finding.problems])
+    return Check(
+        "operators' log", not problems, problems or f"{finding.entries} entries, unaltered"
+    )
 
 
 def _check_schema(what: str, version: int | None) -> Check:
@@ -134,18 +136,20 @@ async def broker_check(floor: Floor) -> Check:
         address = broker_address(floor.service, CHECK)
     except UserError as error:
         return Check("broker", holds=False, seen=str(error))
-    place = f"{address.host}:{address.port}"
+    address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
             # With keys of ours, and the name that goes with them, it may do nothing at all.
             ours = address.files is not None and address.username in {None, CHECK.username}
             if ours and await _hears_itself(broker):
-                return Check("broker", holds=False, seen=f"{place}: {_NO_ACCESS_LIST}")
-            return Check("broker", holds=True, seen=f"answers at {place}")
+                return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")
+            return Check("broker", holds=True, seen=f"answers at {address_text}")
     except TimeoutError:
-        return Check("broker", holds=False, seen=f"{place}: no answer within {WITHIN_S:.0f} s")
+        return Check(
+            "broker", holds=False, seen=f"{address_text}: no answer within {WITHIN_S:.0f} s"
+        )
     except aiomqtt.MqttError as error:
-        return Check("broker", holds=False, seen=f"{place}: {error}")
+        return Check("broker", holds=False, seen=f"{address_text}: {error}")
 
 
 async def _hears_itself(broker: BrokerConnection) -> bool:

@@ -59,10 +59,10 @@ class Software:
         seen = f"{self.files} files, SHA-256 over all {self.digest}"
         if self.problems:
             more = len(self.problems) - _NAMED_MOST
-            told = "; ".join(self.problems[:_NAMED_MOST]) + (
+            problems = "; ".join(self.problems[:_NAMED_MOST]) + (
                 f"; and {more} more" if more > 0 else ""
             )
-            return Check("software", holds=False, seen=f"{told} ({seen})")
+            return Check("software", holds=False, seen=f"{problems} ({seen})")
         if not self.recorded:
             seen = f"a checkout, with nothing to be held against: install the wheel ({seen})"
             return Check("software", holds=False, seen=seen, warns=True)
@@ -188,10 +188,10 @@ def is_of_its_source(source: Path, text: bytes) -> bool:
     if not compiled.startswith(importlib.util.MAGIC_NUMBER):
         return True
     flags, moment, size = (
-        int.from_bytes(compiled[place : place + 4], "little") for place in (4, 8, 12)
+        int.from_bytes(compiled[offset : offset + 4], "little") for offset in (4, 8, 12)
     )
-    there = source.stat()
-    if not flags & _BY_DIGEST and (moment, size) != (int(there.st_mtime), there.st_size):
+    status = source.stat()
+    if not flags & _BY_DIGEST and (moment, size) != (int(status.st_mtime), status.st_size):
         return True
     try:
         held: object = marshal.loads(compiled[_HEADER:])  # noqa: S302  (as Python itself would)

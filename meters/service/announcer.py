@@ -176,9 +176,9 @@ class Announcer:
         self._post(topics.controller(self._link), payload, retain=True)
         if self._beat % _TOLD_AGAIN_BEATS == 0:
             for meter, last in self._last.items():
-                told = self.topics.ours(meter)
-                if told is not None and told.version >= last.version:
-                    self._post_meter(told)
+                announced = self.topics.ours(meter)
+                if announced is not None and announced.version >= last.version:
+                    self._post_meter(announced)
 
     def fall_silent(self) -> None:
         """Leave the beat to another service that may operate the link, and listen for it anew.

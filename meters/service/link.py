@@ -190,10 +190,10 @@ class LinkService:
             RedisError: the store failed.
         """
         await self._open()
-        state, heard = await self._read()
+        state, values_seen = await self._read()
         await must_keep(self.store.redis)
         self._set_mark(state.head)
-        self._publish_state(state, heard)
+        self._publish_state(state, values_seen)
         self.tell_beat()
 
     async def keep_mark(self) -> None:
@@ -345,7 +345,7 @@ class LinkService:
             self._note_step()
             await self._hits.show_waiting()
         self._note_step()
-        state, heard = await self._read()
+        state, values_seen = await self._read()
         # First, so that no wager of today is counted with a day that is over.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
@@ -353,7 +353,7 @@ class LinkService:
             return unknown, False
         self._set_mark(state.head)
         self._set_problem(None)
-        self._publish_state(state, heard)
+        self._publish_state(state, values_seen)
         self._note_step()
         await self._hits.refresh(state)
         self._note_step()
@@ -410,17 +410,17 @@ class LinkService:
             RedisError: the store failed.
         """
         loop = asyncio.get_running_loop()
-        heard, began_s = self.announcer.topics.heard, loop.time()
+        values_seen, began_s = self.announcer.topics.heard, loop.time()
         state = await self.store.state()
         if loop.time() - began_s > OLD_AFTER_S:
-            heard = self.announcer.topics.heard
+            values_seen = self.announcer.topics.heard
             state = await self.store.state()
-        return state, heard
+        return state, values_seen
 
-    def _publish_state(self, state: LinkState, heard: int) -> None:
+    def _publish_state(self, state: LinkState, values_seen: int) -> None:
         """Tell what the books hold, and whoever watches the desks where they changed."""
         self._closed = state.closure.reason if state.closure else None
-        if (wait_s := self.announcer.tell_meters(state, heard)) is not None:
+        if (wait_s := self.announcer.tell_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
                 self._reading_again.cancel()
             loop = asyncio.get_running_loop()
@@ -459,9 +459,12 @@ class LinkService:
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
-        told, again = problem if isinstance(problem, str) else _told(problem), self._problem is None
-        self._set_problem(told)
-        self._note_outage(told, again=again)
+        message, again = (
+            problem if isinstance(problem, str) else _told(problem),
+            self._problem is None,
+        )
+        self._set_problem(message)
+        self._note_outage(message, again=again)
         self._intake.forget()
         self.announcer.tell_inoperable(of_all=self._of_all)
         if audit:

@@ -75,10 +75,10 @@ class Outages:
 
     def _write(self, outage: Outage) -> None:
         make_private_directory(self._path.parent)
-        beside = self._path.with_suffix(".new")
-        with write_private_file(beside) as file:
+        temporary = self._path.with_suffix(".new")
+        with write_private_file(temporary) as file:
             file.write(msgspec.json.encode(outage))
-        beside.replace(self._path)
+        temporary.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:
         """A file that cannot be written stops nothing: the outage is known here all the same."""

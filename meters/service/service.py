@@ -422,8 +422,8 @@ class MeterService:
         self._metrics.play.count_refusal(address.link, "unknown_table")
         seq, code = seq_of(payload), "unknown_table"
         if (more := self._strangers.due("")) is not None:
-            told = log.bind(link=address.link, table=address.table)
-            told.warning("event refused", seq=seq, code=code, kept_back=more)
+            logger = log.bind(link=address.link, table=address.table)
+            logger.warning("event refused", seq=seq, code=code, kept_back=more)
         self._post(topics.table_in(*address), refused(seq, code, message))
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:

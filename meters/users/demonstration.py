@@ -20,11 +20,11 @@ async def let_in(users: Users) -> None:
     Their PIN is everybody's, and stays: nobody has to choose another.
     """
     try:
-        there = {row.name: row for row in await users.rows()}
+        present = {row.name: row for row in await users.rows()}
         for name, role in PEOPLE:
-            if name not in there:
+            if name not in present:
                 await _add(users, name, Role(role))
-            elif there[name].pin_by == _US.name:  # by a release before this was so
+            elif present[name].pin_by == _US.name:  # by a release before this was so
                 await users.set_pin(name, PIN, _US, own=True)
     except UsersError as error:
         log.warning("people not let in", reason=error.message)

@@ -234,11 +234,11 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
     if user.generation is not None:
         due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
     # A user kept by an early release has no more than who added them.
-    kept = {"pin_by": fields.get("added_by", "")} | dict(fields)
+    stored_fields = {"pin_by": fields.get("added_by", "")} | dict(fields)
     found = [
-        f"user {user.name!r}: {name} is {kept.get(name, '')!r}, the log says {value!r}"
+        f"user {user.name!r}: {name} is {stored_fields.get(name, '')!r}, the log says {value!r}"
         for name, value in due.items()
-        if kept.get(name, "") != value
+        if stored_fields.get(name, "") != value
     ]
     if user.pin is not None and pin_digest(fields.get("pin", "")) != user.pin:
         found.append(f"user {user.name!r}: the PIN is not the one that the log says was set last")

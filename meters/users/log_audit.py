@@ -64,16 +64,16 @@ class _Walk:
         number = int(id_.partition("-")[0])
         if id_ != expected:
             self.add(f"entry {id_} stands where {expected} should: some are missing, or added")
-        told = fields.pop(_CHAIN, b"").decode()
+        stored_chain = fields.pop(_CHAIN, b"").decode()
         content = tuple(fields.items())
         made = link_entry(self.chain, id_, content)
-        if told:
-            if told != made:
+        if stored_chain:
+            if stored_chain != made:
                 self.add(f"entry {number}, or the one before it, was altered: the chain breaks")
             self.chained = True
         elif self.chained:
             self.add(f"entry {number} has lost its chain")
-        self.entries, self.chain = number, told
+        self.entries, self.chain = number, stored_chain
         self.seal = seal_entry(self.seal, id_, content)
         if seen:
             self.compare_with(seen)

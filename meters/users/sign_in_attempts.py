@@ -165,8 +165,8 @@ class SignInAttempts:
             bounds = {f"device:{device}": DEVICE}
         else:
             device = ""
-            where = site(caller.client)
-            bounds = {f"pair:{where}": PAIR, f"address:{where}": ADDRESS, "new": NEW_DEVICES}
+            network = site(caller.client)
+            bounds = {f"pair:{network}": PAIR, f"address:{network}": ADDRESS, "new": NEW_DEVICES}
         keys = lock_keys(self._store.keys, folded, bounds)
         return SignInAttempt(secrets.token_hex(8), folded, bounds, keys, caller.client, device)
 

@@ -119,7 +119,7 @@ class Users:
                 ``store_failed``.
         """
         name = clean_name(name)
-        kept = await self._pins.hash(pin)
+        pin_hash = await self._pins.hash(pin)
         keys, folded = self._store.keys, fold_name(name)
         status = await self._store.call(
             "add_user",
@@ -135,7 +135,7 @@ class Users:
                 folded,
                 name,
                 role.value,
-                kept,
+                pin_hash,
                 now_text(),
                 doer.name,
                 doer.client,

@@ -135,8 +135,8 @@ def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
 def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
     """Turn away one display too many."""
     if not error.of_one:
-        told = ErrorText("too_many_streams", "too many displays are connected")
-        return error_response(503, told)
+        error_text = ErrorText("too_many_streams", "too many displays are connected")
+        return error_response(503, error_text)
     message = (
         "too many event streams are open from this address, or by this person: a proxy tells "
         "displays apart by X-Forwarded-For"

@@ -204,11 +204,13 @@ def _check_origin(connection: RequestDetails) -> None:
     site = connection.headers.get("sec-fetch-site")
     ours = f"{connection.scope['scheme']}://{connection.headers.get('host', '')}"
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
-        told = f"only the pages of {ours} may do this: it came from elsewhere"
+        message = f"only the pages of {ours} may do this: it came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
             # Not a stranger, most likely, but a proxy that does not say how it was asked.
-            told = f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
-        raise RefusedError(403, "foreign_origin", told)
+            message = (
+                f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
+            )
+        raise RefusedError(403, "foreign_origin", message)
 
 
 def _check_content(connection: RequestDetails) -> None:
