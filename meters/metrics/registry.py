@@ -15,7 +15,7 @@ from prometheus_client import (
 from prometheus_client.exposition import choose_encoder
 
 from meters.floor.floor_file import Floor
-from meters.metrics.labels import FloorLabels
+from meters.metrics.families import MetricFamilies
 from meters.metrics.link_metrics import LinkMetrics
 from meters.metrics.play_metrics import PlayMetrics
 from meters.metrics.process_metrics import ProcessMetrics
@@ -40,11 +40,11 @@ class Metrics:
         # When a counter was made is of no use to anybody, and would double what is read.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: Final = CollectorRegistry()
-        labels = FloorLabels(floor)
-        self.play: Final = PlayMetrics(self.registry, labels)
-        self.books: Final = LinkMetrics(self.registry, labels, now)
+        families = MetricFamilies(self.registry, floor)
+        self.play: Final = PlayMetrics(families)
+        self.books: Final = LinkMetrics(families, now)
         self.running: Final = ProcessMetrics(
-            self.registry, labels, Path(floor.service.data), Path(floor.archive.directory), now
+            families, Path(floor.service.data), Path(floor.archive.directory), now
         )
         Info("pitlink_build", "The running version.", registry=self.registry).info(
             {"version": version("pitlink")}

@@ -13,7 +13,7 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
-from meters.metrics.link_metrics import Audited
+from meters.metrics.families import Audited
 from meters.service.announcer import Announcer
 
 log = structlog.get_logger()

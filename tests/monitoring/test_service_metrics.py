@@ -10,7 +10,7 @@ from meters.books.link_state import LedgerHead, LinkState, OpenDay
 from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
 from meters.floor.floor_file import Floor, parse_floor
 from meters.metrics import CODES_MAX, Metrics
-from meters.metrics.link_metrics import Audited
+from meters.metrics.families import Audited
 from tests.web.stand import FLOOR
 
 TABLE = """
@@ -60,6 +60,21 @@ def test_every_meter_link_and_table_is_there_from_the_start() -> None:
     assert read(metrics, "pitlink_tables_expected", "tcp-main") == 0
     assert read(metrics, "pitlink_table_wagers_total", "pit-2", "TCP-09") == 0
     assert read(metrics, "pitlink_refusals_total", "pit-2", "unknown_table") == 0
+    assert read(metrics, "pitlink_table_hands_reentered_total", "pit-2", "TCP-09") == 0
+    assert read(metrics, "pitlink_cards_dealt_twice_total", "tcp-main") == 0
+    assert read(metrics, "pitlink_meter_amount_cents", *ON) == 0
+    assert read(metrics, "pitlink_audit_noted_in_order", "whole") == 0
+    assert read(metrics, "pitlink_operators_log_holds") == 1
+    for result in Audited:
+        assert read(metrics, "pitlink_audits_total", "pit-2", result) == 0
+
+
+def test_what_is_not_known_at_the_start_has_no_value() -> None:
+    metrics = made()
+    assert read(metrics, "pitlink_meter_reserve_cents", *ON) is None
+    assert read(metrics, "pitlink_redis_memory_used_bytes", "tcp-main") is None
+    assert read(metrics, "pitlink_audit_timestamp_seconds", "tcp-main") is None
+    assert read(metrics, "pitlink_streams_open", "display") is None
 
 
 def test_what_was_not_audited_yet_is_not_said_to_balance() -> None:
