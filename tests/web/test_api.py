@@ -218,6 +218,12 @@ async def test_a_search_that_cannot_be_is_refused(staffed: Stand, query: str) ->
     assert error_of(answer) in {"bad_request", "bad_value"}
 
 
+async def test_a_scrape_may_name_what_it_wants_more_than_once(staffed: Stand) -> None:
+    async with httpx.AsyncClient(base_url=staffed.url, timeout=10) as prometheus:
+        answer = await prometheus.get("/metrics?name[]=up&name[]=down")
+    assert answer.status_code == 200
+
+
 async def test_two_people_change_a_parameter_of_a_closed_link(staffed: Stand) -> None:
     change = {"kind": "parameter", "meter": "progressive", "parameter": "paytable", "value": "B"}
     async with staffed.signed_in("Sue") as sue, staffed.signed_in("Sam") as sam:
