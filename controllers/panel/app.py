@@ -27,8 +27,6 @@ from meters.http.templates import load_template
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip
 _PACKAGE: Final = "controllers.panel"
-_SCRIPTS: Final = ("house", "fingers", "panel_link", "panel_table", "panel_pad", "panel_settled",
-                   "panel_desk", "panel")  # fmt: skip
 
 
 async def serve_panel(
@@ -94,9 +92,7 @@ def create_app(
 
 
 def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
-    page = load_template(_PACKAGE, "page.html").render(
-        version=version, table=table, scripts=_SCRIPTS, mark=MARK
-    )
+    page = load_template(_PACKAGE, "page.html").render(version=version, table=table, mark=MARK)
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
     def show_panel(request: WebRequest) -> Response[str]:

@@ -11,12 +11,12 @@ from controllers.panel.table_view import view_table
 LOOK_EVERY_S: Final = 0.1
 """Faults come with time as much as with events, so the table is looked at again and again."""
 
-BEAT_EVERY_S: Final = 1.0
+HEARTBEAT_EVERY_S: Final = 1.0
 """A page that hears nothing for a few of these no longer shows its numbers."""
 
 STREAMS_MAX: Final = 32
 
-_BEAT: Final = b"event: beat\ndata: {}\n\n"
+_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
 _encoder: Final = msgspec.json.Encoder()
 
 
@@ -76,7 +76,7 @@ class PanelUpdates:
         if self._view == seen and not self._closed:
             changed = self._changed
             try:
-                async with asyncio.timeout(BEAT_EVERY_S):
+                async with asyncio.timeout(HEARTBEAT_EVERY_S):
                     await changed.wait()
             except TimeoutError:
                 return seen
@@ -84,7 +84,7 @@ class PanelUpdates:
 
 
 class ViewStream:
-    """The view as server-sent events: `page` first, then `view` and, in silence, `beat`.
+    """The view as server-sent events: `page` first, then `view` and, in silence, `heartbeat`.
 
     Only the last view is sent, however many came meanwhile: a slow tablet falls behind in time but
     not in memory.
@@ -103,7 +103,7 @@ class ViewStream:
         if view is None:
             raise StopAsyncIteration
         if view == self._seen:
-            return _BEAT
+            return _HEARTBEAT
         self._seen = view
         first, self._first = self._first, b""
         return first + b"event: view\ndata: " + view + b"\n\n"

@@ -126,7 +126,7 @@ class Screens:
     async def wall(self) -> Page:
         """The signage."""
         page = await self._open(f"{self._pit.url}/signage/tcp-one", 1920, 1080)
-        await expect(page.locator(".pulse")).to_have_text("Live")
+        await expect(page.locator(".connection")).to_have_text("Live")
         return page
 
     async def panel(self) -> "Dealer":

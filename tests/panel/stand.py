@@ -13,6 +13,7 @@ from playwright.async_api import Locator, Page, expect
 from controllers.agent.agent import Agent
 from controllers.panel.access import PanelAccess
 from controllers.panel.app import serve_panel
+from meters.http.middleware import ServerSettings
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT
 from tests.servers import free_port
@@ -31,6 +32,7 @@ class PanelStand:
     table: str = "T-1"
     port: int = field(default_factory=free_port)
     working: Agent | None = None
+    settings: ServerSettings | None = None
 
     @property
     def agent(self) -> Agent:
@@ -57,9 +59,11 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
         stand.working = agent
         ready = asyncio.Event()
-        task = asyncio.create_task(
-            serve_panel(agent, "127.0.0.1", stand.port, ready, key=KEY, demonstration=True)
-        )
+        served = serve_panel(
+            agent, "127.0.0.1", stand.port, ready,
+            key=KEY, demonstration=True, settings=stand.settings,
+        )  # fmt: skip
+        task = asyncio.create_task(served)
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({task, waiting}, timeout=60, return_when="FIRST_COMPLETED")
         waiting.cancel()

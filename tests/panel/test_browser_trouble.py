@@ -7,7 +7,9 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from controllers.table.state import Phase
+from meters.http.middleware import ServerSettings
 from tests.controllers.scripted import ScriptedService, running
+from tests.mqtt.relay import Relay
 from tests.panel.stand import Hand, PanelStand, serving
 from tests.panel.test_browser_round import JACKPOT, to_the_cards
 from tests.servers import Mosquitto
@@ -85,6 +87,7 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.open()
             await to_the_cards(hand)
             await hand.type("Dealer's hand", "Js Ts 3d")
+            await expect(hand.heading("Hand of position 5")).to_be_visible()
         await expect(page.locator("#lost")).to_be_visible()
         async with serving(stand):
             await expect(page.locator("#lost")).to_be_hidden()
@@ -98,6 +101,23 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.says("Paid by hand: documents done")
             await hand.says("Settlement of round R1")
             await hand.touch("Next round")
+
+
+async def test_a_connection_that_died_without_a_word_is_said_so_and_opened_again(
+    mosquitto: Mosquitto, service: ScriptedService, page: Page, tmp_path: Path
+) -> None:
+    settings = ServerSettings(hosts=("127.0.0.1",))
+    stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite", settings=settings)
+    async with serving(stand) as panel, Relay(panel.port).running() as relay:
+        hand = Hand(page, f"http://127.0.0.1:{relay.port}")
+        await hand.open()
+        await hand.wager("Position 3 Progressive")
+        relay.swallow()
+        await expect(page.locator("#lost")).to_be_visible()
+        await expect(page.locator("#lost")).to_be_hidden()
+        await hand.wager("Position 4 Progressive")
+        assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 4]
+        await page.close()
 
 
 async def test_duty_d13_a_table_that_does_not_agree_with_the_service_is_voided(

@@ -131,6 +131,17 @@ async def answer(page: Page, name: str) -> None:
     await dialog(page).get_by_role("button", name=name).click()
 
 
+async def evaluated(page: Page, expression: str, given: object = None) -> object:
+    """What an expression results in, given the page's modules `api` and `format`."""
+    script = f"""async (given) => {{
+      const entry = document.querySelector("script[type=module]").src;
+      const load = (name) => import(new URL(`./floor_${{name}}.js`, entry));
+      const [api, format] = await Promise.all([load("api"), load("format")]);
+      return {expression};
+    }}"""
+    return await page.evaluate(script, given)
+
+
 async def check_accessible(page: Page) -> None:
     """Let axe-core look at the page as it is; its context was made with `bypass_csp`."""
     results = await Axe().run(page)

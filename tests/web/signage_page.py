@@ -102,7 +102,7 @@ async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) ->
 async def opened(page: Page, stand: Stand, path: str = "/signage") -> None:
     """Open a page, and mark it so that a reload shows."""
     await page.goto(stand.url + path)
-    await expect(page.locator(".pulse")).to_have_text("Live")
+    await expect(page.locator(".connection")).to_have_text("Live")
     await page.evaluate("window.neverReloaded = true")
 
 
@@ -131,7 +131,7 @@ async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
     """Wait until a page whose time is held has its stream again, and shows what is current."""
 
     async def look() -> bool:
-        live = await page.locator(".pulse").text_content() == "Live"
+        live = await page.locator(".connection").text_content() == "Live"
         heard = await page.evaluate("window.spokenAt !== null")
         return live and heard and await drawn(page) == amount
 

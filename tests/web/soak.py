@@ -81,8 +81,8 @@ async def settled(page: Page, driver: Driver) -> None:
     """Decide every hit, and wait until nothing of them is left on the page."""
     for number in range(1, driver.hits + 1):
         driver.stand.hit("rejected", claim=f"c{number}")
-    await expect(page.locator(".pulse")).to_have_text("Live", timeout=30_000)
-    await expect(page.locator(".moment")).to_be_hidden(timeout=30_000)
+    await expect(page.locator(".connection")).to_have_text("Live", timeout=30_000)
+    await expect(page.locator(".celebration")).to_be_hidden(timeout=30_000)
     await expect(page.locator('.note:not([data-kind=""])')).to_have_count(0, timeout=30_000)
 
 

@@ -103,7 +103,7 @@ async def test_no_beat_for_four_seconds_marks_the_meters(page: Page, stand: Stan
     stand.put(112_400, 2)
     await is_heard(page, "$1,124.00")
     assert 4_000 < await falls_silent(page) <= 4_500
-    await expect(page.locator(".pulse")).to_have_text("Reconnecting")
+    await expect(page.locator(".connection")).to_have_text("Reconnecting")
     stand.put(112_500, 3)
     stand.keep_beating()
     await is_heard(page, "$1,125.00")
@@ -218,7 +218,7 @@ async def test_without_javascript_the_amounts_are_there(browser: Browser, stand:
     amount = page.locator(f"{MAIN} .amount")
     await expect(amount).to_have_attribute("aria-label", "$1,123.62")
     await expect(amount).to_be_visible()
-    await expect(page.locator(".pulse")).to_contain_text("As of")
+    await expect(page.locator(".connection")).to_contain_text("As of")
     await context.close()
 
 
@@ -235,7 +235,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
     stand.keep_beating()
     html = page.locator("html")
     await expect(html).not_to_have_attribute("data-version", older or "", timeout=20_000)
-    await expect(page.locator(".pulse")).to_have_text("Live")
+    await expect(page.locator(".connection")).to_have_text("Live")
 
 
 @pytest.mark.duty("D15")

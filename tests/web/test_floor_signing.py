@@ -7,7 +7,15 @@ from playwright.async_api import Browser, Page, expect
 
 from meters.users.users import Actor
 from tests.servers import RedisServer
-from tests.web.floor_hand import FloorRoom, claim_card, floor_room, go, press, type_sign_in
+from tests.web.floor_hand import (
+    FloorRoom,
+    claim_card,
+    evaluated,
+    floor_room,
+    go,
+    press,
+    type_sign_in,
+)
 from tests.web.stand import CLAIM, PIN
 
 
@@ -65,8 +73,8 @@ async def test_a_name_that_is_locked_out_is_told_until_when(room: FloorRoom) -> 
     await type_sign_in(page, "Flo")
     told = page.get_by_role("alert")
     await expect(told).to_contain_text("Too many wrong PINs. Signing in is locked until")
-    minute = await page.evaluate("words.clock(service.now() + 15 * 60000).slice(0, 2)")
-    hour_before = await page.evaluate("words.clock(service.now() + 13 * 60000).slice(0, 2)")
+    minute = await evaluated(page, "format.clock(api.now() + 15 * 60000).slice(0, 2)")
+    hour_before = await evaluated(page, "format.clock(api.now() + 13 * 60000).slice(0, 2)")
     said = (await told.inner_text()).split("until ")[1]
     assert said[:2] in {minute, hour_before}
     assert said[2] == ":"

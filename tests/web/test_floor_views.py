@@ -17,6 +17,7 @@ from tests.web.floor_hand import (
     answer,
     check_accessible,
     dialog,
+    evaluated,
     floor_room,
     go,
     press,
@@ -109,9 +110,7 @@ async def test_days_begin_when_they_do_in_the_facilitys_zone(room: FloorRoom) ->
         ("2026-12-31", 1, "2027-01-01T05:00:00.000Z"),
     ):
         asked = [day, later]
-        assert (
-            await page.evaluate("([day, later]) => words.dayStart(day, later)", asked) == expected
-        )
+        assert await evaluated(page, "format.dayStart(...given)", asked) == expected
 
 
 async def test_days_begin_when_they_do_on_the_other_side_of_the_world(
@@ -122,7 +121,7 @@ async def test_days_begin_when_they_do_on_the_other_side_of_the_world(
     async with floor_room(shared_redis_server, browser, text) as room:
         page = await room.page()
         await page.goto(f"{room.stand.url}/floor")
-        found = await page.evaluate("words.dayStart('2026-10-04')")
+        found = await evaluated(page, "format.dayStart('2026-10-04')")
         assert found == "2026-10-03T14:00:00.000Z"
 
 
@@ -133,7 +132,7 @@ async def test_amounts_are_read_as_people_type_them(room: FloorRoom) -> None:
         ("10", 1_000), ("1,234.50", 123_450), ("$0.25", 25), (" 7.5 ", 750), ("1.", 100),
         ("", None), ("-5", None), ("1.234", None), ("1,23", None), ("1e3", None), ("ten", None),
     ):  # fmt: skip
-        assert await page.evaluate("(typed) => words.typedCents(typed)", typed) == cents, typed
+        assert await evaluated(page, "format.typedCents(given)", typed) == cents, typed
 
 
 async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None:
@@ -321,7 +320,7 @@ async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom)
     async with page.expect_response("**/api/v1/links") as read:
         room.stand.links.put_unapproved("tcp-main", UNAPPROVED)
     await (await read.value).finished()
-    await page.evaluate("service.get('/api/v1/links').then(() => null)")
+    await evaluated(page, "await api.get('/api/v1/links')")
     await finger.up()
     await expect(dialog(page)).to_contain_text("Pit 2")
     await page.clock.run_for(1)
@@ -347,7 +346,7 @@ async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: Fl
     async with page.expect_response("**/api/v1/links") as answered:
         await held[0].fulfill(response=earlier)
     await (await answered.value).finished()
-    await page.evaluate("service.get('/api/v1/links').then(() => null)")
+    await evaluated(page, "await api.get('/api/v1/links')")
     await expect(state).to_have_text("Inoperable")
 
 
@@ -369,7 +368,7 @@ async def test_an_answer_for_a_view_that_was_left_is_no_error(
     async with page.expect_response(f"**/api/v1/{path}") as answered:
         await held[0].continue_()
     await (await answered.value).finished()
-    await page.evaluate(f"service.get('/api/v1/{path}').then(() => null)")
+    await evaluated(page, f"await api.get('/api/v1/{path}')")
     assert room.errors == []
 
 

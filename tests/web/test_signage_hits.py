@@ -33,17 +33,17 @@ async def says(page: Page, kind: str, words: str, what: str) -> None:
 
 async def wait_until_over(page: Page) -> None:
     """Wait until nothing is celebrated any more."""
-    await expect(page.locator(".moment")).to_be_hidden(timeout=15_000)
+    await expect(page.locator(".celebration")).to_be_hidden(timeout=15_000)
 
 
-async def sees_the_moment(page: Page) -> None:
+async def sees_the_celebration(page: Page) -> None:
     """Wait for the celebration on a page whose time is held: it does not end by itself then."""
-    await as_time_passes(page, page.locator(".moment").is_visible, "the celebration")
+    await as_time_passes(page, page.locator(".celebration").is_visible, "the celebration")
 
 
-async def sees_no_moment(page: Page) -> None:
+async def sees_no_celebration(page: Page) -> None:
     """Wait for its end on such a page, long before its time is over."""
-    await as_time_passes(page, page.locator(".moment").is_hidden, "no celebration")
+    await as_time_passes(page, page.locator(".celebration").is_hidden, "no celebration")
 
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
@@ -67,16 +67,16 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     stand.put(151_234, 5)
     await opened(page, stand)
     win(stand)
-    moment = page.locator(".moment")
-    await expect(moment).to_be_visible()
-    await expect(moment.locator(".moment-kind")).to_have_text("Jackpot")
-    await expect(moment.locator(".moment-hand")).to_have_text("Mini-royal of spades")
-    await expect(moment.locator(".amount")).to_have_attribute("aria-label", "$1,512.34")
-    await expect(moment.locator(".digit")).to_have_count(6)
-    await expect(moment.locator(".moment-table")).to_have_text("Table TCP-03")
-    meter = moment.locator(".moment-meter")
+    celebration = page.locator(".celebration")
+    await expect(celebration).to_be_visible()
+    await expect(celebration.locator(".celebration-kind")).to_have_text("Jackpot")
+    await expect(celebration.locator(".celebration-hand")).to_have_text("Mini-royal of spades")
+    await expect(celebration.locator(".amount")).to_have_attribute("aria-label", "$1,512.34")
+    await expect(celebration.locator(".digit")).to_have_count(6)
+    await expect(celebration.locator(".celebration-table")).to_have_text("Table TCP-03")
+    meter = celebration.locator(".celebration-meter")
     await expect(meter).to_have_text("Progressive · Pending verification")
-    box = await moment.bounding_box()
+    box = await celebration.bounding_box()
     assert box == {"x": 0, "y": 0, "width": 1920, "height": 1080}
     await wait_until_over(page)
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
@@ -98,7 +98,7 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
     await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
     await page.reload()
     await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
-    await expect(page.locator(".moment")).to_be_hidden()
+    await expect(page.locator(".celebration")).to_be_hidden()
     await shows(page, "$1,000.25")
     await let_news_grow_old(page, stand)
     await expect(page.locator(NOTE)).to_be_hidden()
@@ -127,10 +127,10 @@ async def test_a_rejected_win_is_put_right(page: Page, stand: Stand) -> None:
     await hold_time(page)
     await opened(page, stand)
     win(stand)
-    await sees_the_moment(page)
+    await sees_the_celebration(page)
     stand.hit("rejected", amount=151_234)
     stand.put(152_000, 7, cycle=2)
-    await sees_no_moment(page)
+    await sees_no_celebration(page)
     await is_heard(page, "$1,520.00")
     await expect(page.locator(NOTE)).to_be_hidden()
 
@@ -144,7 +144,7 @@ async def test_a_page_loaded_later_shows_the_hit_and_celebrates_nothing(
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
     # What comes next is shown, so what came before has been: and it was not celebrated.
     stand.hit(claim="c2", amount=160_000, table="TCP-07")
-    await expect(page.locator(".moment-table")).to_have_text("Table TCP-07")
+    await expect(page.locator(".celebration-table")).to_have_text("Table TCP-07")
 
 
 async def test_a_hit_of_before_the_service_began_is_not_celebrated(
@@ -155,7 +155,7 @@ async def test_a_hit_of_before_the_service_began_is_not_celebrated(
     await opened(page, stand)
     stand.board.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
-    await expect(page.locator(".moment")).to_be_hidden()
+    await expect(page.locator(".celebration")).to_be_hidden()
 
 
 async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
@@ -168,17 +168,17 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     await stand.start()
     win(stand)
     stand.keep_beating()
-    await expect(page.locator(".moment-table")).to_have_text("Table TCP-03", timeout=15_000)
+    await expect(page.locator(".celebration-table")).to_have_text("Table TCP-03", timeout=15_000)
     await wait_until_over(page)
     await stand.stop()
     # Before there is anything to come back to: it may be back before it is looked at.
-    await expect(page.locator(".pulse")).to_have_text("Reconnecting")
+    await expect(page.locator(".connection")).to_have_text("Reconnecting")
     await stand.start()
     win(stand)
     stand.keep_beating()
-    await expect(page.locator(".pulse")).to_have_text("Live")
+    await expect(page.locator(".connection")).to_have_text("Live")
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
-    await expect(page.locator(".moment")).to_be_hidden()
+    await expect(page.locator(".celebration")).to_be_hidden()
 
 
 async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
@@ -190,7 +190,7 @@ async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
     what = page.locator(f"{NOTE} .what")
     await expect(what).to_have_text("Table TCP-03 wins $1,512.34 · 1 of 2")
     await expect(what).to_have_text("Table TCP-01 wins $25.00 · 2 of 2")
-    table = page.locator(".moment-table")
+    table = page.locator(".celebration-table")
     await expect(table).to_have_text("Table TCP-03", timeout=15_000)
     await wait_until_over(page)
     stand.hit("rejected", claim="c2")
@@ -206,9 +206,9 @@ async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     await opened(page, stand)
     for number in range(40):
         stand.hit(claim=f"c{number}", amount=2_500 + number)
-    await expect(page.locator(".moment")).to_be_visible()
+    await expect(page.locator(".celebration")).to_be_visible()
     # Five of them take 34 seconds; forty would take three minutes and a half.
-    await expect(page.locator(".moment")).to_be_hidden(timeout=60_000)
+    await expect(page.locator(".celebration")).to_be_hidden(timeout=60_000)
 
 
 async def test_a_lost_stream_ends_the_celebration(page: Page, stand: Stand) -> None:
@@ -217,9 +217,9 @@ async def test_a_lost_stream_ends_the_celebration(page: Page, stand: Stand) -> N
     await hold_time(page)
     await opened(page, stand)
     win(stand)
-    await sees_the_moment(page)
+    await sees_the_celebration(page)
     await stand.stop()
-    await sees_no_moment(page)
+    await sees_no_celebration(page)
     assert await falls_silent(page, LITTLE_MS) < 4_000
 
 
@@ -229,9 +229,9 @@ async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) ->
         await opened(page, stand)
         stand.hit(claim="c1", amount=99_999)
         await says(page, "pending", "Pending verification", "Table TCP-03 wins $999.99")
-        await expect(page.locator(".moment")).to_be_hidden()
+        await expect(page.locator(".celebration")).to_be_hidden()
         stand.hit(claim="c2", amount=100_000)
-        await expect(page.locator(".moment")).to_be_visible()
+        await expect(page.locator(".celebration")).to_be_visible()
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
@@ -247,7 +247,7 @@ async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> N
     stand.put(151_234, 5)
     await opened(page, stand)
     win(stand)
-    await expect(page.locator(".moment")).to_be_visible()
+    await expect(page.locator(".celebration")).to_be_visible()
     moving = await page.evaluate(
         """document.getAnimations().filter((each) => each.effect).map((each) => ({
           times: each.effect.getTiming().iterations,

@@ -71,8 +71,10 @@ async def test_the_page_has_the_facility_s_colours_and_words(page: Page) -> None
         numerals = await page.request.get(drawn.removeprefix('url("').removesuffix('")'))
         assert 'stop-color="#14234b"' in await numerals.text()
         stand.hit()
-        await expect(page.locator(".moment-kind")).to_have_text("A winner!")
-        await expect(page.locator(".moment-meter")).to_have_text("Progressive · We are checking")
+        await expect(page.locator(".celebration-kind")).to_have_text("A winner!")
+        await expect(page.locator(".celebration-meter")).to_have_text(
+            "Progressive · We are checking"
+        )
         await expect(page.locator(f"{MAIN} .kind")).to_have_text("We are checking")
         stand.hit("validated")
         await expect(page.locator(f"{MAIN} .kind")).to_have_text("It is true")
@@ -198,7 +200,7 @@ async def test_a_demonstration_says_so(page: Page) -> None:
         stand.put(151_234, 5)
         await shows(page, "$1,512.34")
         stand.hit()
-        await expect(page.locator(".moment")).to_be_visible()
+        await expect(page.locator(".celebration")).to_be_visible()
         box = await mark.bounding_box()
         assert box is not None
         seen = await page.evaluate(
@@ -225,7 +227,7 @@ async def test_axe_finds_nothing(browser: Browser, section: str, width: int, hei
         await expect(page.locator('[data-link="pit-2"] .shut').first).to_be_visible()
         await finds_nothing(page)
         stand.hit(claim="c2", amount=200_000)
-        await expect(page.locator(".moment")).to_be_visible()
+        await expect(page.locator(".celebration")).to_be_visible()
         await finds_nothing(page)
         await context.close()
 

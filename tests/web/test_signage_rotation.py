@@ -67,7 +67,7 @@ async def test_a_hit_brings_its_meter_up_at_once(page: Page) -> None:
         stand.hit(meter="five_card_hand_bonus")
         await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
         await expect(page.locator(f"{MAIN}:visible")).to_have_count(0)
-        await expect(page.locator(".moment")).to_be_hidden(timeout=15_000)
+        await expect(page.locator(".celebration")).to_be_hidden(timeout=15_000)
         await expect(page.locator(f"{BONUS} .note")).to_be_visible()
 
 
@@ -112,7 +112,7 @@ async def test_a_crowded_floor_is_read_from_thirty_feet(
         views = await page.evaluate(
             """async () => {
               const address = document.querySelector("script").src.replace("signage.js", "");
-              const { Rotation } = await import(address + "signage-rotation.js");
+              const { Rotation } = await import(address + "signage_rotation.js");
               const rotation = new Rotation(document.querySelector(".floor"),
                 document.createElement("button"));
               rotation.arrange();

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.mqtt.relay import Relay
 from tests.waiting import dies_with_us, eventually_async, free_port
 from tests.web.signage_page import (
     LITTLE_MS,
@@ -26,6 +27,7 @@ from tests.web.signage_page import (
 from tests.web.stand import Stand
 
 WITHIN_MS = 5_000
+GIVEN_UP_MS = 16_000
 
 
 @asynccontextmanager
@@ -150,6 +152,21 @@ async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
     await wire.cut()
 
 
+async def test_a_connection_that_died_without_a_word_is_opened_again(
+    page: Page, stand: Stand
+) -> None:
+    stand.put(112_362, 1)
+    async with Relay(stand.port).running() as relay:
+        await page.goto(f"http://127.0.0.1:{relay.port}/signage")
+        await is_heard(page)
+        relay.swallow()
+        assert await falls_silent(page) <= WITHIN_MS
+        await page.clock.run_for(GIVEN_UP_MS)
+        stand.put(113_000, 2)
+        await is_heard(page, "$1,130.00")
+        await page.close()
+
+
 async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
     page: Page, stand: Stand
 ) -> None:
@@ -172,7 +189,7 @@ async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: 
     await is_heard(page)
     stand.keep_beating(tcp_main="inoperable")
     await falls_silent(page, LITTLE_MS)
-    await expect(page.locator(".pulse")).to_have_text("Live")
+    await expect(page.locator(".connection")).to_have_text("Live")
     stand.keep_beating()
     await is_heard(page)
 

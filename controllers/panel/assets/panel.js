@@ -1,67 +1,8 @@
-"use strict";
-/* Last of the page's scripts: everything is in place, so it begins.
-   A button counts only once it has stood where it is for half a second: the second touch of a
-   double one, or a finger already on its way down, does not hit what came under it meanwhile. */
-(() => {
-  const STOOD_MS = 500;
-  const NEAR_PX = 8;
-  const fresh = new Map();
+/* The panel of one table: draws each view that comes from the table's agent. */
 
-  const buttons = () => document.querySelectorAll("main button, dialog button");
+import { start } from "./panel_connection.js";
+import { drawDesk } from "./panel_desk.js";
+import { drawOwed } from "./panel_settled.js";
+import { drawTable } from "./panel_table.js";
 
-  const places = () => {
-    const found = new Map();
-    for (const each of buttons()) {
-      const box = each.getBoundingClientRect();
-      if (box.width) found.set(each.id, [box.x, box.y, box.width, box.height]);
-    }
-    return found;
-  };
-
-  const near = (one, other) => one.every((edge, at) => Math.abs(edge - other[at]) < NEAR_PX);
-
-  const mark = () => {
-    const now = performance.now();
-    for (const each of buttons()) {
-      if ((fresh.get(each.id) ?? 0) > now) each.dataset.fresh = "";
-      else delete each.dataset.fresh;
-    }
-  };
-
-  /* Draw, and note which buttons it brought or moved. */
-  panel.moving = (drawing) => {
-    const before = places();
-    drawing();
-    const until = performance.now() + STOOD_MS;
-    let moved = false;
-    for (const [id, place] of places()) {
-      if (before.has(id) && near(before.get(id), place)) continue;
-      fresh.set(id, until);
-      moved = true;
-    }
-    mark();
-    if (moved) setTimeout(mark, STOOD_MS + 1);
-  };
-
-  const swallow = (event) => {
-    event.preventDefault();
-    event.stopPropagation();
-  };
-
-  /* Enter in a field is a click of its form's button too, and no finger's. */
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (button === null || !("fresh" in button.dataset)) return;
-    if (document.activeElement instanceof HTMLInputElement && event.detail === 0) return;
-    swallow(event);
-  }, { capture: true });
-
-  /* A key that is held down is one press. */
-  document.addEventListener("keydown", (event) => {
-    if (event.repeat && event.target.closest?.("button") && /^(Enter| )$/.test(event.key)) {
-      swallow(event);
-    }
-  }, { capture: true });
-
-  panel.start();
-})();
+start([drawTable, drawOwed, drawDesk]);

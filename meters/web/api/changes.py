@@ -17,11 +17,16 @@ from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
-from meters.web.event_stream import HEARTBEAT, STREAM_HEADERS, frame
+from meters.web.event_stream import STREAM_HEADERS, frame
 from meters.web.security import SESSION, needs, token_of
 
 LOOK_EVERY_S: Final = 5.0
 """After so many seconds at the most the session is looked at again."""
+
+HEARTBEAT_S: Final = 2.0
+"""After so many silent seconds a ``heartbeat`` goes out: a page that misses two is not current."""
+
+_HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
@@ -63,7 +68,9 @@ class ChangeStream:
                 change = asyncio.create_task(self._changes.next(seen))
                 try:
                     await asyncio.wait(
-                        {change, ended}, timeout=next_look_s, return_when="FIRST_COMPLETED"
+                        {change, ended},
+                        timeout=min(next_look_s, HEARTBEAT_S),
+                        return_when="FIRST_COMPLETED",
                     )
                 finally:
                     change.cancel()
@@ -71,7 +78,7 @@ class ChangeStream:
                     seen = change.result()
                     yield frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
                 elif not ended.done():
-                    yield HEARTBEAT
+                    yield _HEARTBEAT
         finally:
             ended.cancel()
 
@@ -99,6 +106,8 @@ def change_routes(
     )  # fmt: skip
     def stream_changes(request: StaffRequest) -> Stream:
         """Server-sent events: `changed` at once, and whenever what waits or stands has changed.
+
+        A `heartbeat` comes when nothing has changed for two seconds.
 
         It ends when the session does, and does not keep it alive.
         """

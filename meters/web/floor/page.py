@@ -1,7 +1,5 @@
 """The floorpersons' page: an empty frame, which its scripts fill for who has signed in."""
 
-from typing import Final
-
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
 
@@ -10,22 +8,12 @@ from meters.floor.floor_file import Floor
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
 
-STYLES: Final = ("house", "floor", "floor_claims", "floor_views")
-SCRIPTS: Final = (
-    "house", "fingers", "floor_words", "floor_service", "floor_stream", "floor_dialog",
-    "floor_sound", "floor_claim", "floor_decide", "floor_asks", "floor_waiting", "floor_wins",
-    "floor_changes", "floor_links", "floor_people", "floor_session", "floor",
-)  # fmt: skip
-"""In the order in which they build on each other."""
-
 
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
     """The page, which needs no sign-in: it holds nothing of what happens on the floor."""
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,
         version=assets.version,
-        styles=STYLES,
-        scripts=SCRIPTS,
         mark=MARK,
         people=people_text(),
         pin=PIN,

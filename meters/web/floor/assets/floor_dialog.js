@@ -1,120 +1,149 @@
-"use strict";
-/* Dialogs: one question, what it is about said again, and one button that does it. */
-const dialogs = (() => {
-  const { make } = house;
-  const SETTLE_MS = 400;
-  let made = 0;
+/* Dialogs: one question, what it is about, and one button that carries it out. */
 
-  /* An element that can have the focus when the one that had it has been drawn anew. */
-  const refocus = (element) => {
-    const key = element?.dataset?.focus;
-    const again = key ? document.querySelector(`[data-focus="${CSS.escape(key)}"]`) : null;
-    const heading = document.querySelector("main h1");
-    const target = element?.isConnected && element !== document.body ? element : again ?? heading;
-    target?.focus();
+import { make } from "./elements.js";
+import * as api from "./floor_api.js";
+
+const SETTLE_MS = 400;
+let made = 0;
+
+/* Give the focus back to an element, or to the one that was drawn in its place. */
+const refocus = (element) => {
+  const key = element?.dataset?.focus;
+  const again = key ? document.querySelector(`[data-focus="${CSS.escape(key)}"]`) : null;
+  const heading = document.querySelector("main h1");
+  const target = element?.isConnected && element !== document.body ? element : again ?? heading;
+  target?.focus();
+};
+
+/* Replace the rows of a list, and keep the focus. */
+export const redraw = (list, rows) => {
+  const had = document.activeElement;
+  list.replaceChildren(...rows);
+  if (had?.dataset?.focus && had !== document.activeElement) refocus(had);
+};
+
+/* Open a dialog. `act` carries it out, and what it throws is shown; once it is too late, or nobody
+   knows whether it was done, it cannot be confirmed again. Without `act` the dialog only shows
+   something; `link` is next to its button. */
+export const open = ({ title, content, confirm, kind = "go", act, done, wide, link = null }) => {
+  const from = document.activeElement;
+  const id = `dialog-${(made += 1)}`;
+  const heading = make("h2", { id, tabindex: "-1" }, title);
+  const notice = make("p.notice.bad", { role: "alert", hidden: true });
+  const leave = make("button", { type: "button", onclick: () => close() }, act ? "Cancel" : "Close");
+  const does = act ? make(`button.${kind}`, { type: "submit" }, confirm) : null;
+  const form = make("form", { novalidate: true, autocomplete: "off" },
+    make("div.dialog-head", {}, heading),
+    make("div.dialog-body", { tabindex: act ? null : "0" }, content),
+    notice,
+    make("div.dialog-acts", {}, leave, link, does));
+  const dialog = make(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
+  let busy = false;
+
+  const close = () => {
+    if (dialog.open) dialog.close();
+  };
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    refocus(from);
+  });
+  dialog.addEventListener("cancel", (event) => {
+    if (busy) event.preventDefault();
+  });
+
+  const fail = (error) => {
+    notice.textContent = error.message;
+    notice.hidden = false;
+    const over = error.unknown || error.status === 409 || error.status === 404;
+    if (!over) return;
+    does.remove();
+    leave.textContent = "Close";
+    leave.focus();
+    done?.();
   };
 
-  /* Ask. `act` is given the form and does it; what it throws is said, and where that may have
-     changed nothing by itself (`stale`) or nobody knows, the button that does it is gone.
-     Without `act` the dialog only shows; `beside` stands beside its button. */
-  const open = ({ title, content, confirm, kind = "go", cancel = "Cancel", act, done, wide, beside = null }) => {
-    const from = document.activeElement;
-    const id = `dialog-${(made += 1)}`;
-    const heading = make("h2", { id, tabindex: "-1" }, title);
-    const notice = make("p.notice.bad", { role: "alert", hidden: true });
-    const leave = make("button", { type: "button", onclick: () => close() }, act ? cancel : "Close");
-    const does = act ? make(`button.${kind}`, { type: "submit" }, confirm) : null;
-    const form = make("form", { novalidate: true, autocomplete: "off" },
-      make("div.dialog-head", {}, heading),
-      make("div.dialog-body", { tabindex: act ? null : "0" }, content),
-      notice,
-      make("div.dialog-acts", {}, leave, beside, does));
-    const dialog = make(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
-    let busy = false;
-
-    const close = () => {
-      if (dialog.open) dialog.close();
-    };
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      refocus(from);
-    });
-    dialog.addEventListener("cancel", (event) => {
-      if (busy) event.preventDefault();
-    });
-
-    const fail = (error) => {
-      notice.textContent = error.message;
-      notice.hidden = false;
-      const over = error.unknown || error.status === 409 || error.status === 404;
-      if (over) {
-        does.remove();
-        leave.textContent = "Close";
-        leave.focus();
-      }
-      if (over) done?.();
-    };
-
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (!act || busy || does.disabled || !does.isConnected) return;
-      busy = true;
-      notice.hidden = true;
-      does.disabled = true;
-      does.textContent = "Sending…";
-      try {
-        const answer = await act(form);
-        busy = false;
-        close();
-        done?.(answer);
-      } catch (error) {
-        if (!(error instanceof service.Refused)) throw error;
-        fail(error);
-      } finally {
-        busy = false;
-        does.disabled = false;
-        does.textContent = confirm;
-      }
-    });
-
-    document.body.append(dialog);
-    dialog.showModal();
-    heading.focus();
-    if (does) {
-      /* A second tap that was meant for the button underneath is not an answer. */
-      does.disabled = true;
-      setTimeout(() => { does.disabled = busy; }, SETTLE_MS);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (!act || busy || does.disabled || !does.isConnected) return;
+    busy = true;
+    notice.hidden = true;
+    does.disabled = true;
+    does.textContent = "Sending…";
+    try {
+      const answer = await act();
+      busy = false;
+      close();
+      done?.(answer);
+    } catch (error) {
+      fail(api.refusal(error));
+    } finally {
+      busy = false;
+      does.disabled = false;
+      does.textContent = confirm;
     }
-    return { dialog, close };
+  });
+
+  document.body.append(dialog);
+  dialog.showModal();
+  heading.focus();
+  if (does) {
+    /* A second tap that was meant for the button underneath is not an answer. */
+    does.disabled = true;
+    setTimeout(() => { does.disabled = busy; }, SETTLE_MS);
+  }
+};
+
+export const closeAll = () => {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
+};
+
+/* Make an error about what was entered, and move the focus to it. */
+export const wrong = (message, field) => {
+  field?.focus();
+  /* The notice above takes room: after it is shown the whole question must be in sight. */
+  requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
+  return new api.Refused(message, { status: 422 });
+};
+
+/* Label a field; the label is an element of its own, so that a thumb finds it. */
+export const field = (label, control, hint) => {
+  const id = `field-${(made += 1)}`;
+  control.id = id;
+  const told = hint ? make("p.hint", { id: `${id}-hint` }, hint) : null;
+  if (told) control.setAttribute("aria-describedby", told.id);
+  return make("div.field", {}, make("label", { for: id }, label), control, told);
+};
+
+/* Make a labelled line of text. `value` is what was typed; if that is nothing, it throws `missing`. */
+export const line = (label, missing, attributes = {}) => {
+  const input = make("input", { type: "text", maxlength: "200", ...attributes });
+  const value = () => {
+    const text = input.value.trim();
+    if (!text) throw wrong(missing, input);
+    return text;
   };
+  return { input, node: field(label, input), value };
+};
 
-  const closeAll = () => {
-    for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
+/* Make a choice of one of several, each as large as a thumb. `options` are pairs of value and label;
+   `value` is the one that was chosen; if that is none, it throws `missing`. */
+export const choice = (legend, name, options, { chosen = null, onchange, short = false, missing } = {}) => {
+  const node = make(short ? "fieldset.choice.short" : "fieldset.choice", {}, make("legend", {}, legend),
+    options.map(([value, label]) => make("label", {},
+      make("input", { type: "radio", name, value, checked: value === chosen }),
+      make("span", {}, label))));
+  if (onchange) node.addEventListener("change", (event) => onchange(event.target.value));
+  const value = () => {
+    const found = node.querySelector("input:checked");
+    if (!found) throw wrong(missing, node.querySelector("input"));
+    return found.value;
   };
+  return { node, value };
+};
 
-  /* What is wrong with what was typed. */
-  const wrong = (message, field) => {
-    field?.focus();
-    /* Once the notice stands above it: the whole question must be in sight, not one answer. */
-    requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
-    return new service.Refused(message, { status: 422 });
-  };
-
-  /* A labelled field; the label is its own element, so that a thumb finds it. */
-  const field = (label, control, hint) => {
-    const id = `field-${(made += 1)}`;
-    control.id = id;
-    const told = hint ? make("p.hint", { id: `${id}-hint` }, hint) : null;
-    if (told) control.setAttribute("aria-describedby", told.id);
-    return make("div.field", {}, make("label", { for: id }, label), control, told);
-  };
-
-  /* One of several, each as large as a thumb. `options` are pairs of value and words. */
-  const choice = (legend, name, options, { chosen = null, onchange = null, short = false } = {}) =>
-    make(short ? "fieldset.choice.short" : "fieldset.choice", {}, make("legend", {}, legend), options.map(([value, told]) =>
-      make("label", {},
-        make("input", { type: "radio", name, value, checked: value === chosen, onchange: onchange ?? (() => {}) }),
-        make("span", {}, told))));
-
-  return { open, closeAll, wrong, field, choice, refocus };
-})();
+/* Make a button of a list's row; `about` tells it from the same button of the other rows. */
+export const action = (label, about, onclick, { kind = "", off = "", id = about } = {}) =>
+  make(kind ? `button.${kind}` : "button", {
+    type: "button", disabled: Boolean(off), "aria-label": `${label}: ${about}`,
+    "data-focus": `${label} ${id}`, onclick,
+  }, label);

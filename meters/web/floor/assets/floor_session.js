@@ -1,195 +1,179 @@
-"use strict";
-/* Who is signed in, and for how long he may do nothing. When a session ends, its data leaves the
+/* Who is signed in, and for how long they may do nothing. When a session ends, its data leaves the
    screen with it, on every page of this browser. */
-const session = (() => {
-  const { make } = house;
-  const WARN_MS = 30000;
-  const PING_MS = 20000;
-  const LEFT = "pitlink.floor.left";
-  const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "Clear", "0", "⌫"];
 
-  let me = null;
-  let last = stream.now();
-  let pinged = stream.now();
-  let touched = false;
-  let begun = () => {};
-  let over = () => {};
-  const others = new BroadcastChannel("pitlink floor");
+import { now, since } from "./clock.js";
+import { make } from "./elements.js";
+import * as api from "./floor_api.js";
+import * as dialogs from "./floor_dialog.js";
+import * as format from "./floor_format.js";
+import { recall, remember } from "./floor_storage.js";
 
-  const left = make("span", { "aria-hidden": "true" }, "");
-  const warned = make("p", { role: "alert" });
-  const stay = make("section.stay", { hidden: true, "aria-label": "Signing out" },
-    make("div", {}, warned, left),
-    make("button", { type: "button", onclick: () => look() }, "Stay signed in"));
+const WARN_MS = 30000;
+const PING_MS = 20000;
+const LEFT = "left";
+const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "Clear", "0", "⌫"];
 
-  const begin = (who) => {
-    me = who;
-    service.begin(me.csrf);
-    last = pinged = stream.now();
-    begun(me);
-  };
+let me = null;
+let last = now();
+let pinged = now();
+let touched = false;
+let begun = () => {};
+let over = () => {};
+const others = new BroadcastChannel("pitlink floor");
 
-  const end = (why, { tell = true } = {}) => {
-    if (!me) return;
-    const { name } = me;
-    me = null;
-    service.begin("");
-    stay.hidden = true;
-    warned.textContent = "";
-    if (tell) others.postMessage("over");
-    over(why, name);
-  };
+const left = make("span", { "aria-hidden": "true" }, "");
+const warned = make("p", { role: "alert" });
+export const stay = make("section.stay.wait", { hidden: true, "aria-label": "Signing out" },
+  make("div", {}, warned, left),
+  make("button", { type: "button", onclick: () => look() }, "Stay signed in"));
 
-  /* Where the service cannot be told, the browser at least remembers that nobody is there: a
-     reload does not bring the session back. */
-  const remember = (left) => {
-    try {
-      if (left) localStorage.setItem(LEFT, "1");
-      else localStorage.removeItem(LEFT);
-    } catch {
-      /* A browser that keeps nothing: the session ends by itself. */
-    }
-  };
-  const hasLeft = () => {
-    try {
-      return localStorage.getItem(LEFT) !== null;
-    } catch {
-      return false;
-    }
-  };
+const begin = (who) => {
+  me = who;
+  api.begin(me.csrf);
+  last = pinged = now();
+  begun(me);
+};
 
-  const signOut = (why = "") => {
-    if (!me) return;
-    remember(true);
-    const sent = service.post("/api/v1/sign-out");
-    end(why);
-    sent.then(() => remember(false), () => {});
-  };
+const end = (why, { tell = true } = {}) => {
+  if (!me) return;
+  const { name } = me;
+  me = null;
+  api.begin("");
+  stay.hidden = true;
+  warned.textContent = "";
+  if (tell) others.postMessage("over");
+  over(why, name);
+};
 
-  /* The warning stays until the press is over: a tap on it must not fall through to what is
-     under it. */
-  const touch = (event) => {
-    if (!me) return;
-    last = stream.now();
-    touched ||= Boolean(event);
-  };
+export const signOut = (why = "") => {
+  if (!me) return;
+  /* If the service cannot be told, a reload still does not bring the session back. */
+  remember(LEFT, "1");
+  const sent = api.post("/api/v1/sign-out");
+  end(why);
+  sent.then(() => remember(LEFT, null), () => {});
+};
 
-  /* The service keeps the same time: it is told of touches, if not of each. */
-  const tell = () => {
-    if (!touched || stream.since(pinged) < PING_MS) return;
-    touched = false;
-    pinged = stream.now();
-    others.postMessage("touched");
-    service.me().catch(() => {});
-  };
+/* The warning stays until the press is over: a tap on it must not fall through to what is
+   under it. */
+const touch = (event) => {
+  if (!me) return;
+  last = now();
+  touched ||= Boolean(event);
+};
 
-  const minutes = (seconds) => words.count(Math.round(seconds / 60), "minute");
+/* The service keeps the same time: it is told of touches, if not of each. */
+const tell = () => {
+  if (!touched || since(pinged) < PING_MS) return;
+  touched = false;
+  pinged = now();
+  others.postMessage("touched");
+  api.me().catch(() => {});
+};
 
-  const look = () => {
-    if (!me) return;
-    tell();
-    const rest = me.idle_seconds * 1000 - stream.since(last);
-    if (rest <= 0) {
-      signOut(`You were signed out after ${minutes(me.idle_seconds)} without a touch.`);
-      return;
-    }
-    const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
-    if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
-    /* Where a dialog is open, all else is out of reach: the warning goes into it. */
-    const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
-    if (warn && stay.parentElement !== place) place.append(stay);
-    stay.hidden = !warn;
-    left.textContent = warn ? `${Math.ceil(rest / 1000)} s` : "";
-  };
+const minutes = (seconds) => format.count(Math.round(seconds / 60), "minute");
 
-  others.addEventListener("message", ({ data }) => {
-    if (data === "over") end("You were signed out.", { tell: false });
-    else if (data === "begun") location.reload();
-    else touch(null);
-  });
-  for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
-    window.addEventListener(gesture, touch, { capture: true, passive: true });
+const look = () => {
+  if (!me) return;
+  tell();
+  const rest = me.idle_seconds * 1000 - since(last);
+  if (rest <= 0) {
+    signOut(`You were signed out after ${minutes(me.idle_seconds)} without a touch.`);
+    return;
   }
-  document.addEventListener("visibilitychange", look);
-  setInterval(look, 1000);
+  const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
+  if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
+  /* Where a dialog is open, all else is out of reach: the warning goes into it. */
+  const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
+  if (warn && stay.parentElement !== place) place.append(stay);
+  stay.hidden = !warn;
+  left.textContent = warn ? `${Math.ceil(rest / 1000)} s` : "";
+};
 
-  /* Why somebody could not sign in, in words. */
-  const told = (error) => {
-    if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
-    if (error.code === "locked_out" && error.retryAfterS) {
-      const at = words.clock(service.now() + error.retryAfterS * 1000);
-      return `Too many wrong PINs. Signing in is locked until ${at}.`;
+others.addEventListener("message", ({ data }) => {
+  if (data === "over") end("You were signed out.", { tell: false });
+  else if (data === "begun") location.reload();
+  else touch(null);
+});
+for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
+  window.addEventListener(gesture, touch, { capture: true, passive: true });
+}
+document.addEventListener("visibilitychange", look);
+setInterval(look, 1000);
+
+/* Why somebody could not sign in, in words. */
+const told = (error) => {
+  if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
+  if (error.code === "locked_out" && error.retryAfterS) {
+    const at = format.clock(api.now() + error.retryAfterS * 1000);
+    return `Too many wrong PINs. Signing in is locked until ${at}.`;
+  }
+  return error.message;
+};
+
+const keypad = (pin) =>
+  make("div.keypad", { role: "group", "aria-label": "Keypad" }, KEYS.map((key) =>
+    make("button", {
+      type: "button", "aria-label": key === "⌫" ? "Delete the last digit" : key,
+      onclick: () => {
+        if (key === "Clear") pin.value = "";
+        else if (key === "⌫") pin.value = pin.value.slice(0, -1);
+        else if (pin.value.length < 12) pin.value += key;
+      },
+    }, key)));
+
+export const showSignIn = (root, { why = "", name = "" } = {}) => {
+  const user = make("input", {
+    type: "text", name: "name", autocomplete: "username", autocapitalize: "words",
+    spellcheck: "false", maxlength: "40", value: name,
+  });
+  const pin = make("input", {
+    type: "password", name: "pin", inputmode: "numeric", autocomplete: "off", maxlength: "12",
+  });
+  const notice = make("p.notice.bad", { role: "alert", hidden: true });
+  const button = make("button.go", { type: "submit" }, "Sign in");
+  const form = make("form.sign-in", { novalidate: true },
+    make("h1", { tabindex: "-1" }, "Sign in"),
+    why ? make("p.notice.wait", { role: "status" }, why) : null,
+    dialogs.field("Name", user), dialogs.field("PIN", pin), notice, keypad(pin), button);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.disabled) return;
+    const say = (text, field) => {
+      notice.textContent = text;
+      notice.hidden = false;
+      field.focus();
+    };
+    notice.hidden = true;
+    if (!user.value.trim()) return void say("Your name is needed.", user);
+    if (!pin.value) return void say("Your PIN is needed.", pin);
+    button.disabled = true;
+    button.textContent = "Signing in…";
+    const asked = { name: user.value.trim(), pin: pin.value };
+    pin.value = "";
+    try {
+      const found = await api.post("/api/v1/sign-in", asked);
+      remember(LEFT, null);
+      others.postMessage("begun");
+      begin(found);
+    } catch (error) {
+      say(told(api.refusal(error)), pin);
+    } finally {
+      button.disabled = false;
+      button.textContent = "Sign in";
     }
-    return error.message;
-  };
+  });
+  root.append(form);
+  if (window.matchMedia("(pointer: fine)").matches) (name ? pin : user).focus();
+};
 
-  const keypad = (pin) =>
-    make("div.keypad", { role: "group", "aria-label": "Keypad" }, KEYS.map((key) =>
-      make("button", {
-        type: "button", "aria-label": key === "⌫" ? "Delete the last digit" : key,
-        onclick: () => {
-          if (key === "Clear") pin.value = "";
-          else if (key === "⌫") pin.value = pin.value.slice(0, -1);
-          else if (pin.value.length < 12) pin.value += key;
-        },
-      }, key)));
+/* Go on with the session of a browser that has one, such as after a reload. */
+export const resume = async () => {
+  if (recall(LEFT) !== null) throw new api.Refused("Sign in.", { status: 401 });
+  begin(await api.me());
+};
 
-  const showSignIn = (root, { why = "", name = "" } = {}) => {
-    const user = make("input", {
-      type: "text", name: "name", autocomplete: "username", autocapitalize: "words",
-      spellcheck: "false", maxlength: "40", value: name,
-    });
-    const pin = make("input", {
-      type: "password", name: "pin", inputmode: "numeric", autocomplete: "off", maxlength: "12",
-    });
-    const notice = make("p.notice.bad", { role: "alert", hidden: true });
-    const button = make("button.go", { type: "submit" }, "Sign in");
-    const form = make("form.sign-in", { novalidate: true },
-      make("h1", { tabindex: "-1" }, "Sign in"),
-      why ? make("p.notice.wait", { role: "status" }, why) : null,
-      dialogs.field("Name", user), dialogs.field("PIN", pin), notice, keypad(pin), button);
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (button.disabled) return;
-      const say = (text, field) => {
-        notice.textContent = text;
-        notice.hidden = false;
-        field.focus();
-      };
-      notice.hidden = true;
-      if (!user.value.trim()) return void say("Your name is needed.", user);
-      if (!pin.value) return void say("Your PIN is needed.", pin);
-      button.disabled = true;
-      button.textContent = "Signing in…";
-      const asked = { name: user.value.trim(), pin: pin.value };
-      pin.value = "";
-      try {
-        const found = await service.post("/api/v1/sign-in", asked);
-        remember(false);
-        others.postMessage("begun");
-        begin(found);
-      } catch (error) {
-        if (!(error instanceof service.Refused)) throw error;
-        say(told(error), pin);
-      } finally {
-        button.disabled = false;
-        button.textContent = "Sign in";
-      }
-    });
-    root.append(form);
-    if (window.matchMedia("(pointer: fine)").matches) (name ? pin : user).focus();
-  };
+api.onEnded(() => end("Your session has ended. Sign in again."));
 
-  /* Whether somebody is signed in already: after a reload, say. */
-  const resume = async () => {
-    if (hasLeft()) throw new service.Refused("Sign in.", { status: 401 });
-    begin(await service.me());
-  };
-
-  service.onEnded(() => end("Your session has ended. Sign in again."));
-
-  return {
-    showSignIn, resume, signOut, stay, end,
-    on: (listeners) => { ({ begun, over } = listeners); },
-  };
-})();
+/* Call `begun` with the user when a session begins, and `over` with the reason when it ends. */
+export const on = (listeners) => { ({ begun, over } = listeners); };

@@ -1,12 +1,17 @@
 /* Keeps a signage page current. A number is shown only while its controller is heard: without a
-   beat for four seconds, or without the stream, the meter is marked and its number taken away.
-   Money is whole cents throughout. */
+   heartbeat for four seconds, or without the event stream, the meter is marked and its number is
+   taken away. Money is whole cents. */
 
-import { Drums, money, say } from "./signage-drums.js";
-import { Moment } from "./signage-moment.js";
-import { Rotation } from "./signage-rotation.js";
-import { Stream, now, since } from "./signage-stream.js";
+import { now, since } from "./clock.js";
+import { EventStream } from "./event_stream.js";
+import { money } from "./money.js";
+import { reload } from "./requests.js";
+import { Celebration } from "./signage_celebration.js";
+import { Odometer, label } from "./signage_odometer.js";
+import { Rotation } from "./signage_rotation.js";
 
+const SILENT_MS = 15000;
+const RETRY_MAX_MS = 10000;
 const STALE_MS = 4000;
 const BEHIND_MS = 5000;
 const EACH_HIT_MS = 4000;
@@ -14,8 +19,8 @@ const KNOWN_MAX = 1000;
 
 const page = document.documentElement;
 const words = document.body.dataset;
-const pulse = document.querySelector(".pulse");
-const moment = new Moment(document.querySelector(".moment"));
+const connection = document.querySelector(".connection");
+const celebration = new Celebration(document.querySelector(".celebration"));
 const rotation = new Rotation(
   document.querySelector(".floor"),
   document.querySelector(".pause"),
@@ -32,19 +37,8 @@ const mark = (element, name, value) => {
   if (element.dataset[name] !== String(value)) element.dataset[name] = value;
 };
 
-/* A page is loaded anew only from a server that has it: what a browser shows instead would stay. */
-let renewing = false;
-const renew = async () => {
-  if (renewing) return;
-  renewing = true;
-  try {
-    const answer = await fetch(location.href, { cache: "no-store" });
-    if (answer.ok) location.reload();
-  } catch {
-    connected = false;
-  }
-  renewing = false;
-};
+/* While a newer page cannot be loaded, this one shows no numbers. */
+const renew = () => reload(() => { connected = false; });
 
 /* The hits that this display has seen, so that none is celebrated twice. */
 const known = new Set();
@@ -64,7 +58,7 @@ class Meter {
     this.note = element.querySelector(".note");
     this.kind = this.note.querySelector(".kind");
     this.what = this.note.querySelector(".what");
-    this.drums = new Drums(this.amount);
+    this.odometer = new Odometer(this.amount);
     this.hits = new Map();
     this.row = null;
     this.behindSince = null;
@@ -75,20 +69,20 @@ class Meter {
       this.row = {
         amount: Number(amount), version: Number(version), cycle: Number(cycle), state: is,
       };
-      if (this.amount.firstChild) this.drums.shown = this.row.amount;
+      if (this.amount.firstChild) this.odometer.shown = this.row.amount;
     }
   }
 
   take(row) {
     if (this.row !== null && row.version < this.row.version) {
-      /* A lower version is ignored; but where nothing newer comes, the meter was made anew,
-         and what this page remembers of it is worth nothing. */
+      /* A lower version is ignored; but if nothing newer comes, the meter was made again, and what
+         this page remembers of it is worth nothing. */
       this.behindSince ??= now();
       return;
     }
     this.behindSince = null;
     this.row = row;
-    /* A meter that goes on at another wager: the page says which. */
+    /* The wager has changed, and the page says which it is. */
     if (this.wager !== undefined && row.wager !== this.wager) renew();
     this.wager = row.wager;
   }
@@ -97,12 +91,12 @@ class Meter {
     const fresh = isNew(hit.claim);
     if (hit.event !== "hit" && (hit.event === "rejected" || hit.news_ms === 0)) {
       this.hits.delete(hit.claim);
-      if (hit.event === "rejected") moment.drop(hit.claim);
+      if (hit.event === "rejected") celebration.drop(hit.claim);
       return;
     }
     this.hits.set(hit.claim, { hit, until: performance.now() + hit.news_ms });
     if (!fresh || hit.news_ms === 0) return;
-    if (hit.amount >= celebrateFrom) moment.celebrate(hit, this);
+    if (hit.amount >= celebrateFrom) celebration.celebrate(hit, this);
     else this.bring();
   }
 
@@ -123,8 +117,8 @@ class Meter {
     const shown = this.shown();
     mark(this.element, "state", shown);
     if (shown === "unavailable") {
-      this.drums.clear();
-      say(this.amount, words.unavailable);
+      this.odometer.clear();
+      label(this.amount, words.unavailable);
       this.tell("", "", "");
       return;
     }
@@ -132,12 +126,12 @@ class Meter {
     mark(this.element, "version", row.version);
     mark(this.element, "cycle", row.cycle);
     mark(this.element, "is", row.state);
-    this.drums.show(row.amount);
-    say(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
+    this.odometer.show(row.amount);
+    label(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
     if (told) this.tellHits();
   }
 
-  /* What is pending, each in its turn, or what was validated a moment ago (duty D8). */
+  /* Show the pending wins in turn, or one that was validated a moment ago (duty D8). */
   tellHits() {
     const pending = [];
     let good = null;
@@ -213,15 +207,15 @@ let arrangedFor = "";
 const render = () => {
   asked = false;
   for (const link of links.values()) link.render();
-  moment.dropUntrue();
+  celebration.dropStale();
   const widths = [...links.values()].map((link) => link.element.dataset.digits).join();
   if (widths !== arrangedFor) {
     arrangedFor = widths;
     rotation.arrange();
   }
   const lost = !connected || [...links.values()].some((link) => !link.heardLately());
-  mark(pulse, "is", lost ? "lost" : "live");
-  write(pulse, lost ? "Reconnecting" : "Live");
+  mark(connection, "is", lost ? "lost" : "live");
+  write(connection, lost ? "Reconnecting" : "Live");
 };
 const ask = () => {
   if (asked) return;
@@ -255,18 +249,17 @@ const handlers = {
     ask();
   },
 };
-const stream = new Stream(page.dataset.stream, handlers, () => {
+const lost = () => {
   connected = false;
   ask();
+};
+new EventStream(page.dataset.stream, {
+  events: handlers, lost, silentMs: SILENT_MS, retryMaxMs: RETRY_MAX_MS,
 });
 
 setInterval(() => {
-  stream.check();
   rotation.tick();
   render();
 }, 250);
-window.addEventListener("pageshow", (event) => {
-  if (event.persisted) location.reload();
-});
 document.addEventListener("visibilitychange", render);
 render();

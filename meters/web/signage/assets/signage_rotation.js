@@ -1,13 +1,13 @@
-/* Turns, where not all meters can be read at once, or where the facility wants them. */
+/* Views of some meters in rotation, if not all can be read at once or if the facility wants it. */
+
+import { reducedMotion } from "./signage_odometer.js";
 
 /* Numerals are to be read from thirty feet, so three inches high, on a wall some 27 inches high: a
    ninth of the shorter side. A cell is higher than its numeral by a fifth, and than wide by 1.84. */
 const LEAST_SHARE = 0.131;
 const CELL = 1.84;
-const UNITS = { 6: 7.79, 7: 8.79, 8: 9.79, 9: 11.21, 10: 12.21, 11: 13.21, 12: 14.63 };
 
 const wall = window.matchMedia("(min-width: 700px) and (min-height: 500px), (min-width: 1200px)");
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const chunks = (list, parts) => {
   const size = Math.ceil(list.length / parts);
@@ -60,7 +60,7 @@ export class Rotation {
     const least = LEAST_SHARE * Math.min(window.innerWidth, window.innerHeight);
     return view.every((meter) => {
       const { clientWidth, clientHeight } = meter.querySelector(".window");
-      const units = UNITS[meter.closest(".link").dataset.digits];
+      const units = Number(getComputedStyle(meter).getPropertyValue("--units"));
       return Math.min((clientWidth / units) * CELL, clientHeight) >= least;
     });
   }
@@ -86,7 +86,7 @@ export class Rotation {
     if (at === this.at) return;
     this.at = at;
     this.reveal(this.views[at]);
-    if (!still.matches) this.floor.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 700 });
+    if (!reducedMotion.matches) this.floor.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 700 });
   }
 
   /* Show a meter at once, for a whole turn. */

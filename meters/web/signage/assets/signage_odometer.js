@@ -1,22 +1,18 @@
-/* An amount on drums, as an odometer shows it. Money is whole cents. */
+/* An amount on the wheels of an odometer. Money is whole cents. */
+
+import { money } from "./money.js";
 
 const ROLL_MS = 700;
-const PACE_MS = 800;
+const ROLL_EVERY_MS = 800;
 const NAMES = { $: "dollar", ",": "comma", ".": "point" };
 
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+export const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-export const money = (cents) => {
-  const digits = String(cents).padStart(3, "0");
-  const dollars = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",");
-  return `$${dollars}.${digits.slice(-2)}`;
+export const label = (element, text) => {
+  if (element.getAttribute("aria-label") !== text) element.setAttribute("aria-label", text);
 };
 
-export const say = (element, label) => {
-  if (element.getAttribute("aria-label") !== label) element.setAttribute("aria-label", label);
-};
-
-/* Draw an amount as it stands. */
+/* Draw an amount, each sign in a cell of its own. */
 export const draw = (element, text) => {
   const signs = [...text].map((sign) => {
     const cell = document.createElement("span");
@@ -30,13 +26,12 @@ export const draw = (element, text) => {
   element.replaceChildren(...signs);
 };
 
-/* The drums only ever turn upward. An amount that falls, because it was won or put right, is not
-   turned back but shown anew. */
-export class Drums {
+/* Digits roll up. An amount that falls, after a win or a correction, is shown in one step. */
+export class Odometer {
   constructor(element) {
     this.element = element;
     this.shown = null;
-    this.rolledAt = -PACE_MS;
+    this.rolledAt = -ROLL_EVERY_MS;
   }
 
   show(cents) {
@@ -46,12 +41,12 @@ export class Drums {
     const sameShape = this.shown !== null && money(this.shown).length === text.length;
     if (rises && sameShape && this.isSeen()) {
       const at = performance.now();
-      if (at - this.rolledAt < PACE_MS) return;
+      if (at - this.rolledAt < ROLL_EVERY_MS) return;
       this.rolledAt = at;
       this.roll(text);
     } else {
       draw(this.element, text);
-      if (this.shown !== null && !rises && !still.matches) {
+      if (this.shown !== null && !rises && !reducedMotion.matches) {
         this.element.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 900 });
       }
     }
@@ -59,11 +54,11 @@ export class Drums {
   }
 
   isSeen() {
-    return !still.matches && !document.hidden && this.element.closest("[hidden]") === null;
+    return !reducedMotion.matches && !document.hidden && this.element.closest("[hidden]") === null;
   }
 
-  /* Only transforms move, so that a slow machine's compositor can do it alone. Past the nine the
-     drum goes on into its second set of numerals, and stands at the first again when it is done. */
+  /* Only transforms move, so that a slow machine's compositor can do it alone. Past the nine a wheel
+     goes on into its second set of numerals, and is back at the first when it is done. */
   roll(text) {
     const digits = [...text].filter((sign) => sign >= "0" && sign <= "9");
     this.element.querySelectorAll(".digit").forEach((cell, place) => {

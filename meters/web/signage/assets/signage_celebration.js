@@ -1,24 +1,25 @@
-/* The moment of celebration on a hit: the hand, what it won, and where. */
+/* The celebration of a win: the hand, what it won, and where. */
 
-import { draw, money, say } from "./signage-drums.js";
+import { money } from "./money.js";
+import { draw, label } from "./signage_odometer.js";
 
-const MOMENT_MS = 8000;
-const SHORT_MS = 5000;
+const SHOWN_MS = 8000;
+const SHOWN_IF_MORE_MS = 5000;
 const LEAVING_MS = 500;
 const WAITING_MAX = 4; // the last of them is shown within half a minute (duty D18)
 
-export class Moment {
+export class Celebration {
   constructor(element) {
     this.element = element;
-    this.part = (name) => element.querySelector(`.moment-${name}`);
+    this.part = (name) => element.querySelector(`.celebration-${name}`);
     this.amount = element.querySelector(".amount");
     this.waiting = [];
     this.shown = null;
     this.timer = null;
   }
 
-  /* `meter` is the meter that was won. Those that wait come the largest first; where too many do,
-     the smallest have their notes alone. */
+  /* `meter` is the meter that was won. The largest waiting win comes first; if too many wait, the
+     smallest have only their notes. */
   celebrate(hit, meter) {
     this.waiting.push({ hit, meter });
     this.waiting.sort((one, other) => other.hit.amount - one.hit.amount);
@@ -39,15 +40,15 @@ export class Moment {
     this.part("hand").textContent = hit.hand_name;
     this.part("table").textContent = `Table ${hit.table}`;
     const { pending, validated } = document.body.dataset;
-    const standing = hit.event === "hit" ? pending : validated;
-    this.part("meter").textContent = `${meter.title} · ${standing}`;
+    const state = hit.event === "hit" ? pending : validated;
+    this.part("meter").textContent = `${meter.title} · ${state}`;
     draw(this.amount, text);
-    say(this.amount, text);
+    label(this.amount, text);
     this.element.dataset.digits = Math.min(12, Math.max(6, String(hit.amount).length));
     this.element.classList.remove("leaving");
     this.element.hidden = false;
     meter.bring();
-    this.timer = setTimeout(() => this.leave(), this.waiting.length ? SHORT_MS : MOMENT_MS);
+    this.timer = setTimeout(() => this.leave(), this.waiting.length ? SHOWN_IF_MORE_MS : SHOWN_MS);
   }
 
   leave() {
@@ -55,14 +56,14 @@ export class Moment {
     this.timer = setTimeout(() => this.next(), LEAVING_MS);
   }
 
-  /* What is found to be no win is not celebrated. */
+  /* A rejected win is not celebrated. */
   drop(claim) {
     this.waiting = this.waiting.filter(({ hit }) => hit.claim !== claim);
     if (this.shown?.hit.claim === claim) this.next();
   }
 
-  /* Whatever covers the page must not cover that its numbers are gone. */
-  dropUntrue() {
+  /* A celebration must not cover a meter whose number is no longer current. */
+  dropStale() {
     this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
     if (this.shown !== null && !this.shown.meter.link.live()) this.next();
   }

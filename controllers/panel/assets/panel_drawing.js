@@ -1,0 +1,32 @@
+/* What the parts of the panel are drawn with: each is drawn again only when its source changes. */
+
+import { make } from "./elements.js";
+
+const drawnFrom = new WeakMap();
+
+export const byId = (id) => document.getElementById(id);
+
+/* Make a button; `kind` has its classes, each after a dot. */
+export const button = (id, kind, text, onclick, attributes = {}) =>
+  make(`button${kind}`, { id, type: "button", onclick, ...attributes }, text);
+
+/* Replace the contents of an element, and keep the focus where it was; if that is gone, move it to
+   what comes next: to a field only if one was in use, since a tablet then shows its keys. */
+const replace = (where, contents) => {
+  const active = where.contains(document.activeElement) ? document.activeElement : null;
+  where.replaceChildren(...contents.flat().filter((each) => each !== null && each !== undefined));
+  if (active === null) return;
+  const same = active === where ? null : byId(active.id);
+  const field = active.matches("input") ? where.querySelector("input") : null;
+  const next = same ?? field ?? where.querySelector("[data-next]:enabled") ?? where;
+  if (next === where) where.tabIndex = -1;
+  next.focus({ preventScroll: true });
+};
+
+/* Draw the contents of an element if the data that they are drawn from has changed. */
+export const drawFrom = (data, where, contents) => {
+  const text = JSON.stringify(data);
+  if (drawnFrom.get(where) === text) return;
+  drawnFrom.set(where, text);
+  replace(where, contents());
+};

@@ -1,0 +1,9 @@
+/* Time that has passed, by two clocks: the wall clock can be set, and the steady clock can stop
+   while a machine sleeps. The larger of the two counts. */
+
+export const now = (age = 0) => ({ steady: performance.now() - age, wall: Date.now() - age });
+
+export const since = (then) => {
+  const at = now();
+  return Math.max(at.steady - then.steady, at.wall - then.wall);
+};

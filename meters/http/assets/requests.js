@@ -1,0 +1,41 @@
+/* Requests to the server that the page came from. */
+
+const PAGE_LIMIT_MS = 8000;
+const RELOAD_RETRY_MS = 2000;
+
+/* Fetch the answer and its text within a time limit. It throws if there is none by then; `signal`
+   gives up earlier. */
+export const fetchText = async (path, limitMs, { signal, ...options } = {}) => {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), limitMs);
+  signal?.addEventListener("abort", () => limit.abort());
+  try {
+    const answer = await fetch(path, { cache: "no-store", ...options, signal: limit.signal });
+    return { answer, text: await answer.text() };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/* Read this page from its server; null if the server has it no more. */
+export const readPage = async () => {
+  const { answer, text } = await fetchText(location.href, PAGE_LIMIT_MS);
+  return answer.ok ? text : null;
+};
+
+/* Load the page again as soon as its server has it: a browser's error page would stay. `failed` is
+   called each time that the server does not answer. */
+let reloading = false;
+export const reload = async (failed = () => {}) => {
+  if (reloading) return;
+  reloading = true;
+  while ((await readPage().catch(failed) ?? null) === null) {
+    await new Promise((done) => { setTimeout(done, RELOAD_RETRY_MS); });
+  }
+  location.reload();
+};
+
+/* A page that the browser restores from its memory shows what was true when it was left. */
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});

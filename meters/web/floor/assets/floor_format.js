@@ -1,0 +1,81 @@
+/* Moments, spans, wagers and typed amounts as people on the floor read and write them. */
+
+const zone = document.documentElement.dataset.timezone;
+const named = (options) =>
+  new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...options });
+const CLOCK = named({ hour: "2-digit", minute: "2-digit" });
+const CLOCK_S = named({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const MOMENT = named({
+  month: "short", day: "numeric", year: "numeric",
+  hour: "2-digit", minute: "2-digit", second: "2-digit",
+});
+const PARTS = named({
+  year: "numeric", month: "numeric", day: "numeric",
+  hour: "numeric", minute: "numeric", second: "numeric",
+});
+
+const ITEMS = {
+  five_of_six_progressive: "5 of 6 Progressive",
+  five_card_progressive: "Five-Card Progressive",
+  five_card_hand_bonus_dealer: "Five Card Hand Bonus (dealer)",
+  five_of_six_envy: "5 of 6 Envy Bonus",
+  five_card_envy: "Five-Card Envy Bonus",
+  progressive_envy: "Envy Bonus",
+};
+const PAID_FROM = {
+  hand_pay: "Hand pay",
+  table_inventory: "From the table inventory",
+  game_account: "From the game account",
+};
+
+export const plain = (name) => name.replaceAll("_", " ");
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const item = (name) => ITEMS[name] ?? plain(name).split(" ").map(capital).join(" ");
+export const paidFrom = (name) => PAID_FROM[name] ?? capital(plain(name));
+export const sentence = (text) => capital(text) + (/[.?!]$/.test(text) ? "" : ".");
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
+/* How long something has lasted: 04:12, or 1:04:12. */
+export const span = (ms) => {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (number) => String(number).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+};
+
+export const moment = (text) => (text ? MOMENT.format(new Date(text)) : "");
+export const clock = (at) => CLOCK.format(at);
+export const clockSeconds = (at) => CLOCK_S.format(at);
+
+/* The moment at which a day begins in the facility's zone; `day` is 2026-11-20. The zone's
+   distance from UTC is that of the moment found, so it is looked for twice. */
+export const dayStart = (day, later = 0) => {
+  const [year, month, date] = day.split("-").map(Number);
+  const wanted = Date.UTC(year, month - 1, date + later);
+  let at = wanted;
+  for (let round = 0; round < 2; round += 1) {
+    const part = Object.fromEntries(
+      PARTS.formatToParts(new Date(at)).map(({ type, value }) => [type, Number(value)]),
+    );
+    const there = Date.UTC(
+      part.year, part.month - 1, part.day, part.hour, part.minute, part.second,
+    );
+    at += wanted - there;
+  }
+  return new Date(at).toISOString();
+};
+
+/* Cents of an amount as people type it: 10, 1,234.5, $0.25. Null where it is none. */
+export const typedCents = (text) => {
+  const found = /^\$?(\d{1,3}(?:,\d{3})+|\d{1,9})(?:\.(\d{0,2}))?$/.exec(text.trim());
+  if (!found) return null;
+  const dollars = found[1].replaceAll(",", "");
+  return Number(dollars) * 100 + Number((found[2] ?? "").padEnd(2, "0") || "0");
+};
+
+/* Basis points as a rate: 825 is 8.25%. */
+export const rate = (bps) => `${Math.floor(bps / 100)}${bps % 100 ? "." + String(bps % 100).padStart(2, "0").replace(/0$/, "") : ""}%`;
+
+export const who = (position, patron) =>
+  patron ? `Position ${position} (${patron})` : `Position ${position}`;
