@@ -28,7 +28,7 @@ const rotation = new Rotation(
 const celebrateFrom = Number(page.dataset.celebrate);
 
 let connected = true; // what the server just rendered is current until it proves otherwise
-let told = false; // the hits are known from the stream alone
+let streamed = false; // the hits are known from the stream alone
 
 const write = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
@@ -73,7 +73,7 @@ class Meter {
     }
   }
 
-  take(row) {
+  update(row) {
     if (this.row !== null && row.version < this.row.version) {
       /* A lower version is ignored; but if nothing newer comes, the meter was made again, and what
          this page remembers of it is worth nothing. */
@@ -87,7 +87,7 @@ class Meter {
     this.wager = row.wager;
   }
 
-  hear(hit) {
+  updateWin(hit) {
     const fresh = isNew(hit.claim);
     if (hit.event !== "hit" && (hit.event === "rejected" || hit.news_ms === 0)) {
       this.hits.delete(hit.claim);
@@ -119,7 +119,7 @@ class Meter {
     if (shown === "unavailable") {
       this.odometer.clear();
       label(this.amount, words.unavailable);
-      this.tell("", "", "");
+      this.setNote("", "", "");
       return;
     }
     mark(this.element, "amount", row.amount);
@@ -128,11 +128,11 @@ class Meter {
     mark(this.element, "is", row.state);
     this.odometer.show(row.amount);
     label(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
-    if (told) this.tellHits();
+    if (streamed) this.noteWins();
   }
 
   /* Show the pending wins in turn, or one that was validated a moment ago (duty D8). */
-  tellHits() {
+  noteWins() {
     const pending = [];
     let good = null;
     for (const [claim, { hit, until }] of this.hits) {
@@ -146,14 +146,14 @@ class Meter {
       pending.sort((one, other) => other.amount - one.amount);
       const at = Math.floor(performance.now() / EACH_HIT_MS) % pending.length;
       const more = pending.length > 1 ? ` · ${at + 1} of ${pending.length}` : "";
-      this.tell("pending", words.pending, won(pending[at]) + more);
-    } else if (good !== null) this.tell("validated", words.validated, won(good));
+      this.setNote("pending", words.pending, won(pending[at]) + more);
+    } else if (good !== null) this.setNote("validated", words.validated, won(good));
     else if (this.row.state === "pending") {
-      this.tell("pending", words.pending, "A win is being verified");
-    } else this.tell("", "", "");
+      this.setNote("pending", words.pending, "A win is being verified");
+    } else this.setNote("", "", "");
   }
 
-  tell(kind, heading, text) {
+  setNote(kind, heading, text) {
     mark(this.note, "kind", kind);
     write(this.kind, heading);
     write(this.what, text);
@@ -171,7 +171,7 @@ class Link {
     }
   }
 
-  beat(row) {
+  updateState(row) {
     this.heard = now(row.age_ms);
     /* While it was closed, its parameters may have changed. */
     if (this.state === "closed" && row.state === "operable") renew();
@@ -202,10 +202,10 @@ for (const each of document.querySelectorAll(".link")) {
   links.set(each.dataset.link, new Link(each));
 }
 
-let asked = false;
+let renderDue = false;
 let arrangedFor = "";
 const render = () => {
-  asked = false;
+  renderDue = false;
   for (const link of links.values()) link.render();
   celebration.dropStale();
   const widths = [...links.values()].map((link) => link.element.dataset.digits).join();
@@ -217,44 +217,36 @@ const render = () => {
   mark(connection, "is", lost ? "lost" : "live");
   write(connection, lost ? "Reconnecting" : "Live");
 };
-const ask = () => {
-  if (asked) return;
-  asked = true;
+const renderSoon = () => {
+  if (renderDue) return;
+  renderDue = true;
   setTimeout(render, 30); // a frame's worth of events is drawn at once
 };
 
 const meterOf = (row) => links.get(row.link)?.meters.get(row.meter);
-const handlers = {
-  page: ({ version }) => {
-    if (version !== page.dataset.version) {
-      renew();
-      return;
-    }
-    connected = told = true;
-    for (const link of links.values()) {
-      for (const meter of link.meters.values()) meter.hits.clear();
-    }
-    ask();
-  },
-  meter: (row) => {
-    meterOf(row)?.take(row);
-    ask();
-  },
-  controller: (row) => {
-    links.get(row.link)?.beat(row);
-    ask();
-  },
-  jackpot: (row) => {
-    meterOf(row)?.hear(row);
-    ask();
-  },
-};
-const lost = () => {
-  connected = false;
-  ask();
-};
 new EventStream(page.dataset.stream, {
-  events: handlers, lost, silentMs: SILENT_MS, retryMaxMs: RETRY_MAX_MS,
+  silentMs: SILENT_MS,
+  retryMaxMs: RETRY_MAX_MS,
+  events: {
+    page: ({ version }) => {
+      if (version !== page.dataset.version) {
+        renew();
+        return;
+      }
+      connected = streamed = true;
+      for (const link of links.values()) {
+        for (const meter of link.meters.values()) meter.hits.clear();
+      }
+    },
+    meter: (row) => meterOf(row)?.update(row),
+    controller: (row) => links.get(row.link)?.updateState(row),
+    jackpot: (row) => meterOf(row)?.updateWin(row),
+  },
+  heard: renderSoon,
+  lost: () => {
+    connected = false;
+    renderSoon();
+  },
 });
 
 setInterval(() => {
