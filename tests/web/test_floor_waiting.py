@@ -358,6 +358,10 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(room: Floor
         room.stand.claims.put(ROYAL)
         await expect(claim_card(page, ROYAL)).to_be_visible()
         await expect(page.locator(".line")).to_be_hidden()
+        # Reading alone shows the first, so that only the stream can have told of another.
+        another = msgspec.structs.replace(ROYAL, claim="TCP-04-R13-1", round="R13")
+        room.stand.claims.put(another)
+        await expect(claim_card(page, another)).to_be_visible()
         await page.close()
 
 
