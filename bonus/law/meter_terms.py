@@ -91,7 +91,7 @@ def meter_terms(
     return terms_in(chapters()[game], kind, wager_cents, paytable)
 
 
-def paytable_choices(kind: MeterKind, game: str = METER_GAME) -> tuple[str, ...]:
+def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
     """The letters of the paytables among which a meter's is chosen; none where there is no choice.
 
     Raises:
@@ -100,7 +100,7 @@ def paytable_choices(kind: MeterKind, game: str = METER_GAME) -> tuple[str, ...]
     >>> paytable_choices(MeterKind.PROGRESSIVE), paytable_choices(MeterKind.FIVE_CARD_PROGRESSIVE)
     (('A', 'B'), ())
     """
-    return _choices(_paytables(*_wager_tables(chapters()[game], kind)))
+    return _choices(_paytables(*_wager_tables(chapters()[METER_GAME], kind)))
 
 
 def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:

@@ -66,13 +66,7 @@ class Agent:
     One task takes what comes in turn and alone has the table changed; another holds the
     connection; a third looks after the beat, the status and the hellos.
 
-    Args:
-        link: the link, from the floor file.
-        table: the table, from the floor file.
-        broker: the broker's address, or what tells it anew before each connection.
-        outbox_path: the table's outbox; it is made where there is none.
-        timing: how long things take.
-        connect: makes the client of each connection to the broker.
+    `broker` is the broker's address, or what tells it anew before each connection.
 
     Attributes:
         layout: the table.

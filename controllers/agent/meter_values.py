@@ -16,9 +16,7 @@ class MeterValues:
     Where only a lower version still comes, the service's books are not those that the last value
     was read from, and nobody knows the meter until a version comes that is no lower (duty D1).
 
-    Args:
-        meters: the ids of the meters that the table feeds.
-        clock_s: a clock that never goes back, in seconds.
+    The clock never goes back.
 
     Attributes:
         meters: those ids.

@@ -106,11 +106,8 @@ class Outbox:
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service, synced to the disk, before it is published.
 
-        Args:
-            seq: the event's number, the one after `last_seq`.
-            payload: the bytes to publish, the same ones however often.
-            state: the table while the reply is awaited.
-            line: the device event that caused it.
+        `payload` is published the same however often; `line` is the device event that caused it,
+        and `state` the table while the reply is awaited.
 
         Raises:
             ValueError: the number is not the next one, or an event is unanswered.
@@ -142,9 +139,7 @@ class Outbox:
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
         """Write where the table is, after a device event that sent nothing.
 
-        Args:
-            saved: where the table is.
-            synced: it is on the disk afterwards, and not only with the system.
+        With `synced` it is on the disk afterwards, and not only with the system.
 
         Raises:
             sqlite3.Error: it could not be written.

@@ -106,10 +106,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 class DealerBot:
     """Deals rounds to seeded players.
 
-    Args:
-        layout: the table.
-        rng: the simulation's random source.
-        stack_every: one round in so many has a stacked deck; 0 for none.
+    One round in `stack_every` has a stacked deck; none where it is 0.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:

@@ -126,12 +126,8 @@ async def demo_service(
 ) -> AsyncIterator[DemoService]:
     """Run `pitlink serve`; on exit it is asked to end, and awaited.
 
-    Args:
-        floor_file: the floor file.
-        log: where its output goes; begun anew.
-        port: where its pages will be, for which nobody else may listen.
-        auto_floor_after_s: how many seconds a win waits for the simulated floorperson; None
-            leaves it to people.
+    The log is begun anew, and nobody else may listen on the port. A win waits `auto_floor_after_s`
+    seconds for the simulated floorperson; None leaves it to people.
 
     Raises:
         UserError: the port is in use.

@@ -95,9 +95,7 @@ class PanelAccess:
     A session is the moment when it began, with a digest by the key. So it outlives a restart of the
     agent, and ends for good with the key.
 
-    Args:
-        key: the panel's key.
-        table: the table; cookies of one host's panels differ by it, since ports do not part them.
+    Cookies of one host's panels differ by the table, since ports do not part them.
 
     Raises:
         ValueError: the key is empty, which would let everybody in.

@@ -42,15 +42,8 @@ async def serve_panel(
 ) -> None:
     """Serve the panel of one table until cancelled.
 
-    Args:
-        agent: the table's agent, which works.
-        host: the address to listen on.
-        port: the TCP port.
-        ready: set once connections are accepted.
-        key: who shows it may see and touch the table.
-        demonstration: the page says that it is one.
-        settings: its names and certificate; plain HTTP by the names that go without saying if None.
-        metrics: what Prometheus reads beside it; the agent's own if None.
+    The metrics are the agent's own unless others are given. Without settings it is plain HTTP by
+    the names that go without saying.
 
     Raises:
         UserError: the address cannot be listened on, or the certificate not be used.

@@ -57,13 +57,8 @@ def view_table(
 ) -> View:
     """A table as its panel shows it.
 
-    Args:
-        layout: the table.
-        state: the table as it stands.
-        fault: why no new progressive wager may be taken (duty D13), or None.
-        values: what its meters hold; none is given that is not known to be current.
-        unanswered: the device event that waits for the service's answer, or None.
-        demonstration: whether the floor is one.
+    `fault` is why no new progressive wager may be taken (duty D13), or None. No value is given that
+    is not known to be current. `unanswered` waits for the service's answer.
     """
     wagers = list(_wagers(layout))
     asking = state.asking

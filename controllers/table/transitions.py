@@ -109,12 +109,8 @@ def play(
 ) -> Transition:
     """Take one device event at a table.
 
-    Args:
-        layout: the table.
-        state: the table as it stands.
-        event: what a device says.
-        stamp: for the event that may go to the service; a round is named after its number.
-        fault: why no new progressive wager may be taken now (duty D13), or None.
+    `stamp` is for the event that may go to the service: a round is named after its number. `fault`
+    says why no new progressive wager may be taken now (duty D13), or is None.
     """
     try:
         step = _play(layout, state, event, stamp, fault)

@@ -28,14 +28,9 @@ async def audit_link(
     Each file is held against the digest that the ledger kept of it, and the books that it carries
     against those that its entries make.
 
-    Args:
-        store: the link's books.
-        archive: its files.
-        seen: what was seen of the ledger before, kept outside the store.
-        advance: told how many entries are done and how many there are.
-        onlooker: is shown every entry that is replayed.
-        since: begin with the books that the file of this gaming day opens with, or the first file
-            after it: the files before are held against one another's digests, and not replayed.
+    It begins with the books that the file of the gaming day `since` opens with, or the first file
+    after it: the files before are held against one another's digests, and not replayed. `onlooker`
+    is shown every entry that is replayed.
 
     Raises:
         RedisError: the store failed.

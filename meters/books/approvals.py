@@ -121,10 +121,8 @@ class ApprovalBook:
     async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
         """Have this approved from now on.
 
-        Args:
-            approval: what, and by whom.
-            replaces: the digest that the store holds, empty where none.
-            first: it is adopted unasked, as the first that there ever was.
+        `replaces` is the digest that the store holds, empty where none. With `first` it is adopted
+        unasked, as the first that there ever was.
 
         Raises:
             BooksError: ``stale`` where another was approved meanwhile; ``lost`` where it is not the

@@ -70,11 +70,9 @@ class LinkAudit:
     What it has passed can be read again bit by bit, since somebody may change it afterwards; and
     where something in the ledger does not hold, all of it is, since somebody may put it right.
 
-    Args:
-        store: the link's books.
-        begun: a replay that has taken what is in the archive; else the first goes on from the books
-            that the store carries over from there.
-        onlooker: is shown every entry that is replayed for the first time.
+    It goes on from `begun`, a replay that has taken what is in the archive, or else from the books
+    that the store carries over from there. `onlooker` is shown every entry that is replayed for the
+    first time.
     """
 
     def __init__(

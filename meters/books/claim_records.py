@@ -82,17 +82,9 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 class Records:
     """Writes the records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
 
-    Args:
-        event: the result.
-        wagers: the round's.
-        settled: all lines of its settlement.
-        waiting: those that wait for a floorperson.
-        link: the link's id.
-        table: the table's id.
-        asset: the number by which the facility knows it.
-        meter_of: gives the id of the meter that an item is paid from.
-        owes: whether its Envy Bonuses are owed until they are paid; releases before the third
-            schema booked them as paid, under the claim's meter.
+    `waiting` are the lines that wait for a floorperson. `owes` says whether its Envy Bonuses are
+    owed until they are paid; releases before the third schema booked them as paid, under the
+    claim's meter.
     """
 
     def __init__(

@@ -88,17 +88,9 @@ class ChangeBook:
     ) -> None:
         """Carry out what was proposed, or withdraw it.
 
-        Args:
-            proposal: which.
-            verdict: what becomes of it.
-            by: who says so.
-            event: the same for the ledger.
-            meter: the meter that it is about.
-            terms: what the meter's terms are to be, where a parameter changes.
-            amount_cents: what is added to the meter, or below zero taken off it.
-            cycle: the meter's cycle when that was proposed: once it is won, it is another.
-            limit_cents: the meter's limit from then on, 0 for none.
-            setters: who set whose PIN lately, as far as it concerns `by`.
+        `amount_cents` is added to the meter, or below zero taken off it. `cycle` is the meter's
+        when that was proposed: once it is won, it is another. `limit_cents` is the limit from then
+        on, 0 for none.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,

@@ -21,11 +21,8 @@ class WinIndex:
     ) -> Sequence[tuple[int, str]]:
         """Wins of a meter with their orders, latest first.
 
-        Args:
-            meter: the meter's id.
-            before: only those of a lower order; None for the latest.
-            count: how many at most.
-            meter_awards: only percentages of the meter.
+        Only wins of an order below `before` are given, the latest unless it is given; with
+        `meter_awards` only percentages of the meter.
 
         Raises:
             RedisError: the store failed.

@@ -57,12 +57,9 @@ def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
 class Claims:
     """The claims of all links.
 
-    Args:
-        floor: what the floor file says of links, meters and amounts.
-        stores: each link's books.
-        problem: why a link is inoperable, or None; nothing is decided on such a link.
-        tell: is given each decision's jackpot message, with the claim's record.
-        keep_mark: notes how far a link's ledger has come, before anybody is told of a decision.
+    `problem` says why a link is inoperable, or gives None: nothing is decided on such a link.
+    `tell` is given each decision's message, with the claim's record. `keep_mark` notes how far a
+    link's ledger has come, before anybody is told of a decision.
     """
 
     def __init__(

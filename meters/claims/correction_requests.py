@@ -19,12 +19,8 @@ log = structlog.get_logger()
 class Asks:
     """The asks of all links.
 
-    Args:
-        floor: what the floor file says of links and tables.
-        stores: each link's books.
-        problem: why a link is inoperable, or None; nothing is decided on such a link.
-        keep_mark: notes how far a link's ledger is, before anybody hears of a decision.
-        ring: tells who watches the floor page that something changed.
+    `problem`, `keep_mark` and `ring` are as for `Claims`: why a link is inoperable, the note of how
+    far a ledger is, and the signal that something changed.
     """
 
     def __init__(

@@ -213,10 +213,8 @@ class DisplayState:
         What is decided is never shown as open again, even where the decision arrives before the
         hit; and a decision that is told once more is no news.
 
-        Args:
-            link: whose it is.
-            jackpot: the hit, or what became of it.
-            news: it has just happened; not so for a hit that waits since before the service began.
+        `news` says that it has just happened; not so for a hit that waits since before the service
+        began.
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -284,9 +282,7 @@ class DisplayState:
 
         Displays and staff have places of their own: no crowd of strangers shuts out a floorperson.
 
-        Args:
-            link: which, or None for all.
-            by: who; a display of no known address if None.
+        Without a link it is all of them; without a watcher, a display of no known address.
 
         Raises:
             TooManyWatchersError: as many as the board serves are watching, or too many of one's.

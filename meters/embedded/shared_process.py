@@ -35,12 +35,8 @@ class PartFailedError(UserError):
 class SharedProcess:
     """A part with a keeper.
 
-    Args:
-        home: the part's directory.
-        log: where its output goes.
-        command: what runs it.
-        answers: asks whether it is ready.
-        retire: ends one that runs without a keeper; it returns whether there was one.
+    `answers` asks whether it is ready. `retire` ends one that runs without a supervisor, and
+    returns whether there was one.
     """
 
     def __init__(

@@ -93,10 +93,7 @@ class Authority:
     def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
         """Sign a server's certificate for the host names and addresses by which it is reached.
 
-        Args:
-            name: the server's.
-            hosts: the names and addresses.
-            calls_others: whether it shows the certificate to others of its kind, as a replica.
+        With `calls_others` it shows the certificate to others of its kind, as a replica.
         """
         names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
         uses = [ExtendedKeyUsageOID.SERVER_AUTH]

@@ -67,9 +67,7 @@ class Keyring:
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Give every holder what he lacks, and write the servers' files anew.
 
-        Args:
-            held: everybody who is to have keys.
-            renewed: the user names of those who get others; the old ones are believed no more.
+        Those in `renewed`, by user name, get others; the old ones are believed no more.
 
         Raises:
             UserError: a file cannot be read or written, or the authority's key is needed and not

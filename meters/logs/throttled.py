@@ -23,8 +23,7 @@ class ThrottledLog:
     So that a table which floods fills neither the disk nor the log that somebody must read. All of
     it is counted where the metrics are.
 
-    Args:
-        clock_s: a clock that never goes back, in seconds.
+    The clock never goes back.
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:

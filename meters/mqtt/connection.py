@@ -33,11 +33,8 @@ Queue = asyncio.Queue[aiomqtt.Message]
 class BrokerConnection(BrokerClient):
     """An aiomqtt client that hands over what has arrived in batches.
 
-    Args:
-        address: where the broker is.
-        identifier: the client's name.
-        arrived: where what arrives waits; a queue of its own unless given.
-        keepalive_s: how long the broker may be silent, in seconds.
+    What arrives waits in `arrived`, a queue of its own unless given. The broker may be silent for
+    `keepalive_s` seconds.
     """
 
     def __init__(

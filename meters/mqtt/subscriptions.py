@@ -27,10 +27,8 @@ class EventSubscriptions:
     the group, and mosquitto drops it where that member may not read it: whoever could join would
     have events lost. The name is in no log of ours, errors included.
 
-    Args:
-        links: the links of the floor.
-        operable: tells those of them that operate now.
-        shared: whether the broker shares events out; one service works alone where it does not.
+    `operable` tells which links operate now. Without `shared` the broker does not share events out,
+    and one service works alone.
     """
 
     def __init__(

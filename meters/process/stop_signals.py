@@ -2,10 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar
-
-_Found = TypeVar("_Found")
+from collections.abc import Callable, Sequence
 
 
 def on_stop(
@@ -23,31 +20,3 @@ def interrupt() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.remove_signal_handler(number)
     signal.raise_signal(signal.SIGINT)
-
-
-def run_until_stopped(work: Coroutine[Any, Any, _Found]) -> _Found:
-    """Run something to its end; SIGTERM ends it as Ctrl-C does, also where SIGINT is ignored.
-
-    Raises:
-        KeyboardInterrupt: it was stopped, and has ended all that it started.
-    """
-
-    async def watched() -> _Found:
-        task = asyncio.current_task()
-        stopped = False
-
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-            if task is not None:
-                task.cancel()
-
-        on_stop(stop, [signal.SIGTERM])
-        try:
-            return await work
-        except asyncio.CancelledError:
-            if stopped:
-                raise KeyboardInterrupt from None
-            raise
-
-    return asyncio.run(watched())

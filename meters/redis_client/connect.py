@@ -32,10 +32,8 @@ async def open_redis(
     The client for the people's keys signs in as a Redis user of its own, where there is one; nobody
     signs in as it before it is used. Whoever archives has no use for it.
 
-    Args:
-        floor: what the floor file says.
-        only_reads: whether nothing is written: then it can be read though its replicas are gone.
-        archives: whether it is opened to archive, for which Redis has a user of its own.
+    With `only_reads` it can be read though its replicas are gone. With `archives` it is opened by
+    the Redis user of the archive.
 
     Raises:
         UserError: the keys or the password for it cannot be used.

@@ -92,9 +92,7 @@ def session_secret(service: Service) -> bytes:
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """What the client of a sentinel is to be told: a password of its own, certificates as at Redis.
 
-    Args:
-        service: what the floor file says.
-        archives: as who archives, on whose machine there may be no other bundle.
+    With `archives` it is for who archives, on whose machine there may be no other bundle.
 
     Raises:
         UserError: as `redis_access`.

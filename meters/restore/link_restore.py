@@ -95,13 +95,8 @@ class RestoreResult:
 class LinkRestore:
     """Restores one link.
 
-    Args:
-        floor: the floor file.
-        store: the link's books.
-        mark: how far its ledger had come.
-        copy: a copy of its ledger, or None.
-        outboxes: those of its tables that were found.
-        without: tables that are given up: what they sent beyond the books stays lost.
+    `copy` is of its ledger, or None. `without` are tables that are given up: what they sent beyond
+    the books stays lost.
     """
 
     def __init__(
@@ -165,10 +160,7 @@ class LinkRestore:
     async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
         """Do what was found to be due.
 
-        Args:
-            found: what `look` gave just before.
-            by: who restores it, for the ledger.
-            advance: is told how far it is.
+        `found` is what `inspect` gave just before.
 
         Raises:
             RestoreError: an outbox is missing; the floor file is not the one that was approved.

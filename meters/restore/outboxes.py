@@ -114,9 +114,7 @@ class OutboxCopy:
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
     """The outboxes of a link's tables, by table.
 
-    Args:
-        paths: files, or directories that have them.
-        link: those of other links are passed over.
+    The paths are files, or directories that have them; outboxes of other links are passed over.
 
     Raises:
         RestoreError: one is in use, or damaged; or there are two of one table.

@@ -25,7 +25,7 @@ _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 
 
-async def probe_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> set[str]:
+async def probe_services(floor: Floor) -> set[str]:
     """The links on which a service runs now, operable or not.
 
     Raises:
@@ -38,7 +38,7 @@ async def probe_services(floor: Floor, *, within_s: float = HEARD_WITHIN_S) -> s
             for topic in by_topic:
                 await broker.subscribe(topic, qos=1)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(within_s):
+                async with asyncio.timeout(HEARD_WITHIN_S):
                     while True:
                         for message in await broker.batch(len(by_topic)):
                             # What is retained was said by a service that may be gone.

@@ -150,10 +150,8 @@ class Configuration:
     ) -> tuple[str, ...]:
         """Approve the floor file as it is; give in what it differs from the one before.
 
-        Args:
-            by: who.
-            digest: what was shown to them, so that they approve nothing else.
-            setters: who set their PIN lately: who may change the floor file is no second person.
+        `digest` is of what was shown, so that nothing else is approved. `setters` set their PIN
+        lately: who may change the floor file is no second person.
 
         Raises:
             BooksError: ``stale`` where it is another by now, ``no_change`` where it is approved

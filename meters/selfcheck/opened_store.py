@@ -26,11 +26,8 @@ async def open_used_store(
 ) -> AsyncIterator[AnyRedis]:
     """Open the store of a floor for a command that is of no use without its books.
 
-    Args:
-        floor: what the floor file says.
-        only_reads: as for `open_redis`.
-        archives: as for `open_redis`.
-        users_suffice: whether a store is of use that has users only.
+    `users_suffice` says whether a store is of use that has users only; the others are as for
+    `open_redis`.
 
     Raises:
         UserError: no link of the floor, and no user where users suffice, was ever opened there.

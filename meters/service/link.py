@@ -66,16 +66,9 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """Runs one link. It operates only while every check passes (duties D9, D10).
 
-    Args:
-        store: its books.
-        mark: how far its ledger had come.
-        announcer: speaks for it.
-        metrics: what Prometheus reads.
-        configuration: what of the floor file must have been approved.
-        days: the facility's gaming days.
-        unfit: says why no link of this service may operate, or None.
-        adopt: is given the link as it operates, each time that its parameters were read.
-        ring: is called when something has changed that floorpersons see.
+    `unfit` says why no link of this service may operate, or gives None. `adopt` is given the link
+    as it operates, each time that its parameters were read. `ring` is called when something has
+    changed that floorpersons see.
 
     Attributes:
         auditing: whether its ledger and books are in order.

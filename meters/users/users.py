@@ -107,12 +107,7 @@ class Users:
     ) -> UserRow:
         """Add a user, whose PIN serves for a day, to choose their own.
 
-        Args:
-            name: as it is written everywhere.
-            role: what they may do.
-            pin: the PIN.
-            doer: who adds them.
-            own: the PIN is one that everybody knows and keeps, at a demonstration.
+        With `own` the PIN is one that everybody knows and keeps, at a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,

@@ -1,17 +1,22 @@
 """`python -m tests bench`: measure the service, the rules, or how large a floor becomes."""
 
+import asyncio
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Coroutine
+from typing import Annotated, TypeVar
 
 import typer
 
 from bonus.errors import UserError
 from meters.process.signals import hear_signals
-from meters.process.stop_signals import run_until_stopped
+from meters.process.stop_signals import on_stop
 from meters.terminal.printing import print_defect, print_error
 from tests.bench.rules import measure_rules
 from tests.bench.run import QUICK, Plan, run_bench, write_report
 from tests.bench.sizing import course
+
+_Found = TypeVar("_Found")
 
 
 def bench(
@@ -82,3 +87,31 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
+    """Run something to its end; SIGTERM ends it as Ctrl-C does, also where SIGINT is ignored.
+
+    Raises:
+        KeyboardInterrupt: it was stopped, and has ended all that it started.
+    """
+
+    async def watched() -> _Found:
+        task = asyncio.current_task()
+        stopped = False
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+            if task is not None:
+                task.cancel()
+
+        on_stop(stop, [signal.SIGTERM])
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if stopped:
+                raise KeyboardInterrupt from None
+            raise
+
+    return asyncio.run(watched())
