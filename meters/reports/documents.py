@@ -1,13 +1,14 @@
 """The four reports: a gaming day, a month, the wins, the tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, money
 from meters.floor.demonstration import MARK
-from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.floor_file import Floor, Meter
 from meters.floor.gaming_day import GamingDays
 from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
 from meters.reports.flows import Flow
@@ -18,15 +19,18 @@ from meters.reports.formatting import (
     moment,
     moved_money,
 )
-from meters.reports.gaming_days import LinkDay, TableFigures, Win
+from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds, Win
 from meters.reports.ledger_scan import LedgerScan, LinkScan
 from meters.reports.link_lists import (
+    ROUNDS_TITLE,
     TABLE_COLUMNS,
     act_sections,
     entered_section,
     meter_sections,
     money_section,
+    round_cells,
     rounds_section,
+    summed_section,
     table_cells,
     tables_section,
     win_sections,
@@ -36,88 +40,84 @@ SO_FAR: Final = "SO FAR"
 DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 
+@dataclass(frozen=True, slots=True)
+class _LinkView:
+    """A link as a report shows it: its days as one, and the meters that are asked for."""
+
+    scan: LinkScan
+    span: LinkDay
+    meters: Sequence[Meter]
+    ids: Sequence[str]
+    zone: ZoneInfo
+
+
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """What a gaming day did to every meter (duty D19)."""
-    zone = ZoneInfo(floor.facility.timezone)
-    parts = []
-    for each in _having_days(found):
-        day, shown = each.span, _shown(each.link, meters)
-        sections = [section for meter in shown for section in meter_sections(meter, day)]
-        ids = [meter.meter_id for meter in shown]
-        sections += [
-            money_section(day),
-            tables_section(each.link, day, ids),
-            rounds_section(day),
-            entered_section(day, zone),
-            *win_sections("of the day", _of(day.wins, ids), zone),
-            *win_sections("of earlier days, decided on in this one", _of(day.decided, ids), zone),
+    """Say what a gaming day did to every meter (duty D19)."""
+
+    def sections(of: _LinkView) -> list[ReportSection]:
+        day, zone = of.span, of.zone
+        return [
+            *(section for meter in of.meters for section in meter_sections(meter, day)),
+            *_play_sections(of),
+            *win_sections("of the day", _of(day.wins, of.ids), zone),
+            *win_sections(
+                "of earlier days, decided on in this one", _of(day.decided, of.ids), zone
+            ),
             *act_sections(day, zone),
         ]
-        parts.append(_part(each, day, sections, zone))
-    return _document(floor, found, "Gaming day", parts)
+
+    return _document(floor, found, meters, "Gaming day", sections)
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """The days of a month, and what they sum to."""
-    zone = ZoneInfo(floor.facility.timezone)
-    parts = []
-    for each in _having_days(found):
-        month, shown = each.span, _shown(each.link, meters)
-        days = list(each.days.values())
-        sections = []
-        for meter in shown:
-            sections += [_daily_money(meter, days, month), _daily_counts(meter, days, month)]
-            sections += meter_sections(meter, month)
-        ids = [meter.meter_id for meter in shown]
-        sections += [
-            money_section(month),
-            tables_section(each.link, month, ids),
-            rounds_section(month),
-            entered_section(month, zone),
-            *act_sections(month, zone),
-        ]
-        parts.append(_part(each, month, sections, zone))
-    return _document(floor, found, "Month", parts, wide=True)
+    """Say what the days of a month did, and what they sum to."""
+
+    def sections(of: _LinkView) -> list[ReportSection]:
+        days, month = list(of.scan.days.values()), of.span
+        listed = []
+        for meter in of.meters:
+            listed += [_daily_money(meter, days, month), _daily_counts(meter, days, month)]
+            listed += meter_sections(meter, month)
+        return [*listed, *_play_sections(of), *act_sections(month, of.zone)]
+
+    return _document(floor, found, meters, "Month", sections, wide=True)
 
 
 def jackpots_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 ) -> ReportDocument:
-    """Every win that a floorperson decides on, and every Envy Bonus, as it stands now (D16)."""
-    zone = ZoneInfo(floor.facility.timezone)
-    parts = []
-    for each in _having_days(found):
-        ids = [meter.meter_id for meter in _shown(each.link, meters)]
-        wins = [win for win in each.wins if win.meter in ids]
-        sections = win_sections("that a floorperson decides on", wins, zone)
-        parts.append(_part(each, each.span, sections, zone))
-    return _document(floor, found, "Jackpots", parts, wide=True)
+    """List every win that a floorperson decides on, and every Envy Bonus, as it is now (D16)."""
+
+    def sections(of: _LinkView) -> list[ReportSection]:
+        wins = _of(of.scan.wins, of.ids)
+        return win_sections("that a floorperson decides on", wins, of.zone)
+
+    return _document(floor, found, meters, "Jackpots", sections, wide=True)
 
 
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """What each table contributed and won, or one of them day by day."""
-    zone = ZoneInfo(floor.facility.timezone)
-    parts = []
-    for each in _having_days(found):
-        ids = [meter.meter_id for meter in _shown(each.link, meters)]
-        sections = [tables_section(each.link, each.span, ids), rounds_section(each.span)]
-        if table is not None:
-            days = list(each.days.values())
-            sections = [_table_by_day(table, days, ids), _rounds_by_day(table, days)]
-        parts.append(_part(each, each.span, sections, zone))
+    """Say what each table contributed and won, or one of them day by day."""
+
+    def sections(of: _LinkView) -> list[ReportSection]:
+        if table is None:
+            return [tables_section(of.scan.link, of.span, of.ids), rounds_section(of.span)]
+        days = list(of.scan.days.values())
+        return [_table_by_day(table, days, of.ids), _rounds_by_day(table, days)]
+
     title = "Tables" if table is None else f"Table {table}"
-    return _document(floor, found, title, parts, wide=True)
+    return _document(floor, found, meters, title, sections, wide=True)
 
 
-def _having_days(found: LedgerScan) -> list[LinkScan]:
-    """The links that had begun by then."""
-    return [each for each in found.links if each.days]
-
-
-def _shown(link: Link, meters: Sequence[str] | None) -> list[Meter]:
-    return [meter for meter in link.meter if meters is None or meter.meter_id in meters]
+def _play_sections(of: _LinkView) -> list[ReportSection]:
+    """List money, tables, rounds and corrections."""
+    return [
+        money_section(of.span),
+        tables_section(of.scan.link, of.span, of.ids),
+        rounds_section(of.span),
+        entered_section(of.span, of.zone),
+    ]
 
 
 def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
@@ -197,30 +197,22 @@ _DAILY_COUNTS: Final = (
 
 def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:
     """What one table did for each meter, day by day."""
-    total = TableFigures()
-    rows = []
-    for day in days:
-        for (of, meter), figures in sorted(day.tables.items()):
-            if of == table and meter in meters:
-                total.add(figures)
-                rows.append((_day_cell(day), meter, *table_cells(figures)))
-    if rows:
-        rows.append(("All", "", *table_cells(total)))
+    figures = [
+        ((_day_cell(day), meter), figures)
+        for day in days
+        for (of, meter), figures in sorted(day.tables.items())
+        if of == table and meter in meters
+    ]
     columns = (Column("Day", 1.6), *TABLE_COLUMNS[2:])
-    return ReportSection("By day", columns, rows, 1 if rows else 0)
+    return summed_section("By day", columns, figures, TableFigures(), table_cells)
 
 
 def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> ReportSection:
-    played = [(day, day.rounds[table]) for day in days if table in day.rounds]
-    rows = [(_day_cell(day), count(one.rounds), count(one.voids)) for day, one in played]
-    if rows:
-        rounds, voids = (sum(getattr(one, name) for _, one in played) for name in _ROUNDS)
-        rows.append(("All", count(rounds), count(voids)))
+    played = [((_day_cell(day),), day.rounds[table]) for day in days if table in day.rounds]
     columns = (Column("Day", 2), numbers("Rounds", 1), numbers("Voided", 1))
-    return ReportSection("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
-
-
-_ROUNDS: Final = ("rounds", "voids")
+    return summed_section(
+        ROUNDS_TITLE, columns, played, TableRounds(), lambda one: round_cells(one)[:2]
+    )
 
 
 def _part(
@@ -258,10 +250,20 @@ def _why_without(each: LinkScan, found: LedgerScan) -> str:
 
 
 def _document(
-    floor: Floor, found: LedgerScan, title: str, parts: Sequence[ReportPart], *, wide: bool = False
-) -> ReportDocument:
+    floor: Floor, found: LedgerScan, meters: Sequence[str] | None, title: str,
+    sections: Callable[[_LinkView], Sequence[ReportSection]], *, wide: bool = False,
+) -> ReportDocument:  # fmt: skip
+    """Put a report together of the links that have begun by then."""
+    zone = ZoneInfo(floor.facility.timezone)
+    spans, parts = [], []
+    for each in found.links:
+        if each.days:
+            shown = [one for one in each.link.meter if meters is None or one.meter_id in meters]
+            ids = [one.meter_id for one in shown]
+            view = _LinkView(each, each.span, shown, ids, zone)
+            spans.append(view.span)
+            parts.append(_part(each, view.span, sections(view), zone))
     days = GamingDays.of_facility(floor.facility)
-    spans = [each.span for each in _having_days(found)]
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
     begins, ends, hours = bounds_words(days, first, last)
     told = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"

@@ -1,44 +1,48 @@
 """A link's gaming days as its ledger tells them: figures, wins, acts, and whether all ties."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
-from typing import Final
+from typing import Final, Self, TypeVar
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.outage_entries import Outage
 from meters.floor_api.types import ActRow
 from meters.reports.flows import AccountFlows, Flow
 
+_Place = TypeVar("_Place", bound=Hashable)
+_Figures = TypeVar("_Figures", bound="Sums")
+
 _NOTHING: Final = AccountFlows(0, 0, {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Win:
     """A win that waits, or waited, for a floorperson (duty D16), as it stood at some moment.
 
-    `order` is the number of its ledger entry (duty D7), `day` its gaming day; moments are RFC 3339
-    in UTC. `percent` is what part of the meter it is, or None for a win at odds. `envy_of` is the
+    `order` is the number of its ledger entry (duty D7), 0 where the ledger that there is does not
+    tell how it was won. `day` is its gaming day, known once that is closed; moments are RFC 3339 in
+    UTC. `percent` is what part of the meter it is, or None for a win at odds. `envy_of` is the
     position whose hand brings an Envy Bonus, None for another win; `claim` is then the one under
     which it is owed, empty where it was only recorded.
     """
 
     claim: str
-    order: int
-    at: str
-    day: date
+    order: int = 0
+    at: str = ""
+    day: date = date.min
     link: str
     meter: str
     table: str
-    asset: str
-    round: str
-    position: int
+    asset: str = ""
+    round: str = ""
+    position: int = 0
     item: str
-    hand: str
+    hand: str = ""
     cents: int
-    percent: int | None
+    percent: int | None = None
     paid_from: str
     state: str = "pending"
     validated_by: str = ""
@@ -63,8 +67,19 @@ class Win:
         return self.paid_from == "hand_pay" or self.envy_of is not None
 
 
+class Sums:
+    """Figures of one table that can be added up, each by itself."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def add(self, other: Self) -> None:
+        """Add those of another time, or another table."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
 @dataclass(slots=True)
-class TableFigures:
+class TableFigures(Sums):
     """What one table did for one meter: wagers by number and cents, contributions in micros."""
 
     wagers: int = 0
@@ -78,14 +93,9 @@ class TableFigures:
     rejected: int = 0
     rejected_cents: int = 0
 
-    def add(self, other: "TableFigures") -> None:
-        """Add what it did at another time, or another table."""
-        for name in TableFigures.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
 
 @dataclass(slots=True)
-class TableRounds:
+class TableRounds(Sums):
     """Rounds with a progressive wager that one table finished, and those that were void.
 
     `voids_after_cards` are those void after cards were entered, `reentered` the hands that were
@@ -96,11 +106,6 @@ class TableRounds:
     voids: int = 0
     voids_after_cards: int = 0
     reentered: int = 0
-
-    def add(self, other: "TableRounds") -> None:
-        """Add those of another time, or another table."""
-        for name in TableRounds.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +245,8 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
         seal=last.seal,
         pots=_pots_over(days),
         risen=_summed(day.risen for day in days),
-        tables=_tables_over(days),
-        rounds=_rounds_over(days),
+        tables=_added_up((day.tables for day in days), TableFigures),
+        rounds=_added_up((day.rounds for day in days), TableRounds),
         wins=tuple(win for day in days for win in day.wins),
         decided=tuple(win for day in days for win in day.decided),
         acts=tuple(act for day in days for act in day.acts),
@@ -266,17 +271,11 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     return total
 
 
-def _tables_over(days: Sequence[LinkDay]) -> dict[tuple[str, str], TableFigures]:
-    found: dict[tuple[str, str], TableFigures] = {}
+def _added_up(
+    days: Iterable[Mapping[_Place, _Figures]], nothing: Callable[[], _Figures]
+) -> dict[_Place, _Figures]:
+    found: dict[_Place, _Figures] = {}
     for day in days:
-        for place, figures in day.tables.items():
-            found.setdefault(place, TableFigures()).add(figures)
-    return found
-
-
-def _rounds_over(days: Sequence[LinkDay]) -> dict[str, TableRounds]:
-    found: dict[str, TableRounds] = {}
-    for day in days:
-        for table, rounds in day.rounds.items():
-            found.setdefault(table, TableRounds()).add(rounds)
+        for place, figures in day.items():
+            found.setdefault(place, nothing()).add(figures)
     return found

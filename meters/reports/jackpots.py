@@ -15,9 +15,6 @@ from meters.claims.claim_rows import DecisionRecord
 from meters.reports.gaming_days import Win
 from meters.wire.messages import Reply
 
-_UNDATED = date.min
-"""Which gaming day a win belongs to is known when the day is closed."""
-
 _Key = tuple[str, int, int, str, int | None]
 
 
@@ -69,7 +66,6 @@ class WinBook:
                 claim=claim,
                 order=order,
                 at=fields["at"].decode(),
-                day=_UNDATED,
                 link=self._link,
                 meter=meter_of(line),
                 table=fields["table"].decode(),
@@ -195,19 +191,11 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
     """A win of which nothing is known but what the books carry over."""
     return Win(
         claim=claim,
-        order=0,
-        at="",
-        day=_UNDATED,
         link=link,
         meter=held.meter,
         table=table_of(claim),
-        asset="",
-        round="",
-        position=0,
         item=held.meter,
-        hand="",
         cents=held.cents,
-        percent=None,
         paid_from="hand_pay" if held.hand_pay else "",
         state=held.state,
         validated_by=held.by,
@@ -219,19 +207,13 @@ def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
     return tuple(
         Win(
             claim=claim,
-            order=0,
-            at="",
-            day=_UNDATED,
             link=link,
             meter=one.meter,
             table=table_of(claim),
-            asset="",
-            round="",
             position=one.position,
             item=one.item,
             hand=one.hand,
             cents=one.cents,
-            percent=None,
             paid_from="table_inventory",
             state=held.state,
             validated_by=held.by,

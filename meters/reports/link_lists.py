@@ -1,7 +1,7 @@
 """The lists that reports have of a link: its meters, its money, its tables, its wins, its acts."""
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
@@ -11,7 +11,7 @@ from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.correction_requests import confirmed_by
 from meters.floor.floor_file import Link, Meter
 from meters.floor_api.types import ActRow
-from meters.reports.document import Column, ReportSection, numbers
+from meters.reports.document import Column, ReportSection, Row, numbers
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.formatting import (
     FLOW_WORDS,
@@ -21,7 +21,7 @@ from meters.reports.formatting import (
     moved_money,
     short_moment,
 )
-from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds, UnpaidEnvy, Win
+from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, UnpaidEnvy, Win
 
 _METER_FLOWS: Final = (
     Flow.CONTRIBUTIONS, Flow.VOIDED, Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE,
@@ -31,6 +31,10 @@ _HOUSE_FLOWS: Final = (
     Flow.SEEDS, Flow.RESEEDS, Flow.VOIDED_BY_HOUSE, Flow.ODDS, Flow.PERCENTAGES, Flow.PAID,
     Flow.REJECTED, Flow.ENVY_BACK, Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN,
 )  # fmt: skip
+ROUNDS_TITLE: Final = "Rounds with a progressive wager"
+
+Figures = TypeVar("Figures", bound=Sums)
+
 _HOLDS: Final = "The opening and what moved give the closing: it holds."
 _HOLDS_NOT: Final = "THE OPENING AND WHAT MOVED DO NOT GIVE THE CLOSING."
 
@@ -122,15 +126,26 @@ TABLE_COLUMNS: Final = (
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
     """What each table did for each meter, and all together."""
     assets = {table.id: table.asset for table in link.table}
-    total = TableFigures()
-    rows = []
-    for (table, meter), figures in sorted(day.tables.items()):
-        if meter in meters:
-            total.add(figures)
-            rows.append((table, assets.get(table, NOTHING), meter, *table_cells(figures)))
-    if rows:
-        rows.append(("All", "", "", *table_cells(total)))
-    return ReportSection("By table", TABLE_COLUMNS, rows, 1 if rows else 0)
+    figures = [
+        ((table, assets.get(table, NOTHING), meter), figures)
+        for (table, meter), figures in sorted(day.tables.items())
+        if meter in meters
+    ]
+    return summed_section("By table", TABLE_COLUMNS, figures, TableFigures(), table_cells)
+
+
+def summed_section(
+    title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
+    cells: Callable[[Figures], Row],
+) -> ReportSection:  # fmt: skip
+    """List figures, each after the cells that say what it is of, and their sum."""
+    rows = [(*names, *cells(figures)) for names, figures in listed]
+    if not listed:
+        return ReportSection(title, columns, rows)
+    for _, figures in listed:
+        total.add(figures)
+    blanks = [""] * (len(listed[0][0]) - 1)
+    return ReportSection(title, columns, [*rows, ("All", *blanks, *cells(total))], 1)
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
@@ -148,21 +163,16 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 def rounds_section(day: LinkDay) -> ReportSection:
     """How many rounds with a progressive wager each table finished, and how many were void."""
-    total = TableRounds()
-    rows = []
-    for table, one in sorted(day.rounds.items()):
-        total.add(one)
-        rows.append((table, *_round_cells(one)))
-    if rows:
-        rows.append(("All", *_round_cells(total)))
+    played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
         numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
     )  # fmt: skip
-    return ReportSection("Rounds with a progressive wager", columns, rows, 1 if rows else 0)
+    return summed_section(ROUNDS_TITLE, columns, played, TableRounds(), round_cells)
 
 
-def _round_cells(rounds: TableRounds) -> tuple[str, ...]:
+def round_cells(rounds: TableRounds) -> tuple[str, ...]:
+    """What a table played, as cells."""
     return (
         count(rounds.rounds),
         count(rounds.voids),

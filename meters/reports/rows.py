@@ -4,6 +4,7 @@ import csv
 import io
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from bonus.printable import escape_unprintable
@@ -25,6 +26,10 @@ WIN_COLUMNS: Final = (
     "validated_at", "rejected_by", "rejected_at", "reason", "envy_taken_back_cents", "paid_by",
     "paid_at", "slip", "envy_of",
 )  # fmt: skip
+_WIN_FIELDS: Final = {
+    "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
+}  # fmt: skip
+"""The columns that are called otherwise than the field of a win."""
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
 """With these a spreadsheet begins a formula, in every width that Unicode has of them."""
 
@@ -69,7 +74,7 @@ def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
     for each in links:
         for win in each.wins:
             if meters is None or win.meter in meters:
-                yield dict(zip(WIN_COLUMNS, _win_cells(win), strict=True))
+                yield {column: _win_cell(win, column) for column in WIN_COLUMNS}
 
 
 def csv_text(columns: Sequence[str], figures: Iterator[Figure]) -> str:
@@ -188,11 +193,8 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
         yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
 
 
-def _win_cells(win: Win) -> tuple[Cell, ...]:
-    return (
-        str(win.day), win.at, win.link, win.order, win.claim, win.table, win.asset, win.round,
-        win.position, win.meter, win.item, win.hand, "" if win.percent is None else win.percent,
-        win.cents, win.paid_from, win.state, win.validated_by, win.validated_at, win.rejected_by,
-        win.rejected_at, win.reason, win.envy_back_cents, win.paid_by, win.paid_at, win.slip,
-        "" if win.envy_of is None else win.envy_of,
-    )  # fmt: skip
+def _win_cell(win: Win, column: str) -> Cell:
+    cell: Cell | date | None = getattr(win, _WIN_FIELDS.get(column, column))
+    if cell is None:
+        return ""
+    return cell if isinstance(cell, int) else str(cell)
