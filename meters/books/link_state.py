@@ -28,10 +28,14 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class LedgerHead:
-    """The number of a ledger's last entry, 0 for none, and the digest that it carries."""
+    """The number of a ledger's last entry, 0 for none, and the digest that it carries.
+
+    They stand beside the ledger; `in_ledger` says whether its last entry is that one.
+    """
 
     entry: int
     chain: str
+    in_ledger: bool = True
 
 
 @dataclass(frozen=True, slots=True)

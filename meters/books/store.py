@@ -218,9 +218,9 @@ class LinkStore:
         head, *answers = rows
         if head == [b"terms"]:
             raise TermsError(TERMS_CHANGED)
-        entry, chain = texts(head)
-        if int(entry) > self.head.entry:
-            self.head = LedgerHead(int(entry), chain)
+        entry, chain, in_ledger = texts(head)
+        if int(entry) > self.head.entry or not self.head.in_ledger:
+            self.head = LedgerHead(int(entry), chain, in_ledger == "1")
         return [read_answer(row) for row in answers]
 
     async def decide(
@@ -394,7 +394,8 @@ class LinkStore:
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))
             pipe.hmget(self.keys.meters, *names, *fields)
-            (_, *micros), values = await pipe.execute()
+            pipe.xrevrange(self.keys.ledger, count=1)
+            (_, *micros), values, last = await pipe.execute()
         counts = values[len(names) :]
         fields_read = zip(names, values, strict=False)
         link = {name: of.decode() for name, of in fields_read if of is not None}
@@ -419,7 +420,7 @@ class LinkStore:
             else None,
             rounds_open=int(link.get("rounds", "0")),
             desk=int(link.get("desk", "0")),
-            head=LedgerHead(int(link.get("entries", "0")), link.get("chain", "")),
+            head=_head(int(link.get("entries", "0")), link.get("chain", ""), last),
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
@@ -574,3 +575,11 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 def texts(row: Sequence[bytes]) -> list[str]:
     """A script's answer as texts."""
     return [text.decode() for text in row]
+
+
+def _head(
+    entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
+) -> LedgerHead:
+    """The head as it stands beside a ledger with such a last entry, if any."""
+    had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
+    return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

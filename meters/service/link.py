@@ -204,6 +204,9 @@ class LinkService:
         self._set_mark(head)
 
     def _set_mark(self, head: LedgerHead) -> None:
+        if not head.in_ledger:
+            # A mark of an entry that never was would say for ever that it was lost.
+            raise MarkError(f"entry {head.entry}, which the books name, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:

@@ -8,7 +8,8 @@
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 so many results are remembered by what was dealt
 -- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
---         Otherwise the number and the digest of the last entry, then one array an event, in order:
+--         Otherwise the number and the digest of the last entry, and '1' where the ledger has it as
+--         that, then one array an event, in order:
 --   again       { 'again', kept reply }      this seq was answered before, the same bytes
 --   seq_reused  { 'seq_reused' }             this seq was answered before, other bytes
 --   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
@@ -462,7 +463,7 @@ for _, event in ipairs(cmsgpack.unpack(EVENTS)) do
   answers[#answers + 1] = answer(event)
 end
 
-table.insert(answers, 1, { exact(last_entry), chain })
+table.insert(answers, 1, { exact(last_entry), chain, is_head_in_ledger() and '1' or '' })
 write_books()
 for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end

@@ -139,6 +139,19 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
+-- Whether the last entry that is noted beside the ledger is the last one of the ledger; of what is
+-- about to be written it will be.
+local function is_head_in_ledger()
+  if #entries > 0 then return true end
+  local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
+  if not last then return last_entry == 0 end
+  local has = ''
+  for at = 1, #last[2], 2 do
+    if last[2][at] == 'chain' then has = last[2][at + 1] end
+  end
+  return last[1] == exact(last_entry) .. '-0' and has == chain
+end
+
 -- Must succeed: every check is made, from here on there are only writes. The ledger comes first:
 -- where its last number is not the one noted, Redis refuses the entry and nothing is written yet.
 local function write_books()

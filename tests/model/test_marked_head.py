@@ -1,0 +1,70 @@
+"""What Redis says of the ledger's last entry, and the ledger does not have, is not in the mark.
+
+Otherwise a head that somebody raised for a moment would have the mark say for ever that entries
+were lost, until it is removed, and with it what tells that entries are lost.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.ledger_mark import LedgerMark, MarkError
+from tests.model.pit import Pit, event_bytes
+from tests.model.running import Running
+from tests.model.tampering import play_a_while
+
+pytestmark = pytest.mark.duty("D10")
+
+WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+
+
+Seeing = Callable[[Running], Awaitable[object]]
+
+
+async def event_taken(link: Running) -> None:
+    """Have an event taken once more, which changes nothing and is answered as before."""
+    link.service._problem = None
+    if not await link.take("T-2", event_bytes(7, "wagers", "R4", **WAGERS)):
+        raise MarkError(link.service.problem)
+
+
+async def head_of(pit: Pit) -> dict[str, str]:
+    fields = cast("dict[bytes, bytes]", await pit.redis.hgetall(pit.store.keys.meters))
+    return {"entries": fields[b"entries"].decode(), "chain": fields[b"chain"].decode()}
+
+
+async def put_head(pit: Pit, head: dict[str, str]) -> None:
+    await pit.redis.hset(pit.store.keys.meters, mapping=head)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "sees",
+    [
+        pytest.param(lambda link: link.service.keep_mark(), id="a decision"),
+        pytest.param(lambda link: link.service.reload(), id="a change"),
+        pytest.param(event_taken, id="a repeated event"),
+    ],
+)
+@pytest.mark.parametrize("raised", [0, 1, 1_000])
+async def test_head_that_the_ledger_does_not_have_is_not_in_the_mark(
+    keeping_redis: Redis, tmp_path: Path, sees: Seeing, raised: int
+) -> None:
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    await pit.void(table="T-2", round_id="R3")
+    reply = await pit.send("T-2", event_bytes(7, "wagers", "R4", **WAGERS))
+    assert b'"accepted"' in (reply or b"")
+    had = await head_of(pit)
+    link, mark = Running(pit, tmp_path), LedgerMark(tmp_path, pit.link.id)
+    await put_head(pit, {"entries": str(int(had["entries"]) + raised), "chain": "0" * 40})
+    with pytest.raises(MarkError, match="does not end the ledger"):
+        await sees(link)
+    assert not mark.path.exists()
+    await put_head(pit, had)
+    await sees(link)
+    seen = LedgerMark(tmp_path, pit.link.id).seen
+    assert {"entries": str(seen.entries), "chain": seen.chain} == had
