@@ -26,14 +26,17 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     >>> link_entry("", "1-0", [(b"what", b"sign_in")])
     '30d1db3ca13aacfc59906a458f215382eee358aa'
     """
-    return hashlib.sha1(
-        previous.encode() + b"".join(_parts(entry_id, fields)), usedforsecurity=False
-    ).hexdigest()
+    return hashlib.sha1(entry_text(previous, entry_id, fields), usedforsecurity=False).hexdigest()
 
 
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """The seal of a ledger up to an entry, by the seal up to the one before, empty for none."""
-    return hashlib.sha256(previous.encode() + b"".join(_parts(entry_id, fields))).hexdigest()
+    return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
+
+
+def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """What is digested of an entry: the value before, then the id and the fields, measured."""
+    return previous.encode() + b"".join(_parts(entry_id, fields))
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:

@@ -68,7 +68,7 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
             raise UserError(problem)
         configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)
-        people = UserDirectory.of(redis, floor.service.idle_minutes)
+        people = UserDirectory.of_floor(redis, floor.service)
         person = await _vouched(people, by, ask_pin())
         try:
             await configuration.approve(person.name, configuration.filed.digest, person.setters)

@@ -27,6 +27,7 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 from meters.terminal.progress import progress_bar
 from meters.users.log_audit import LogFinding, check_log
+from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 
 _UNMARKED: Final = (
@@ -75,7 +76,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
                         unmarked.append(link.id)
             log_mark = LogMark(Path(floor.service.data))
             seen = log_mark.seen
-            operators = await check_log(redis, seen)
+            operators = await check_log(redis, seen, LogSecrets.of(floor.service))
             if lost := log_mark.problem(operators.entries, seen.entries):
                 operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:

@@ -26,6 +26,7 @@ from meters.redis_client.user_keys import PEOPLE_TAG
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.errors import UsersError
+from meters.users.log_macs import LogSecrets
 from meters.users.store import PEOPLE, UserStore
 
 _BY = "pitlink"
@@ -117,7 +118,7 @@ async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
-    people = UserStore(redis)
+    people = UserStore(redis, LogSecrets.of(floor.service))
     release = f"pitlink {version('pitlink')}: schema version {SCHEMA}"
     parts = [await _link_part(LinkStore(redis, link)) for link in floor.link]
     upgrade_people = partial(people.upgrade, _BY, release)

@@ -128,7 +128,7 @@ def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]
     # The service's room is above: it is looked for only when a command is carried out.
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
-            return await ask(UserDirectory.of(redis, floor.service.idle_minutes))
+            return await ask(UserDirectory.of_floor(redis, floor.service))
 
     return asyncio.run(_asked(asked()))
 
@@ -141,7 +141,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     # The service's room is above: it is looked for only when a command is carried out.
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
-        people = UserDirectory.of(redis, floor.service.idle_minutes)
+        people = UserDirectory.of_floor(redis, floor.service)
         row = await people.users.add(name, role, pin, _us())
     return row, store_address(floor) if begun else None
 

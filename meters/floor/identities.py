@@ -10,6 +10,9 @@ REDIS_PEOPLE_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
 """In a service's bundle: the password of the Redis user that keeps users and operators' log."""
 EVENT_GROUP_FILE: Final = "event-group"
 """In a service's bundle: the secret name by which all services share the tables' events."""
+LOG_SECRETS_FILE: Final = "log-secrets"
+"""In a service's bundle: the secrets of which the MACs of the operators' log are made, a line each,
+the newest first; the same for all services."""
 SERVICES: Final = "services"
 """The directory in which every worker of the service has a bundle, named by its number."""
 

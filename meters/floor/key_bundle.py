@@ -2,6 +2,7 @@
 
 import re
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,13 +11,14 @@ from bonus.errors import UserError
 from meters.floor.identities import (
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
+    LOG_SECRETS_FILE,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_PEOPLE_PASSWORD_FILE,
     Identity,
 )
 
-_EVENT_GROUP: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
+_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
 """Long enough that nobody guesses it, and nothing that MQTT reads otherwise than as a name."""
 
 
@@ -117,12 +119,21 @@ class KeyBundle:
             UserError: it cannot be read, or is no such name.
         """
         found = self._secret(EVENT_GROUP_FILE)
-        if found is not None and _EVENT_GROUP.fullmatch(found) is None:
+        if found is not None and _SECRET.fullmatch(found) is None:
             raise UserError(
                 f"{self.directory / EVENT_GROUP_FILE} holds no name of a group, which is at least"
                 " 32 letters, digits, - and _: `pitlink keys` makes one"
             )
         return found
+
+    def log_secrets(self) -> Sequence[str]:
+        """The secrets of which the MACs of the operators' log are made, the newest first.
+
+        Raises:
+            UserError: they cannot be read.
+        """
+        path = self.directory / LOG_SECRETS_FILE
+        return read_secrets(path) if path.is_file() else ()
 
     def _secret(self, name: str) -> str | None:
         path = self.directory / name
@@ -135,13 +146,32 @@ def read_secret(path: Path) -> str:
     Raises:
         UserError: it cannot be read, or is not one line. What it holds is not shown.
     """
-    try:
-        text = path.read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: {_reason(error)}") from None
+    text = _read(path)
     if not text or not text.isprintable():
         raise UserError(f"{path} does not hold one line with a password")
     return text
+
+
+def read_secrets(path: Path) -> Sequence[str]:
+    """The lines of a file that holds secrets.
+
+    Raises:
+        UserError: it cannot be read, or is not lines of secrets. What it holds is not shown.
+    """
+    lines = _read(path).splitlines()
+    if not lines or not all(_SECRET.fullmatch(line) for line in lines):
+        raise UserError(
+            f"{path} does not hold lines of at least 32 letters, digits, - and _: `pitlink keys`"
+            " makes them"
+        )
+    return lines
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:

@@ -10,12 +10,18 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.floor.facility import Service
-from meters.floor.identities import EVENT_GROUP_FILE, REDIS_PEOPLE_PASSWORD_FILE, SERVICES
-from meters.floor.key_bundle import read_secret
+from meters.floor.identities import (
+    EVENT_GROUP_FILE,
+    LOG_SECRETS_FILE,
+    REDIS_PEOPLE_PASSWORD_FILE,
+    SERVICES,
+)
+from meters.floor.key_bundle import read_secret, read_secrets
 from meters.floor.redis_address import hosts_of
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
+_SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 class KeyFinding(NamedTuple):
@@ -40,6 +46,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
         ]
     now = datetime.datetime.now(datetime.UTC)
     found = [*_open_secrets(keys), *_event_groups(keys), *_people_passwords(keys)]
+    found += _log_secrets(keys)
     ends: list[datetime.datetime] = []
     for path in certificates:
         name = f"keys {path.relative_to(keys)}"
@@ -86,9 +93,7 @@ def _is_here(host: str) -> bool:
 
 def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
     for path in sorted(keys.rglob("*")):
-        secret = (
-            path.suffix == ".key" or path.name.endswith("password") or path.name == EVENT_GROUP_FILE
-        )
+        secret = path.suffix == ".key" or path.name.endswith("password") or path.name in _SHARED
         if secret and path.is_file() and path.stat().st_mode & _OTHERS:
             seen = f"others than its owner may read it: chmod 600 {path}"
             yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)
@@ -131,5 +136,29 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
             " release: whoever has a service's password at Redis can change users and the"
             " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
             " the services"
+        )
+        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
+
+
+def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
+    """Warn where the services here do not have the same secrets for the operators' log."""
+    found: set[tuple[str, ...]] = set()
+    for place in sorted((keys / SERVICES).glob("*/")):
+        path = place / LOG_SECRETS_FILE
+        try:
+            found.add(tuple(read_secrets(path)) if path.exists() else ())
+        except UserError as error:
+            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
+    if () in found:
+        seen = (
+            f"a service has no {LOG_SECRETS_FILE}, its keys are of an earlier release: whoever has"
+            " Redis's password for people can add entries to the operators' log; run"
+            " `pitlink keys`, copy the whole of services/, and restart the services"
+        )
+        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
+    elif len(found) > 1:
+        seen = (
+            f"not all have the same {LOG_SECRETS_FILE}, so nobody signs in at who has the earlier:"
+            " copy the whole of services/ from where `pitlink keys` was run"
         )
         yield KeyFinding("keys services", holds=False, seen=seen, warns=True)

@@ -1,7 +1,7 @@
 """The directory of keys: what is missing is made, what is there is kept unless it is renewed."""
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +16,13 @@ from meters.floor.identities import (
     ARCHIVE,
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
+    LOG_SECRETS_FILE,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_PEOPLE_PASSWORD_FILE,
     SERVICES,
 )
-from meters.floor.key_bundle import read_secret
+from meters.floor.key_bundle import read_secret, read_secrets
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
 from meters.keys.files import make_directory, read_bytes, write_private
@@ -77,6 +78,7 @@ class Keyring:
         entries = [self._open_authority()]
         entries += [self._give(one, renew=one.party.username in renewed) for one in held]
         entries = self._give_event_group(entries)
+        entries = self._give_log_secrets(entries)
         self._write_broker_files(held)
         self._write_redis_files(held)
         return entries
@@ -144,21 +146,30 @@ class Keyring:
         Services of two names would each be given every event. That changes nothing but their load,
         since a repeat gets the reply that was given first.
         """
-        services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
-        paths = {one.place: self._directory / one.place / EVENT_GROUP_FILE for one in services}
-        stored = {
-            directory: read_secret(path) for directory, path in paths.items() if path.exists()
-        }
-        names = set(stored.values())
-        renewed = any(one.act == "renewed" for one in services)
+        paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
+        names = {read_secret(path) for path in paths.values() if path.exists()}
         name = new_event_group() if renewed or len(names) != 1 else names.pop()
-        lacking = {directory for directory in paths if stored.get(directory) != name}
-        for directory in lacking:
-            write_private(paths[directory], f"{name}\n")
-        return [
-            replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
-            for one in entries
-        ]
+        return _share(entries, paths, f"{name}\n")
+
+    def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
+        """Give all services the same secrets for the operators' log; one more with a renewal.
+
+        The earlier ones stay behind it, since what was written with them is to be checked.
+        """
+        paths, renewed = self._shared(entries, LOG_SECRETS_FILE)
+        stored = [read_secrets(path) for path in paths.values() if path.exists()]
+        stored.sort(key=len, reverse=True)
+        known = [*dict.fromkeys(secret for lines in stored for secret in lines)]
+        new = [secrets.token_urlsafe(_PASSWORD_BYTES)] if renewed or not known else []
+        return _share(entries, paths, "".join(f"{secret}\n" for secret in [*new, *known]))
+
+    def _shared(
+        self, entries: Sequence[KeyringEntry], name: str
+    ) -> tuple[Mapping[str, Path], bool]:
+        """Where each service has a file that all share, and whether one of them was renewed."""
+        services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
+        paths = {one.place: self._directory / one.place / name for one in services}
+        return paths, any(one.act == "renewed" for one in services)
 
     def _revoke(self, serial: int) -> None:
         signer = self._signing()
@@ -203,6 +214,19 @@ class Keyring:
             for one in held
             if name in one.passwords
         }
+
+
+def _share(
+    entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
+) -> list[KeyringEntry]:
+    """Have the same text in each of some files; whoever had another has changed."""
+    lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
+    for place in lacking:
+        write_private(paths[place], text)
+    return [
+        replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
+        for one in entries
+    ]
 
 
 def _certificate(path: Path) -> x509.Certificate:

@@ -1,6 +1,7 @@
 """As whom the service speaks to Redis, and by which certificates."""
 
 import hmac
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -87,6 +88,19 @@ def session_secret(service: Service) -> bytes:
     bundle = _bundle_for(service, archives=False)
     group = bundle.event_group() if bundle else None
     return hmac.digest(group.encode(), _SESSIONS, "sha256") if group else b""
+
+
+def log_secrets(service: Service) -> Sequence[str]:
+    """What the MACs of the operators' log are made of, the newest first; none without a bundle.
+
+    Args:
+        service: what the floor file says.
+
+    Raises:
+        UserError: the keys are not there, or the secrets cannot be used.
+    """
+    bundle = _bundle_for(service, archives=False)
+    return bundle.log_secrets() if bundle else ()
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:

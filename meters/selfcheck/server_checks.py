@@ -27,6 +27,7 @@ from meters.selfcheck.check_result import Check
 from meters.selfcheck.redis_users import check_redis_users
 from meters.users.errors import UsersError
 from meters.users.log_audit import check_log
+from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.users.store import UserStore
 from meters.wire import topics
@@ -63,7 +64,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         yield await _check_services(floor, redis)
         if people_kept:
             yield await _check_people(UserStore(redis))
-            yield await _check_log(redis, Path(floor.service.data))
+            yield await _check_log(redis, floor)
         stores = [LinkStore(redis, link) for link in floor.link]
         for store in stores:
             yield _check_schema(f"schema of {store.link.id}", await store.schema())
@@ -86,11 +87,11 @@ async def _check_people(store: UserStore) -> Check:
         return Check("schema of the people", holds=False, seen=error.message)
 
 
-async def _check_log(redis: AnyRedis, data: Path) -> Check:
+async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
     """The operators' log as it was seen before, and the users as it makes them (duty D17)."""
-    mark = LogMark(data)
+    mark = LogMark(Path(floor.service.data))
     seen = mark.seen
-    finding = await check_log(redis, seen)
+    finding = await check_log(redis, seen, LogSecrets.of(floor.service))
     lost = mark.problem(finding.entries, seen.entries)
     problems = "; ".join([*([lost] if lost else []), *finding.problems])
     return Check(

@@ -16,6 +16,7 @@ from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
 from meters.service.link import SERVICE
 from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding
+from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.users.store import UserStore
 from meters.wire import topics
@@ -38,14 +39,20 @@ class LogAuditing:
         mark: how far the log had come.
         post: publishes on the broker.
         show: is told whether log and users were found in order.
+        secrets: of which the MACs of the log are made; none where there are none.
     """
 
     def __init__(
-        self, redis: AnyRedis, mark: LogMark, post: Post, show: Callable[[bool], None]
+        self,
+        redis: AnyRedis,
+        mark: LogMark,
+        post: Post,
+        show: Callable[[bool], None],
+        secrets: LogSecrets | None = None,
     ) -> None:
         self._redis = redis_of(redis, PEOPLE_TAG)
-        self._store = UserStore(redis)
-        self._audit = LogAudit(redis)
+        self._store = UserStore(redis, secrets)
+        self._audit = LogAudit(redis, secrets)
         self._mark = mark
         self._post = post
         self._show = show
@@ -67,7 +74,9 @@ class LogAuditing:
             except (AuthenticationError, NoPermissionError) as error:
                 if (more := self._said.due(_REFUSED)) is not None:
                     log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400
-            except (RedisError, UsersError, OSError, ValueError) as error:
+            except ValueError as error:
+                self._tell((f"the operators' log cannot be read: {error}",))
+            except (RedisError, UsersError, OSError) as error:
                 # That the store fails is said by the links, and the log is audited when it is back.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
@@ -108,19 +117,23 @@ class LogAuditing:
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.entries, seen.entries)
         problems = (lost,) if lost else finding.problems
-        if problems and problems != self._problems:
-            log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
-        self._problems = problems
-        self._show(not problems)
+        self._tell(problems)
         if problems:
             return
         for folded in finding.unnoted:
             keys = self._store.keys
-            await self._store.call(
+            await self._store.record(
                 "note_user", [keys.user(folded), *keys.log_and_head], [now_text(), SERVICE]
             )
         if finding.entries > seen.sealed:
             await self._seal(finding)
+
+    def _tell(self, problems: tuple[str, ...]) -> None:
+        """Say what does not hold, once, and show whether all does."""
+        if problems and problems != self._problems:
+            log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
+        self._problems = problems
+        self._show(not problems)
 
     def _publish(self) -> None:
         """Publish the last seal, once there is a broker to take it."""

@@ -50,6 +50,7 @@ from meters.service.run_notes import note_start
 from meters.service.stopping import stays_true
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
+from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.web.app import create_app
 from meters.wire import topics
@@ -109,7 +110,10 @@ class MeterService:
             self._adopt(link)
         self._bell = ChangeSignal()
         secret = session_secret(floor.service)
-        self.people = UserDirectory.of(redis, floor.service.idle_minutes, secret=secret)
+        log_secrets = LogSecrets.of(floor.service)
+        self.people = UserDirectory.of(
+            redis, floor.service.idle_minutes, secret=secret, log_secrets=log_secrets
+        )
         self._log_mark = LogMark(Path(floor.service.data))
         self._displays = DisplayState()
         self._metrics = Metrics(floor)
@@ -117,7 +121,11 @@ class MeterService:
         self._connection: BrokerConnection | None = None
         self._dropped, self._strangers = ThrottledLog(), ThrottledLog()
         self._log_auditing = LogAuditing(
-            redis, self._log_mark, self._post, self._metrics.books.show_operators_log
+            redis,
+            self._log_mark,
+            self._post,
+            self._metrics.books.show_operators_log,
+            log_secrets,
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)

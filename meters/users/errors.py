@@ -11,7 +11,7 @@ class UsersError(Exception):
 
     Attributes:
         code: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``busy``,
-            ``store_failed``, ``other_schema``,
+            ``store_failed``, ``other_schema``, ``other_keys``,
             ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
             ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``.
         message: the reason, plainly.

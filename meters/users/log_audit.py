@@ -16,6 +16,7 @@ from meters.books.ledger_mark import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
+from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 
 PROBLEMS_MAX: Final = 20
 """After so many the log is plainly altered, and more would not help to find out how."""
@@ -50,6 +51,8 @@ class LogFinding:
 
 @dataclass(slots=True)
 class _Walk:
+    macs: MacCheck
+    covered: int = 0
     entries: int = 0
     chain: str = ""
     seal: str = ""
@@ -64,8 +67,13 @@ class _Walk:
         number = int(id_.partition("-")[0])
         if id_ != expected:
             self.add(f"entry {id_} stands where {expected} should: some are missing, or added")
-        stored_chain = fields.pop(_CHAIN, b"").decode()
+        stored_chain = fields.pop(_CHAIN, b"").decode("utf-8", "replace")
         content = tuple(fields.items())
+        mac = fields.pop(MAC, b"").decode("utf-8", "replace")
+        head = LogHead(self.entries, self.chain)
+        unsound = self.macs.check(head, id_, tuple(fields.items()), mac)
+        if unsound and number > self.covered:
+            self.add(f"entry {number} {unsound}")
         made = link_entry(self.chain, id_, content)
         if stored_chain:
             if stored_chain != made:
@@ -99,6 +107,7 @@ class _Users:
 
     entries: int | None
     chain: str
+    mac_by: str
     listed: list[str]
     administrators: list[str] | None
     pins_set: dict[str, float]
@@ -111,17 +120,20 @@ class LogAudit:
 
     Args:
         everywhere: where the people's keys are, or all.
+        secrets: of which the MACs of the log are made; none where there are none.
     """
 
-    def __init__(self, everywhere: AnyRedis) -> None:
+    def __init__(self, everywhere: AnyRedis, secrets: LogSecrets | None = None) -> None:
         self._keys, self._redis = UserKeys(), redis_of(everywhere, PEOPLE_TAG)
-        self._walk = _Walk()
+        self._secrets = secrets or LogSecrets()
+        self._walk = self._begin()
         self._again: _Walk | None = None
 
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Walk the log to its end, and compare the users with what it says of them.
 
-        Entries of a release that did not chain yet, at the beginning, are taken as they are.
+        Entries of a release that did not chain yet, at the beginning, are taken as they are; so are
+        those without a MAC up to the first that has one, and what an audit has sealed before.
 
         Args:
             seen: what was seen of the log before, kept outside the store.
@@ -132,8 +144,9 @@ class LogAudit:
             ValueError: an entry's id or its chain is no text of ours.
         """
         if self._walk.problems:
-            self._walk, self._again = _Walk(), None
-        elif self._walk.entries:
+            self._walk, self._again = self._begin(), None
+        self._walk.covered = seen.sealed if seen else 0
+        if self._walk.entries:
             if seen:
                 self._walk.compare_with(seen)
             await self._read_again(again)
@@ -147,6 +160,11 @@ class LogAudit:
                 f"the operators' log: it ends at entry {walk.entries}, its head says"
                 f" {users.entries or 0}: the end differs"
             )
+        if users.mac_by and users.mac_by != walk.macs.last:
+            problems.append(
+                "the operators' log: its head names another secret than the last MAC is of, so that"
+                " no service writes on"
+            )
         problems += walk.due.differences(users.listed, users.kept, users.administrators)
         problems += walk.due.other_accounts(users.accounts)
         problems += walk.due.unkept_setters(users.pins_set, time.time() * 1_000)
@@ -157,6 +175,9 @@ class LogAudit:
             walk.seal,
             tuple(walk.due.unnoted),
         )
+
+    def _begin(self) -> _Walk:
+        return _Walk(MacCheck(self._secrets))
 
     async def _read_on(self, seen: Mark | None) -> _Users:
         """Walk on until nobody wrote to the log between its end and the look at the users."""
@@ -179,7 +200,7 @@ class LogAudit:
     async def _read(self, names: list[str], *, administrators: bool) -> _Users:
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hmget(keys.log_head, ["entries", "chain"])
+            pipe.hmget(keys.log_head, ["entries", "chain", "mac_by"])
             pipe.zrange(keys.users, 0, -1)
             pipe.zrange(keys.pins_set, 0, -1, withscores=True)
             for name in names:
@@ -188,12 +209,13 @@ class LogAudit:
                 pipe.zrange(keys.account(name), 0, -1, withscores=True)
             if administrators:
                 pipe.smembers(keys.administrators)
-            (entries, chain), listed, pins_set, *rows = await pipe.execute()
+            (entries, chain, mac_by), listed, pins_set, *rows = await pipe.execute()
         named = rows.pop() if administrators else None
         rows, accounts = rows[: len(names)], rows[len(names) :]
         return _Users(
             None if entries is None else int(entries),
-            (chain or b"").decode(),
+            (chain or b"").decode("utf-8", "replace"),
+            (mac_by or b"").decode("utf-8", "replace"),
             [name.decode() for name in listed],
             None if named is None else [name.decode() for name in named],
             {member.decode(): at_ms for member, at_ms in pins_set},
@@ -206,7 +228,8 @@ class LogAudit:
 
     async def _read_again(self, count: int) -> None:
         """Read some of what was passed once more: somebody may have changed it since."""
-        again = self._again = self._again or _Walk()
+        again = self._again = self._again or self._begin()
+        again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
         self._walk.problems += again.problems
         if again.entries >= self._walk.entries:
@@ -229,18 +252,21 @@ class LogAudit:
             after = f"({page[-1][0].decode()}"
 
 
-async def check_log(everywhere: AnyRedis, seen: Mark | None = None) -> LogFinding:
+async def check_log(
+    everywhere: AnyRedis, seen: Mark | None = None, secrets: LogSecrets | None = None
+) -> LogFinding:
     """Audit the operators' log of a facility from its first entry, and its users.
 
     Args:
         everywhere: where the people's keys are, or all.
         seen: what was seen of the log before, kept outside the store.
+        secrets: of which the MACs of the log are made; none where there are none.
 
     Raises:
         RedisError: the store failed.
         ValueError: an entry's id or its chain is no text of ours.
     """
-    return await LogAudit(everywhere).run(seen)
+    return await LogAudit(everywhere, secrets).run(seen)
 
 
 def _number(member: bytes) -> int:

@@ -19,7 +19,7 @@ What = Literal[
     "upgraded",
 ]  # fmt: skip
 
-_OF_USERS: Final = frozenset({"chain", "role", "pin", "pin_by", "choose_by"})
+_OF_USERS: Final = frozenset({"chain", "mac", "role", "pin", "pin_by", "choose_by"})
 """What of an entry the audit needs, and people are not shown."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]
@@ -100,7 +100,8 @@ class OperatorsLog:
             UsersError: ``store_failed``.
         """
         keys = self._store.keys
-        await self._store.call("note_act", keys.log_and_head, [now_text(), what, by, about, client])
+        told: list[str | int] = [now_text(), what, by, about, client]
+        await self._store.record("note_act", keys.log_and_head, told)
 
 
 def _shown(fields: dict[str, str]) -> dict[str, str]:

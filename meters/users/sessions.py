@@ -94,7 +94,7 @@ class Sessions:
             user = await store.fields(keys.user(folded))
             if await self._pins.matches(pin, user.get("pin")):
                 token, csrf = _secret(), _secret()
-                opened = await store.call(
+                opened = await store.record(
                     "sign_in",
                     [
                         keys.user(folded), self._key(token), self._key(old_token or ""),
@@ -148,7 +148,7 @@ class Sessions:
                 raise UsersError("bad_pin", "this is the PIN that you have: choose another")
             # The session goes on with the user's next generation.
             following = str(int(user["generation"]) + 1)
-            status = await store.call(
+            status = await store.record(
                 "choose_pin",
                 [
                     keys.user(folded), self._key(token or ""), *keys.log_and_head,
@@ -205,7 +205,7 @@ class Sessions:
             UsersError: ``store_failed``.
         """
         if token:
-            await self._store.call(
+            await self._store.record(
                 "sign_out",
                 [self._key(token), *self._store.keys.log_and_head],
                 [now_text(), client],

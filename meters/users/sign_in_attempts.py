@@ -145,7 +145,7 @@ class SignInAttempts:
             UsersError: ``locked_out`` where it was one too many, ``store_failed``.
         """
         keys = self._store.keys
-        wait_ms = await self._store.call(
+        wait_ms = await self._store.record(
             "refuse_try",
             [
                 *keys.log_and_head, keys.user(failed.folded), keys.locks(failed.folded),

@@ -1,5 +1,6 @@
 """The people's side of Redis: one script call for each change."""
 
+from collections.abc import Sequence
 from typing import Final, cast
 
 from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
@@ -7,6 +8,7 @@ from meters.books.script_loader import load_script
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
 from meters.users.errors import UsersError, as_store_failure
+from meters.users.log_macs import LogHead, LogSecrets
 from meters.wire.clock import now_text
 
 _NAMES: Final = (
@@ -17,6 +19,13 @@ _NAMES: Final = (
 PEOPLE: Final = "the store of the people and the operators' log is"
 """What they are called where their layout is another's."""
 
+_TRIES: Final = 500
+_BUSY_MS: Final = 1_000
+_OTHER_KEYS: Final = (
+    "the operators' log is written with keys that this service does not have: copy the whole of"
+    " services/ from where `pitlink keys` was run"
+)
+
 Answer = int | str | list[str] | None
 """What a script gives."""
 
@@ -24,12 +33,18 @@ Answer = int | str | list[str] | None
 class UserStore:
     """Calls the scripts, and reads hashes as text.
 
+    Args:
+        redis: where the people's keys are, or all.
+        secrets: of which the MACs of the log are made; none where there are none.
+
     Attributes:
         keys: where everything is.
     """
 
-    def __init__(self, redis: AnyRedis) -> None:
+    def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
         redis = redis_of(redis, PEOPLE_TAG)
+        self._secrets = secrets or LogSecrets()
+        self._head = LogHead()
         self.keys = UserKeys()
         self._redis = redis
         self._fits = False
@@ -38,16 +53,29 @@ class UserStore:
         }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Carry out one script whole, or nothing of it.
+        """Carry out one script whole, or nothing of it; one that notes nothing in the log.
 
         Raises:
             UsersError: ``store_failed``; ``other_schema`` where another release's layout is there.
         """
+        await self._check_schema()
+        return _text(await self._run(script, keys, arguments))
+
+    async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+        """Carry out one script that notes something in the log, whole or nothing of it.
+
+        Raises:
+            UsersError: as `call`; ``other_keys`` where the log was written with secrets that are
+                not here, ``busy``.
+        """
+        await self._check_schema()
+        return await self._record(script, keys, arguments)
+
+    async def _check_schema(self) -> None:
         if not self._fits:
             if other := schema_problem(PEOPLE, await self.schema()):
                 raise UsersError("other_schema", other)
             self._fits = True
-        return await self._call(script, keys, arguments)
 
     async def schema(self) -> int | None:
         """The version of the keys' layout; None where nothing was ever noted.
@@ -73,13 +101,38 @@ class UserStore:
             prefix = self.keys.user_prefix
             arguments: list[str | int] = [had, had + 1, now_text(), by, about, prefix]
             keys = [*self.keys.log_and_head, self.keys.users]
-            done = await self._call("upgrade", keys, arguments)
+            done = await self._record("upgrade", keys, arguments)
             had = had + 1 if done == "ok" else await self.schema()
 
-    async def _call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+    async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
+        """Carry out a script after the head of the log that is known, or else the one it tells.
+
+        So it takes one round trip, unless another process has written to the log meanwhile.
+        """
+        for _ in range(_TRIES):
+            by = self._secrets.newest
+            answer = await self._run(
+                script, keys, [*arguments, *self._secrets.arguments(self._head)]
+            )
+            match answer:
+                case [b"noted", bytes(entries), bytes(chain), told]:
+                    self._head = LogHead(int(entries), chain.decode(), by)
+                    return _text(told)
+                case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
+                    # What an unknown secret wrote is followed by nothing of ours: it may be newer.
+                    if wrote and self._secrets.find(wrote.decode()) is None:
+                        raise UsersError("other_keys", _OTHER_KEYS)
+                    self._head = LogHead(int(entries), chain.decode(), wrote.decode())
+                case _:
+                    return _text(answer)
+        raise UsersError("busy", "too many write to the log at once: try again", wait_ms=_BUSY_MS)
+
+    async def _run(
+        self, script: str, keys: list[str], arguments: Sequence[str | int | bytes]
+    ) -> object:
         with as_store_failure():
             answer: object = await self._scripts[script](keys=keys, args=arguments)
-        return _text(answer)
+        return answer
 
     async def fields(self, key: str) -> dict[str, str]:
         """A hash as it is, empty where there is none.

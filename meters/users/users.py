@@ -116,7 +116,7 @@ class Users:
         name = clean_name(name)
         pin_hash = await self._pins.hash(pin)
         keys, folded = self._store.keys, fold_name(name)
-        status = await self._store.call(
+        status = await self._store.record(
             "add_user",
             [
                 keys.user(folded),
@@ -188,7 +188,7 @@ class Users:
         own: bool = False,
     ) -> UserRow:
         keys, folded = self._store.keys, fold_name(name)
-        status = await self._store.call(
+        status = await self._store.record(
             "change_user",
             [
                 keys.user(folded), keys.administrators, *keys.log_and_head,

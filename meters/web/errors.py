@@ -29,7 +29,7 @@ _CONFLICTS: Final = frozenset({
 _DESK_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
 _PEOPLE_STATUS: Final[Mapping[str, int]] = {
     "wrong_name_or_pin": 401, "pin_expired": 401, "session_ended": 401, "wrong_pin": 403,
-    "locked_out": 429, "busy": 503, "store_failed": 503, "other_schema": 503,
+    "locked_out": 429, "busy": 503, "store_failed": 503, "other_schema": 503, "other_keys": 503,
     "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
     "name_taken": 409, "wrong_state": 409, "yourself": 409, "last_administrator": 409,
     "same_person": 409,

@@ -190,6 +190,39 @@ def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
     assert {path.parent.parent.name for path in mine.rglob("event-group")} == {"services"}
 
 
+def log_secrets(keys: Path) -> list[list[str]]:
+    """The secrets for the operators' log of each service, the newest first."""
+    return [path.read_text().splitlines() for path in sorted(keys.glob("services/*/log-secrets"))]
+
+
+def test_all_services_have_the_secrets_for_the_log_and_none_is_lost(
+    mine: Path, floor: Floor
+) -> None:
+    """A renewal puts another before them; one that lacks some is given all."""
+    ((first,),) = log_secrets(mine)
+    assert len(first) >= 43
+    assert fill(mine, floor, "table.A-1", "archive", services=2)["services/1"] == "kept"
+    assert log_secrets(mine) == [[first]] * 2
+    acts = fill(mine, floor, "service.2", services=2)
+    assert (acts["services/1"], acts["services/2"]) == ("changed", "renewed")
+    (second, before), other = log_secrets(mine)
+    assert (before, other, second == first) == (first, [second, first], False)
+    path = mine / "services" / "2" / "log-secrets"
+    path.unlink()
+    assert [one.seen for one in check_keys(mine) if one.warns and "log-secrets" in one.seen]
+    assert fill(mine, floor, services=2)["services/2"] == "changed"
+    path.write_text(f"{first}\n")
+    assert [one.seen for one in check_keys(mine) if one.warns and "not all" in one.seen]
+    assert fill(mine, floor, services=2)["services/2"] == "changed"
+    assert log_secrets(mine) == [[second, first]] * 2
+    assert {found.parent.parent.name for found in mine.rglob(path.name)} == {"services"}
+    path.chmod(0o644)
+    assert [one.seen for one in check_keys(mine) if one.warns and "chmod 600" in one.seen]
+    path.write_text("short\n")
+    with pytest.raises(UserError, match="log-secrets does not hold lines of at least"):
+        fill(mine, floor, services=2)
+
+
 def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
     mine: Path, floor: Floor
 ) -> None:

@@ -26,6 +26,7 @@ from meters.keys.redis_files import (
 )
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.user_keys import UserKeys
+from meters.users.log_macs import LogHead, LogSecrets
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
@@ -214,11 +215,13 @@ def test_an_administrator_is_not_inserted_by_our_own_script(
     named += [keys.pins_set, keys.account("eve"), keys.account("")]
     at = "2026-01-01T00:00:00Z"
     arguments = ["eve", "Eve", "administrator", "hash", at, "command", "", "", keys.user_prefix]
+    arguments += ["0", *map(str, LogSecrets().arguments(LogHead()))]
     add = load_script("add_user", "meters.users")
     with pytest.raises(NoPermissionError):
-        service.register_script(add)(keys=named, args=[*arguments, "0"])
+        service.register_script(add)(keys=named, args=arguments)
     assert not people.exists(*named)
-    assert people.register_script(add)(keys=named, args=[*arguments, "0"]) == b"ok"
+    answer = people.register_script(add)(keys=named, args=arguments)
+    assert answer[-1] == b"ok"
     people.delete(*named)
 
 

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import httpx
 import pytest
@@ -14,6 +15,9 @@ from tests.keys.floor import METERS, write_floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service
 from tests.servers import eventually, free_port, run_pitlink
+
+SHARED: Final = {"event-group", "log-secrets"}
+"""What all services have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
     secrets = [
         path
         for path in keys.rglob("*")
-        if path.suffix == ".key" or "password" in path.name or path.name == "event-group"
+        if path.suffix == ".key" or "password" in path.name or path.name in SHARED
     ]
     told = pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
     with httpx.Client(base_url=pit.service.url, timeout=30) as web:

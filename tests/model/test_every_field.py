@@ -20,6 +20,7 @@ from meters.floor_api.types import Adjustment, ParameterChange
 from meters.redis_client.user_keys import PEOPLE_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log
+from meters.users.log_macs import LogSecrets
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
@@ -40,6 +41,7 @@ UNNAMED: Final = {
     "meters archived_at *": "it is for the metrics",
     "* schema *": "all scripts refuse the books then, or the people",
     "dealt *": "of two results with the same cards there is no warning",
+    "log-head mac_by gone": "a service that lacks a renewed secret writes on with an earlier one",
     "pins-set * raised": "the two are no second person to each other for longer",
     "pins-set odd added": "the two are no second person to each other for a day",
     "account:command line*": "nobody signs in as the account of the machine",
@@ -55,6 +57,9 @@ UNNAMED: Final = {
     "tries:*": "failures to sign in, for a quarter of an hour",
 }
 """What is not named, and what comes of it."""
+
+
+_SECRETS: Final = LogSecrets(lambda: ["a" * 43])
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,8 @@ async def _played(kept: Kept) -> None:
 
 
 async def _staffed(redis: Redis) -> None:
-    people = UserDirectory.of(redis, 30, PinHashing(time_cost=1, memory_kib=8))
+    pins = PinHashing(time_cost=1, memory_kib=8)
+    people = UserDirectory.of(redis, 30, pins, log_secrets=_SECRETS)
     register = Register(redis, people)
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")
@@ -167,7 +173,7 @@ async def _problems(kept: Kept, key: str = "") -> list[str]:
         finding = await audit_link(pit.store, kept.archive, Mark("pit"), lambda *_: None)
         found += finding.problems
     if not key or PEOPLE_TAG in key:
-        found += (await check_log(pit.redis)).problems
+        found += (await check_log(pit.redis, None, _SECRETS)).problems
     return found
 
 

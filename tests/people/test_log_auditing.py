@@ -179,3 +179,22 @@ async def test_head_that_was_raised_for_a_while_leaves_no_trace_in_the_mark(
     await register.redis.hset(register.keys.log_head, "entries", entries)
     await service.sealed(register)
     assert LogMark(service.data).seen.entries == entries
+
+
+@pytest.mark.parametrize("what", ["a moment", "a number"])
+async def test_log_that_can_not_be_read_is_shown(
+    register: Register, service: Service, what: str
+) -> None:
+    """It is no store that failed for a while, of which the links speak."""
+    await service.sealed(register)
+    if what == "a number":
+        await register.redis.hset(register.keys.log_head, "entries", "many")
+    else:
+        entry = {"at": "yesterday", "what": "pin_set", "by": "Ada", "about": "Flo", "pin_by": "Ada"}
+        number = len(await register.log()) + 1
+        await register.redis.xadd(register.keys.log, entry, id=f"{number}-0")  # type: ignore[arg-type]
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that it cannot be read")

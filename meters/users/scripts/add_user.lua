@@ -14,6 +14,9 @@ local BY, CLIENT, SESSION, USER_PREFIX, OWN_PIN = ARGV[6], ARGV[7], ARGV[8], ARG
 --include note
 --include session
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 if not may_keep_users(SESSION, USER_PREFIX) then
   return 'session_ended'
 end
@@ -34,4 +37,4 @@ end
 note(LOG, HEAD, {at = AT, what = 'user_added', by = BY, about = NAME, client = CLIENT,
   kept = user_fields(USER, true)},
   ACCOUNT_ACTS, ACTOR_ACTS)
-return 'ok'
+return answered('ok')

@@ -18,6 +18,9 @@ local FIRST_LOCK = 9
 --include note
 --include session
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 if not may_keep_users(SESSION, USER_PREFIX) then
   return 'session_ended'
 end
@@ -64,4 +67,4 @@ end
 note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT,
   kept = ACT == 'pin' and user_fields(USER, false) or nil},
   ACCOUNT_ACTS, ACTOR_ACTS)
-return 'ok'
+return answered('ok')

@@ -14,6 +14,9 @@ local SEAL = ARGV[6]
 --include session
 --include tries
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 local counters = counters_from(6)
 local name, enabled, generation, choose_by, pin_by = unpack(
   redis.call('HMGET', USER, 'name', 'enabled', 'generation', 'choose_by', 'pin_by'))
@@ -30,4 +33,4 @@ redis.call('HSET', SESSION, 'generation', redis.call('HINCRBY', USER, 'generatio
 note(LOG, HEAD, {at = AT, what = 'pin_chosen', by = name, about = name, client = CLIENT,
   kept = user_fields(USER, false)},
   ACCOUNT_ACTS)
-return 'ok'
+return answered('ok')

@@ -6,5 +6,8 @@ local AT, WHAT, BY, ABOUT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 --include note
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 note(LOG, HEAD, {at = AT, what = WHAT, by = BY, about = ABOUT, client = CLIENT})
-return 'ok'
+return answered('ok')

@@ -7,10 +7,13 @@ local AT, BY = ARGV[1], ARGV[2]
 
 --include note
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 local name = redis.call('HGET', USER, 'name')
 if not name then
   return 'unknown_user'
 end
 note(LOG, HEAD, {at = AT, what = 'user_noted', by = BY, about = name, client = '',
   kept = user_fields(USER, true)})
-return 'ok'
+return answered('ok')

@@ -13,6 +13,9 @@ local CLIENT, DEVICE = ARGV[6], ARGV[7]
 --include note
 --include tries
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 local counters = counters_from(6, 8)
 local now = now_ms()
 local wait = 0
@@ -39,4 +42,4 @@ for _, counter in ipairs(counters) do
     end
   end
 end
-return wait
+return answered(wait)

@@ -17,6 +17,9 @@ local USER_PREFIX, SEAL = ARGV[11], ARGV[12]
 --include session
 --include tries
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 local counters = counters_from(7)
 local name, role, enabled, generation, pin_by, choose_by = unpack(
   redis.call('HMGET', USER, 'name', 'role', 'enabled', 'generation', 'pin_by', 'choose_by'))
@@ -58,4 +61,4 @@ end
 redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
 note(LOG, HEAD, entry)
-return {name, role, given and '1' or ''}
+return answered({name, role, given and '1' or ''})

@@ -6,9 +6,12 @@ local AT, CLIENT = ARGV[1], ARGV[2]
 
 --include note
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 local name = redis.call('HGET', SESSION, 'name')
 if name then
   redis.call('DEL', SESSION)
   note(LOG, HEAD, {at = AT, what = 'sign_out', by = name, about = name, client = CLIENT})
 end
-return 0
+return answered(0)

@@ -10,6 +10,9 @@ local USER_PREFIX = ARGV[6]
 --include note
 --include session
 
+local elsewhere = moved(LOG, HEAD)
+if elsewhere then return elsewhere end
+
 if (redis.call('HGET', HEAD, 'schema') or '1') ~= VERSION then
   return 'another'
 end
@@ -24,4 +27,4 @@ if VERSION == '2' then
 end
 note(LOG, HEAD, {at = AT, what = 'upgraded', by = BY, about = ABOUT, client = ''})
 redis.call('HSET', HEAD, 'schema', NEW_VERSION)
-return 'ok'
+return answered('ok')

@@ -2,39 +2,87 @@
 -- before: `chain` is the SHA-1 over the chain before, the entry's id and its fields in order, each
 -- with its length before it. The head, beside the log, keeps the last number and the last chain,
 -- so that an entry taken off the end is missed too. What begins is of the present layout.
+--
+-- Where the services have a secret, `mac` is an HMAC of the same, before the chain's digest is. Last
+-- among ARGV are then the head after which the caller has made the key: number, chain, whose MAC;
+-- whose MACs are to be made, empty for none; and that key, as the inner and the outer block of HMAC.
 
--- Further keys are those of the accounts that the entry is about, where its number is kept as well.
-local function note(log, head, entry, ...)
-  local entries, last_chain = unpack(redis.call('HMGET', head, 'entries', 'chain'))
+local KNOWN_NUMBER, KNOWN_CHAIN, KNOWN_MAC_BY = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2]
+local MAC_BY, BLOCKS = ARGV[#ARGV - 1], ARGV[#ARGV]
+
+-- The number and chain of the last entry, and whose MAC it has.
+local function head_of(log, head)
+  local entries, chain, mac_by = unpack(redis.call('HMGET', head, 'entries', 'chain', 'mac_by'))
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
   local number = tonumber(entries or '0')
   if last[1] then
     number = math.max(number, tonumber(string.match(last[1][1], '^%d+')))
   end
-  number = number + 1
-  local id = string.format('%.0f-0', number)
-  local fields = {
-    'at', entry.at, 'what', entry.what, 'by', entry.by, 'about', entry.about,
-    'client', entry.client,
-  }
-  for _, part in ipairs(entry.kept or {}) do fields[#fields + 1] = part end
-  local text = {last_chain or '', #id, ':', id}
+  return string.format('%.0f', number), chain or '', mac_by or '', entries
+end
+
+-- The answer where the log has another head than the caller's key is for, or nothing. Whoever notes
+-- something looks at this before anything is written.
+local function moved(log, head)
+  local number, chain, by = head_of(log, head)
+  local same = number == KNOWN_NUMBER and chain == KNOWN_CHAIN and by == KNOWN_MAC_BY
+  if MAC_BY == '' and by == '' or MAC_BY ~= '' and same then
+    return nil
+  end
+  return {'moved', number, chain, by}
+end
+
+local function measured(chain, id, fields)
+  local text = {chain, #id, ':', id}
   for _, part in ipairs(fields) do
     text[#text + 1] = #part
     text[#text + 1] = ':'
     text[#text + 1] = part
   end
-  local chain = redis.sha1hex(table.concat(text))
+  return table.concat(text)
+end
+
+local function mac_of(text)
+  local inner = redis.sha1hex(string.sub(BLOCKS, 1, 64) .. text)
+  local bytes = string.gsub(inner, '%x%x', function(two) return string.char(tonumber(two, 16)) end)
+  return MAC_BY .. ':' .. redis.sha1hex(string.sub(BLOCKS, 65) .. bytes)
+end
+
+local after = nil
+
+-- The answer of a script that may have noted something, with the head that the log has then.
+local function answered(answer)
+  return after and {'noted', after.number, after.chain, answer} or answer
+end
+
+-- Further keys are those of the accounts that the entry is about, where its number is kept as well.
+local function note(log, head, entry, ...)
+  local before, last_chain, _, begun = head_of(log, head)
+  local number = string.format('%.0f', tonumber(before) + 1)
+  local id = number .. '-0'
+  local fields = {
+    'at', entry.at, 'what', entry.what, 'by', entry.by, 'about', entry.about,
+    'client', entry.client,
+  }
+  for _, part in ipairs(entry.kept or {}) do fields[#fields + 1] = part end
+  if MAC_BY ~= '' then
+    local mac = mac_of(measured(last_chain, id, fields))
+    fields[#fields + 1] = 'mac'
+    fields[#fields + 1] = mac
+    redis.call('HSET', head, 'mac_by', MAC_BY)
+  end
+  local chain = redis.sha1hex(measured(last_chain, id, fields))
   fields[#fields + 1] = 'chain'
   fields[#fields + 1] = chain
   redis.call('XADD', log, id, unpack(fields))
-  if not entries then
+  if not begun then
     redis.call('HSET', head, 'schema', SCHEMA)
   end
-  redis.call('HSET', head, 'entries', string.format('%.0f', number), 'chain', chain)
+  redis.call('HSET', head, 'entries', number, 'chain', chain)
   for _, account in ipairs({...}) do
-    redis.call('ZADD', account, string.format('%.0f', number), string.format('%.0f', number))
+    redis.call('ZADD', account, number, number)
   end
+  after = {number = number, chain = chain}
 end
 
 -- What an entry says of a user, so that the users can be made again from the log: a digest of what is

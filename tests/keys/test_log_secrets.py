@@ -1,0 +1,132 @@
+"""The operators' log of a floor over TLS, and who has its Redis password for people."""
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from meters.floor.floor_file import read_floor
+from meters.keys.holders import holders
+from meters.keys.keyring import Keyring
+from meters.redis_client.connect import open_redis
+from meters.redis_client.credentials import log_secrets
+from meters.redis_client.shards import ShardedRedis, redis_of
+from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.users.directory import UserDirectory
+from meters.users.log_mark import LogMark
+from meters.users.roles import Role
+from tests.keys.floor import write_floor
+from tests.keys.servers import SecuredMosquitto, SecuredRedis
+from tests.mqtt.stand import Service
+from tests.people.staff import BY_COMMAND, PIN, Register
+from tests.people.test_log_macs import forge_administrator, people_with
+from tests.servers import eventually, free_port, run_pitlink
+
+pytestmark = [pytest.mark.duty("D17"), pytest.mark.slow]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A floor that runs, with keys of its own."""
+
+    config: Path
+    keys: Path
+    service: Service
+
+    def said(self, command: str) -> tuple[int, str]:
+        """The exit status of a command, and what it says of the operators' log."""
+        done = run_pitlink(command, "--config", str(self.config))
+        lines = done.stdout.splitlines()
+        return done.returncode, "\n".join(line for line in lines if "operators' log" in line)
+
+    def marked(self) -> int:
+        """How far a service has noted that the log had come."""
+        return LogMark(self.config.parent / "data").seen.entries
+
+    @asynccontextmanager
+    async def people(self) -> AsyncIterator[Register]:
+        """The people's keys, as by whoever has the password for them and no secret."""
+        async with open_redis(read_floor(self.config)) as redis:
+            assert isinstance(redis, ShardedRedis)
+            client = redis_of(redis, PEOPLE_TAG)
+            yield Register(client, UserDirectory.of(client, 5))
+
+    def add(self, name: str) -> None:
+        """Add a user by command."""
+        asked = ["user", "add", name, "--role", "auditor", "--config", str(self.config)]
+        done = run_pitlink(*asked, stdin=f"{PIN}\n")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def house(tmp_path: Path, keys: Path, broker: SecuredMosquitto) -> Iterator[House]:
+    mine = shutil.copytree(keys, tmp_path / "keys")
+    port = free_port()
+    with SecuredRedis(keys) as store:
+        config = write_floor(
+            tmp_path / "floor.toml",
+            broker=broker.url,
+            redis=store.url,
+            http=port,
+            keys=Path("keys"),
+            data=tmp_path / "data",
+        )
+        service = Service(config, port)
+        try:
+            service.start()
+            yield House(config, mine, service)
+        finally:
+            service.close()
+
+
+async def test_entry_that_the_password_for_people_adds_is_named(house: House) -> None:
+    """With the user that it makes and the digests that go with it; a killed service sees it too."""
+    house.add("Ann")
+    assert house.said("audit") == (0, "operators' log: 2 entries, unaltered")
+    async with house.people() as register:
+        number = await forge_administrator(register)
+    told = f"the operators' log: entry {number} has no MAC: no service wrote it"
+    for _ in range(2):
+        status, said = house.said("audit")
+        assert status == 1
+        assert told in said
+        status, said = house.said("check")
+        assert status == 1
+        assert told in said
+        house.service.process.kill()
+        house.service.start()
+
+
+async def test_log_is_sound_across_a_kill_and_a_renewal_and_the_thief_is_named(
+    house: House,
+) -> None:
+    eventually(lambda: house.marked() > 0, what="the mark")
+    house.service.process.kill()
+    had = house.marked()
+    for name in ("Ann", "Ben"):
+        house.add(name)
+    assert house.marked() == had, "nobody notes what a command does while no service runs"
+    assert house.said("audit")[0] == 0
+    floor = read_floor(house.config)
+    (old,) = log_secrets(floor.service)
+    copy = shutil.copytree(house.keys, house.keys.with_name("renewed"))
+    Keyring(copy, floor).fill(holders(floor, 1, (), ()), {"service.1"})
+    # The passwords are those of before: Redis has its list from them.
+    file = Path("services", "1", "log-secrets")
+    shutil.copy(copy / file, house.keys / file)
+    new, _ = log_secrets(floor.service)
+    house.service.start()
+    house.add("Zoe")
+    status, said = house.said("audit")
+    assert (status, said.split(", ")[-1]) == (0, "unaltered")
+    async with house.people() as register:
+        await register.redis.hdel(register.keys.log_head, "mac_by")
+        thief = people_with(register.redis, old)
+        await thief.people.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
+    assert old != new
+    status, said = house.said("audit")
+    assert status == 1
+    assert "has the MAC of a secret that had been renewed" in said

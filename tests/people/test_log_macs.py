@@ -1,0 +1,440 @@
+"""Entries of the operators' log that no service wrote, though their digests are in due form.
+
+Everything is done as by somebody who has the password for people at Redis, and not the secrets of
+the services' bundles.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from bonus.errors import UserError
+from meters.books.chain import link_entry
+from meters.books.ledger_mark import Mark
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
+from meters.users.expected_users import pin_digest
+from meters.users.log_audit import LogAudit, LogFinding, check_log
+from meters.users.log_macs import LogSecrets
+from meters.users.log_mark import LogMark
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import Caller
+from meters.users.store import UserStore
+from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+
+pytestmark = pytest.mark.duty("D17")
+
+Fields = dict[bytes, bytes]
+Entry = tuple[bytes, Fields]
+
+FIRST, SECOND = "first-" + "a" * 40, "second-" + "b" * 40
+THE_SAME = LogSecrets(lambda: [FIRST])
+
+
+def people_with(
+    redis: Redis, *secrets: str, read: Callable[[], Sequence[str]] | None = None
+) -> Register:
+    """The people as a service with these secrets keeps them, the newest first."""
+    pins = PinHashing(time_cost=1, memory_kib=8)
+    known = LogSecrets(read or (lambda: secrets))
+    return Register(redis, UserDirectory.of(redis, 5, pins, b"sessions", known))
+
+
+@pytest.fixture
+async def staffed(redis: Redis) -> Register:
+    """A service's people: an administrator and a floorperson, of whom each did something."""
+    register = people_with(redis, FIRST)
+    await register.add("Ada", Role.ADMINISTRATOR)
+    await register.add("Flo")
+    await register.people.users.set_pin("Flo", WRONG, BY_COMMAND)
+    await register.people.users.set_pin("Flo", PIN, BY_COMMAND, own=True)
+    await register.sign_in("Flo")
+    assert await problems(register) == ()
+    return register
+
+
+async def found(register: Register, *secrets: str, seen: Mark | None = None) -> LogFinding:
+    """What a new audit finds that has these secrets, the first unless others are given."""
+    return await check_log(register.redis, seen, LogSecrets(lambda: secrets or (FIRST,)))
+
+
+async def problems(register: Register, *secrets: str, seen: Mark | None = None) -> tuple[str, ...]:
+    return (await found(register, *secrets, seen=seen)).problems
+
+
+async def entries(register: Register) -> list[Entry]:
+    return cast("list[Entry]", await register.redis.xrange(register.keys.log))
+
+
+async def append(register: Register, fields: Fields) -> int:
+    """Add an entry at the end in due form: its number, its digest, and the head."""
+    keys, redis = register.keys, register.redis
+    head = cast("dict[bytes, bytes]", await redis.hgetall(keys.log_head))
+    number = int(head.get(b"entries", b"0")) + 1
+    chain = link_entry(head.get(b"chain", b"").decode(), f"{number}-0", tuple(fields.items()))
+    row = fields | {b"chain": chain.encode()}
+    await redis.xadd(keys.log, row, id=f"{number}-0")  # type: ignore[arg-type]
+    await redis.hset(keys.log_head, mapping={"entries": number, "chain": chain})
+    return number
+
+
+async def truncate(register: Register, last: int) -> None:
+    """Take off the end after an entry, and put the head right."""
+    rows = (await entries(register))[:last]
+    await register.redis.delete(register.keys.log)
+    for id_, fields in rows:
+        await register.redis.xadd(register.keys.log, fields, id=id_)  # type: ignore[arg-type]
+    head = {b"entries": last, b"chain": rows[-1][1][b"chain"]}
+    await register.redis.hset(register.keys.log_head, mapping=head)  # type: ignore[arg-type]
+
+
+async def forge_administrator(register: Register, mac: bytes | None = None) -> int:
+    """Add an administrator with an entry that says so, as `add_user` would."""
+    redis, keys = register.redis, register.keys
+    kept = await PinHashing(time_cost=1, memory_kib=8).hash(PIN)
+    at, by = "2026-01-01T00:00:00.000Z", "Ada"
+    user = {
+        "name": "Eve", "role": "administrator", "pin": kept, "enabled": "1", "generation": "1",
+        "added_at": at, "added_by": by, "pin_by": "Eve",
+    }  # fmt: skip
+    await redis.hset(keys.user("eve"), mapping=user)  # type: ignore[arg-type]
+    await redis.zadd(keys.users, {"eve": 0})
+    await redis.sadd(keys.administrators, "eve")
+    entry = {
+        "at": at, "what": "user_added", "by": by, "about": "Eve", "client": HERE,
+        "pin": pin_digest(kept), "pin_by": "Eve", "choose_by": "", "role": "administrator",
+    }  # fmt: skip
+    fields = {name.encode(): value.encode() for name, value in entry.items()}
+    number = await append(register, fields | ({} if mac is None else {b"mac": mac}))
+    for name in ("eve", "ada"):
+        await redis.zadd(keys.account(name), {str(number): number})
+    return number
+
+
+async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
+    redis: Redis,
+) -> None:
+    register = people_with(redis, FIRST)
+    people, users = register.people, register.people.users
+    await register.add("Ada", Role.ADMINISTRATOR)
+    await redis.hset(register.keys.log_head, "schema", "2")
+    await UserStore(redis, THE_SAME).upgrade("pitlink", "pitlink 3")
+    await register.add("Flo")
+    for _ in range(4):
+        await register.refused("Flo")
+    assert await register.refused("Flo") == "locked_out"
+    await users.unlock("Flo", BY_COMMAND)
+    opened = await register.sign_in("Flo")
+    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
+    opened = await register.sign_in("Flo", WRONG, old=opened.token)
+    await people.log.note("slip_printed", by="Flo", about="c1", client="::1")
+    await people.sessions.sign_out(opened.token, "::1")
+    await users.disable("Flo", BY_COMMAND)
+    await users.enable("Flo", BY_COMMAND)
+    await users.set_pin("Flo", PIN, BY_COMMAND)
+    store, keys = UserStore(redis, THE_SAME), register.keys
+    await store.record("note_user", [keys.user("flo"), *keys.log_and_head], ["at", "service"])
+    finding = await found(register)
+    assert (finding.problems, finding.entries) == ((), 20)
+    rows = await entries(register)
+    assert {fields[b"mac"].partition(b":")[0].decode() for _, fields in rows} == {THE_SAME.newest}
+    assert {row.what for row in await register.log()} == {
+        "user_added", "sign_in_refused", "locked_out", "user_unlocked", "sign_in", "pin_chosen",
+        "sign_out", "slip_printed", "user_disabled", "user_enabled", "pin_set", "user_noted",
+        "upgraded",
+    }  # fmt: skip
+
+
+async def test_mac_is_an_hmac_of_the_entry_by_a_key_for_its_place(staffed: Register) -> None:
+    """Reckoned here once more, from the words of its description."""
+    rows, chain = await entries(staffed), b""
+    for number, (id_, fields) in enumerate(rows, start=1):
+        told, parts = fields.pop(b"mac").partition(b":")[2], [id_]
+        after = fields.pop(b"chain")
+        parts += [part for pair in fields.items() for part in pair]
+        text = chain + b"".join(str(len(part)).encode() + b":" + part for part in parts)
+        key = hmac.digest(FIRST.encode(), b"%d:%s" % (number - 1, chain), "sha256")
+        assert told == hmac.new(key, text, "sha1").hexdigest().encode()
+        chain = after
+
+
+async def test_administrator_added_with_an_entry_in_due_form_is_named(staffed: Register) -> None:
+    number = await forge_administrator(staffed)
+    assert await problems(staffed) == (
+        f"the operators' log: entry {number} has no MAC: no service wrote it",
+    )
+    await staffed.sign_in("Flo")
+    assert len(await problems(staffed)) == 1, "what services add after it is sound"
+
+
+@pytest.mark.parametrize(
+    ("mac", "said"),
+    [
+        (b"", "has no MAC"),
+        (b"x", "has the MAC of an unknown secret"),
+        (b"\xff:\xff", "has the MAC of an unknown secret"),
+        (f"{THE_SAME.newest}:\xfc".encode(), "does not have the MAC of what it says"),
+        (f"{THE_SAME.newest}:".encode() + b"0" * 40, "does not have the MAC of what it says"),
+    ],
+)
+async def test_mac_that_somebody_made_up_is_named(staffed: Register, mac: bytes, said: str) -> None:
+    number = await forge_administrator(staffed, mac)
+    (problem,) = await problems(staffed)
+    assert problem == f"the operators' log: entry {number} {said}: no service wrote it"
+
+
+async def test_mac_of_another_entry_is_named(staffed: Register) -> None:
+    for _, fields in await entries(staffed):
+        number = await forge_administrator(staffed, fields[b"mac"])
+        assert any(
+            f"entry {number} does not have the MAC" in one for one in await problems(staffed)
+        )
+        await truncate(staffed, number - 1)
+
+
+async def test_entry_that_is_written_once_more_is_named(staffed: Register) -> None:
+    """Word for word, with its MAC: as the next entry, and in another store."""
+    rows = await entries(staffed)
+    for _, fields in rows:
+        again = {name: value for name, value in fields.items() if name != b"chain"}
+        number = await append(staffed, again)
+        assert any(
+            f"entry {number} does not have the MAC" in one for one in await problems(staffed)
+        )
+        await truncate(staffed, number - 1)
+    await staffed.redis.flushall()
+    other = people_with(staffed.redis, FIRST)
+    await other.add("Zoë")
+    number = await append(
+        other, {name: value for name, value in rows[1][1].items() if name != b"chain"}
+    )
+    assert any(f"entry {number} does not have the MAC" in one for one in await problems(other))
+
+
+async def test_rewritten_log_is_named_at_each_entry(staffed: Register) -> None:
+    """All digests are put right; no mark has seen the log."""
+    rows = await entries(staffed)
+    await staffed.redis.delete(staffed.keys.log, staffed.keys.log_head)
+    for id_, fields in rows:
+        altered = fields | ({b"by": b"Eve"} if id_ == b"2-0" else {})
+        await append(staffed, {n: v for n, v in altered.items() if n != b"chain"})
+    told = [one for one in await problems(staffed) if "MAC" in one]
+    assert [one.split()[4] for one in told] == [str(n) for n in range(2, len(rows) + 1)]
+
+
+async def test_what_follows_a_forged_entry_in_one_step_is_not_a_way_in(staffed: Register) -> None:
+    """The key of a step serves for its own entries alone."""
+    opened = await staffed.sign_in("Flo")
+    await staffed.sign_in("Flo", old=opened.token)
+    assert await problems(staffed) == ()
+    rows = await entries(staffed)
+    assert [fields[b"what"] for _, fields in rows[-2:]] == [b"sign_out", b"sign_in"]
+    last = {name: value for name, value in rows[-1][1].items() if name != b"chain"}
+    await append(staffed, last)
+    assert len(await problems(staffed)) == 1
+
+
+async def test_services_and_commands_write_at_once(redis: Redis) -> None:
+    """Each goes on from the head that another left; none is lost, and all are sound."""
+    crowd = [people_with(redis, FIRST) for _ in range(4)]
+    await crowd[0].add("Flo")
+    noted = [one.people.log.note("slip_printed", by="Flo") for one in crowd for _ in range(25)]
+    await asyncio.gather(*noted)
+    finding = await found(crowd[0])
+    assert (finding.problems, finding.entries) == ((), 101)
+
+
+async def test_refused_step_has_changed_nothing(redis: Redis) -> None:
+    """Who was refused since the log went on is not added, locked or signed in twice."""
+    one, other = people_with(redis, FIRST), people_with(redis, FIRST)
+    await one.add("Flo")
+    for name in ("Ann", "Ben", "Eve"):
+        await other.add(name)
+        await one.people.users.disable(name, BY_COMMAND)
+    assert [row for row in await one.told() if row[2] == "Ben"] == [
+        ("user_added", BY_COMMAND.name, "Ben"),
+        ("user_disabled", BY_COMMAND.name, "Ben"),
+    ]
+    generations = await one.redis.hget(one.keys.user("ben"), "generation")
+    assert (generations, await problems(one)) == (b"2", ())
+
+
+async def calls(redis: Redis) -> int:
+    """How many scripts Redis was asked to run."""
+    stats = cast("dict[str, dict[str, int]]", await redis.info("commandstats"))
+    return sum(stats.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("evalsha", "eval"))
+
+
+async def test_one_service_alone_asks_redis_once_for_each_act(staffed: Register) -> None:
+    note = staffed.people.log.note
+    await note("slip_printed", by="Flo")
+    before = await calls(staffed.redis)
+    for _ in range(5):
+        await note("slip_printed", by="Flo")
+    assert await calls(staffed.redis) - before == 5
+
+
+async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: Path) -> None:
+    """Its entries have no MAC; from the first that has one on, each must have one."""
+    earlier = people_with(redis)
+    await earlier.add("Ada", Role.ADMINISTRATOR)
+    await earlier.add("Flo")
+    assert await problems(earlier) == ()
+    mark, before = LogMark(tmp_path), await found(earlier)
+    mark.note_seal(before.entries, before.seal)
+    await earlier.sign_in("Flo")  # by the earlier release, and sealed by nobody
+    service = people_with(redis, FIRST)
+    await service.people.log.note("service_started", by="service")
+    for seen in (None, mark.seen):
+        assert await problems(service, seen=seen) == ()
+    number = await forge_administrator(service)
+    for seen in (None, mark.seen):
+        assert await problems(service, seen=seen) == (
+            f"the operators' log: entry {number} has no MAC: no service wrote it",
+        )
+
+
+async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path: Path) -> None:
+    """As where the release before went on with the log for a while."""
+    await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+    finding = await check_log(staffed.redis)
+    mark = LogMark(tmp_path)
+    mark.note_seal(finding.entries, finding.seal)
+    await staffed.people.log.note("service_started", by="service")
+    assert len(await problems(staffed)) == 1
+    assert await problems(staffed, seen=mark.seen) == ()
+    audit = LogAudit(staffed.redis, THE_SAME)
+    for _ in range(3):
+        assert (await audit.run(mark.seen, again=100)).problems == ()
+
+
+async def test_renewed_secret_leaves_earlier_entries_sound(staffed: Register) -> None:
+    renewed = people_with(staffed.redis, SECOND, FIRST)
+    await renewed.people.log.note("service_started", by="service")
+    await renewed.sign_in("Flo")
+    assert await problems(staffed, SECOND, FIRST) == ()
+
+
+async def test_earlier_secret_writes_nothing_any_more(staffed: Register) -> None:
+    """From the first entry with its successor on it serves for none."""
+    renewed = people_with(staffed.redis, SECOND, FIRST)
+    await renewed.people.log.note("service_started", by="service")
+    await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
+    thief = people_with(staffed.redis, FIRST)
+    await thief.people.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
+    number = len(await entries(staffed))
+    assert await problems(staffed, SECOND, FIRST) == (
+        f"the operators' log: entry {number} has the MAC of a secret that had been renewed",
+    )
+
+
+async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
+    staffed: Register,
+) -> None:
+    """Its key, which the thief has, is for the entries of that step, and not for another's name."""
+    rows = await entries(staffed)
+    (id_, fields), before = rows[-1], rows[-2][1][b"chain"].decode()
+    key = hmac.digest(FIRST.encode(), f"{len(rows) - 1}:{before}".encode(), "sha256")
+    entry = {b"at": b"x", b"what": b"service_started", b"by": b"service"}
+    parts = [f"{len(rows) + 1}-0".encode(), *(part for pair in entry.items() for part in pair)]
+    text = fields[b"chain"] + b"".join(str(len(part)).encode() + b":" + part for part in parts)
+    newest = LogSecrets(lambda: [SECOND, FIRST]).newest
+    mac = f"{newest}:{hmac.new(key, text, 'sha1').hexdigest()}".encode()
+    number = await append(staffed, entry | {b"mac": mac})
+    assert id_ == f"{number - 1}-0".encode()
+    (problem,) = await problems(staffed, SECOND, FIRST)
+    assert "does not have the MAC" in problem
+
+
+async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has_it(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what it wrote would look as if a thief had; it reads its bundle again by itself."""
+    monkeypatch.setattr("meters.users.log_macs._READ_AGAIN_S", 0.0)
+    bundle = [FIRST]
+
+    def read() -> Sequence[str]:
+        if not bundle:
+            raise UserError("it is being copied")
+        return bundle
+
+    late = people_with(staffed.redis, read=read)
+    await late.people.log.note("slip_printed", by="Flo")
+    await people_with(staffed.redis, SECOND, FIRST).people.log.note("service_started", by="service")
+    before = await entries(staffed)
+    for refuse in (late, people_with(staffed.redis)):
+        with pytest.raises(UsersError, match=r"copy the whole of services/") as refused:
+            await refuse.add("Eve")
+        assert refused.value.code == "other_keys"
+    bundle.clear()
+    with pytest.raises(UsersError):
+        await late.add("Eve")
+    assert await entries(staffed) == before
+    bundle[:] = [SECOND, FIRST]
+    await late.add("Eve")
+    assert await problems(staffed, SECOND, FIRST) == ()
+
+
+async def test_log_is_written_on_where_the_keys_were_lost(staffed: Register) -> None:
+    """What the lost ones wrote is taken as it stands, once somebody has said so in Redis."""
+    anew = people_with(staffed.redis, SECOND)
+    with pytest.raises(UsersError):
+        await anew.add("Eve")
+    await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
+    await anew.add("Eve")
+    assert await problems(staffed, SECOND) == ()
+    await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+    assert len(await problems(staffed, SECOND)) == 1
+
+
+async def test_head_that_names_a_secret_that_wrote_nothing_is_named(staffed: Register) -> None:
+    """Services write nothing after it, since it may be newer than what they have."""
+    await staffed.redis.hset(staffed.keys.log_head, "mac_by", "0" * 16)
+    with pytest.raises(UsersError):
+        await people_with(staffed.redis, FIRST).add("Eve")
+    (problem,) = await problems(staffed)
+    assert "its head names another secret than the last MAC is of" in problem
+
+
+async def test_audit_without_the_secrets_says_so(staffed: Register) -> None:
+    told = (await check_log(staffed.redis)).problems
+    assert told
+    assert all("there are no log-secrets in services/" in one for one in told)
+
+
+async def test_truncated_and_forged_log_is_behind_its_mark(
+    staffed: Register, tmp_path: Path
+) -> None:
+    """Entries of before there were MACs can be forged by whoever takes off all that follow."""
+    mark, before = LogMark(tmp_path), await found(staffed)
+    mark.note(before.entries, before.chain)
+    mark.note_seal(before.entries, before.seal)
+    await staffed.redis.delete(staffed.keys.log, staffed.keys.log_head)
+    for _ in range(before.entries + 1):
+        await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+    assert any(
+        "are not those that were sealed" in one for one in await problems(staffed, seen=mark.seen)
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    sorted(Path("meters/users/scripts").glob("*.lua")),
+    ids=lambda path: path.stem,
+)
+def test_whatever_notes_something_looks_at_the_head_before_it_writes(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    if "\nnote(" not in text and " note(" not in text:
+        return
+    first = text.index("local elsewhere = moved(")
+    writes = [
+        text.find(f"'{command}'") for command in ("HSET", "DEL", "ZADD", "HDEL", "SADD", "SET")
+    ]
+    writes += [text.find(f"{name}(") for name in ("note", "decide_try", "set_by", "keep_setter")]
+    assert first < min(place for place in writes if place >= 0)
