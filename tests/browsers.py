@@ -2,11 +2,20 @@
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Self
 
-from playwright.async_api import Browser, CDPSession, Error, Locator, Page, async_playwright, expect
+from playwright.async_api import (
+    Browser,
+    CDPSession,
+    Error,
+    Locator,
+    Page,
+    Playwright,
+    async_playwright,
+    expect,
+)
 
 from tests.waiting import LONG_S, require
 
@@ -29,13 +38,36 @@ _START_WITHIN_MS: Final = 120_000
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
     """A Chromium; without one the test is skipped, and fails in CI."""
-    path = os.environ.get("CHROMIUM") or require("chromium")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=path, args=list(_ARGUMENTS), timeout=_START_WITHIN_MS
-        )
-        yield browser
-        await browser.close()
+    async with SharedBrowser() as shared:
+        yield await shared.connected()
+
+
+class SharedBrowser:
+    """A Chromium for many tests, started when it is first wanted, and again if it has died."""
+
+    def __init__(self) -> None:
+        self._up = AsyncExitStack()
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    async def connected(self) -> Browser:
+        """Give the browser; without a Chromium the test is skipped, and fails in CI."""
+        path = os.environ.get("CHROMIUM") or require("chromium")
+        if self._playwright is None:
+            self._playwright = await self._up.enter_async_context(async_playwright())
+        if self._browser is None or not self._browser.is_connected():
+            self._browser = await self._playwright.chromium.launch(
+                executable_path=path, args=list(_ARGUMENTS), timeout=_START_WITHIN_MS
+            )
+        return self._browser
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._browser is not None:
+            await self._browser.close()
+        await self._up.aclose()
 
 
 class Finger:

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 import structlog
 from playwright.async_api import Browser
 
-from tests.browsers import chromium
+from tests.browsers import SharedBrowser
 from tests.servers import Mosquitto, RedisServer
 
 # Children of the tests hear signals as a program started by hand does, also where the tests run in
@@ -22,6 +23,16 @@ signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signa
 
 # What runs inside a test logs as a service does unless told otherwise, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
+
+_AT_THE_BROWSER = {"journey", "panel", "web"}
+"""Rooms whose tests share a browser, and so the event loop that talks to it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent.name in _AT_THE_BROWSER and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 @pytest.fixture
@@ -60,8 +71,17 @@ def shared_mosquitto() -> Iterator[Mosquitto]:
         yield server
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """A real browser for this test alone."""
-    async with chromium() as browser:
-        yield browser
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_browser() -> AsyncIterator[SharedBrowser]:
+    """A real browser for all tests of one worker."""
+    async with SharedBrowser() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(shared_browser: SharedBrowser) -> AsyncIterator[Browser]:
+    """A real browser with no page open; what the test opens is closed after it."""
+    browser = await shared_browser.connected()
+    yield browser
+    for context in browser.contexts:
+        await context.close()

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.controllers.scripted import ScriptedService, running
@@ -11,14 +11,14 @@ from tests.panel.stand import Hand, PanelStand, serving
 from tests.servers import Mosquitto
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
     """The service of table T-1, as the contract has it."""
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def panel(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> AsyncIterator[PanelStand]:
@@ -28,7 +28,7 @@ async def panel(
         yield stand
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
     """A tablet, on which every error of the page's own is a failure."""
     page = await browser.new_page(viewport={"width": 1280, "height": 800})
@@ -39,7 +39,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
     assert errors == []
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def hand(page: Page, panel: PanelStand) -> Hand:
     """The dealer at the open panel."""
     hand = Hand(page, panel.url)

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from io import BytesIO
 
 import httpx
@@ -15,23 +14,12 @@ from meters.displays import display_state as board_module
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, WinPage
 from meters.web import event_stream as stream_module
-from tests.servers import RedisServer
 from tests.web.events import listening
 from tests.web.stand import CLAIM, SMALL, Stand
 
 CONTRACT_FIELDS = (
     "link", "meter", "kind", "name", "wager", "amount", "version", "cycle", "state", "at"
 )  # fmt: skip
-
-
-@pytest.fixture
-async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
 
 
 def error_of(response: httpx.Response) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from tests.model.test_asks import code, opened, result, void
 from tests.servers import RedisServer
@@ -12,7 +13,7 @@ from tests.web.test_two_people import RealStand
 pytestmark = pytest.mark.duty("D17")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
     """A stand over the desks of a real link."""
     stand = RealStand(shared_redis_server)

@@ -5,6 +5,7 @@ import resource
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from meters.displays import display_state as board_module
 from meters.http import connection_limits as connections_module
@@ -29,7 +30,7 @@ POST = (
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
     """A stand that waits a moment for a request."""
     monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 0.3)

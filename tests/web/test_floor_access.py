@@ -1,18 +1,15 @@
 """The floorperson's page for everybody: axe-core on each view and dialog, thumbs, and keyboards."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-from playwright.async_api import Browser, Page, expect
+import pytest_asyncio
+from playwright.async_api import Page, expect
 
-from tests.servers import RedisServer
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
     check_accessible,
     claim_card,
     dialog,
-    floor_room,
     go,
     press,
     type_sign_in,
@@ -32,12 +29,12 @@ TOO_SMALL = """(least) => [...document.querySelectorAll("button, a[href], summar
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        room.stand.claims.put(ROYAL)
-        await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
-        yield room
+@pytest_asyncio.fixture(loop_scope="session")
+async def room(room: FloorRoom) -> FloorRoom:
+    """A room where one win waits to be validated, and one to be paid."""
+    room.stand.claims.put(ROYAL)
+    await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
+    return room
 
 
 async def check_view(page: Page) -> None:

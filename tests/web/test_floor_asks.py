@@ -1,24 +1,16 @@
 """Corrections on the floor page: shown on top as they arrive, confirmed or refused by one press."""
 
 import re
-from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from meters.floor_api.types import AskRow
-from tests.servers import RedisServer
 from tests.web.desks import ASK, ASK_RESULT
-from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, floor_room, press
+from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, press
 
 pytestmark = pytest.mark.duty("D17")
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
 
 
 def card_of(page: Page, ask: AskRow) -> Locator:

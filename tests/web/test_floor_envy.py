@@ -1,13 +1,10 @@
 """Envy Bonuses on the floor page: owed under their win, and paid by one act with a name."""
 
-from collections.abc import AsyncIterator
-
 import msgspec
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
-from tests.servers import RedisServer
-from tests.web.floor_hand import FloorRoom, answer, claim_card, dialog, floor_room, press
+from tests.web.floor_hand import FloorRoom, answer, claim_card, dialog, press
 from tests.web.stand import CLAIM, SMALL
 
 pytestmark = pytest.mark.section("649a.11(c)(5)(v)")
@@ -18,12 +15,6 @@ ALONE = msgspec.structs.replace(
     item="progressive_envy", item_name="Envy Bonus",
 )  # fmt: skip
 """An Envy Bonus for a hand of which no win waits."""
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
 
 
 def acts_of(room: FloorRoom) -> list[tuple[str, str, str]]:

@@ -1,28 +1,10 @@
 """Signing in at the floorperson's page in a real browser, and what is left when a session ends."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from meters.users.users import Actor
-from tests.servers import RedisServer
-from tests.web.floor_hand import (
-    FloorRoom,
-    claim_card,
-    evaluated,
-    floor_room,
-    go,
-    press,
-    type_sign_in,
-)
+from tests.web.floor_hand import FloorRoom, claim_card, evaluated, go, press, type_sign_in
 from tests.web.stand import CLAIM, PIN
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
 
 
 async def check_dark(page: Page, room: FloorRoom) -> None:

@@ -1,6 +1,5 @@
 """The other views in a real browser: past wins, links, people; what each role may do there."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import msgspec
@@ -24,12 +23,6 @@ from tests.web.floor_hand import (
     type_sign_in,
 )
 from tests.web.stand import AT, CLAIM, FLOOR, PIN
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
 
 
 def paid(number: int, **fields: object) -> ClaimRow:

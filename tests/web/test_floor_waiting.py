@@ -1,18 +1,16 @@
 """What waits, in a real browser: it arrives by itself, and each decision is taken once."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 import pytest
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Page, Route, expect
 
 from meters.web.api import changes as changes_module
 from tests.browsers import Finger, hold_clock
 from tests.mqtt.relay import Relay
-from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
@@ -21,7 +19,6 @@ from tests.web.floor_hand import (
     claim_card,
     dialog,
     evaluated,
-    floor_room,
     go,
     press,
     type_sign_in,
@@ -34,12 +31,6 @@ window.notes = 0;
 const start = OscillatorNode.prototype.start;
 OscillatorNode.prototype.start = function (...at) { window.notes += 1; start.apply(this, at); };
 """
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
 
 
 def acts_of(room: FloorRoom) -> list[tuple[str, str, str]]:

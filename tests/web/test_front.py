@@ -1,7 +1,6 @@
 """By which names the service is known, over HTTP and HTTPS, and what every answer carries (D20)."""
 
 import ssl
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -25,16 +24,6 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-
-
-@pytest.fixture
-async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
 
 
 def check_headers(answer: httpx.Response, what: str) -> None:

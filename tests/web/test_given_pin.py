@@ -3,21 +3,18 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.web.security import RouteAccess
-from tests.servers import RedisServer
 from tests.web.floor_hand import (
     FloorRoom,
     check_accessible,
     dialog,
-    floor_room,
     press,
     type_sign_in,
 )
@@ -33,19 +30,8 @@ A_DAY_S = 24 * 3600
 
 
 @pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
+def stand(staffed: Stand) -> Stand:
+    return staffed
 
 
 async def choose(stand: Stand, name: str, new: str = OWN) -> None:

@@ -1,14 +1,12 @@
 """A request whose body is held back acts for nobody whose session has ended meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Final
 
 import pytest
 
 from meters.users.roles import Role
 from meters.users.users import Actor
-from tests.servers import RedisServer
 from tests.web.stand import PIN, Staff, Stand
 
 _BODY: Final = b"{}"
@@ -16,13 +14,8 @@ _BOUND_S: Final = 20
 
 
 @pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
+def stand(staffed: Stand) -> Stand:
+    return staffed
 
 
 class Held:

@@ -1,15 +1,13 @@
 """Too many wrong PINs over HTTP: a stranger locks out nobody but themselves (duty D20)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from meters.web.security import DEVICE_COOKIE
-from tests.servers import RedisServer
-from tests.web.floor_hand import FloorRoom, answer, check_accessible, floor_room, press
+from tests.web.floor_hand import FloorRoom, answer, check_accessible, press
 from tests.web.stand import PIN, Stand
 from tests.web.test_api import error_of
 
@@ -20,19 +18,8 @@ WRONG = "271828"
 
 
 @pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
+def stand(staffed: Stand) -> Stand:
+    return staffed
 
 
 async def sign_in(

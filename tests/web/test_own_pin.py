@@ -1,18 +1,15 @@
 """One's own PIN over HTTP and on the page, and that one person is never both (duty D4)."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
-from tests.servers import RedisServer
 from tests.web.floor_hand import (
     FloorRoom,
     check_accessible,
     claim_card,
     dialog,
-    floor_room,
     press,
     type_sign_in,
 )
@@ -27,19 +24,8 @@ ADJUSTMENT = {"kind": "adjustment", "meter": "progressive", "amount": -5, "reaso
 
 
 @pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
-
-
-@pytest.fixture
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
+def stand(staffed: Stand) -> Stand:
+    return staffed
 
 
 async def set_by_ada(stand: Stand, *names: str) -> None:

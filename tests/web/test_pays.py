@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 import pytest
+import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
@@ -108,7 +109,7 @@ def rows(text: str) -> list[str]:
     return text.strip().splitlines()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def stand() -> AsyncIterator[Stand]:
     async with standing(floor=EVERY_METER) as stand:
         yield stand

@@ -1,28 +1,16 @@
 """What a browser would never send: smuggled and split requests, odd paths, bombs of JSON."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Final
 
 import httpx
 import pytest
 
-from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.raw import get, raw
 from tests.web.stand import Stand
 
 _END: Final = b"\r\n\r\n"
-
-
-@pytest.fixture
-async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
 
 
 def post(*headers: str, body: bytes = b"") -> bytes:

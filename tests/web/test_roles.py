@@ -4,12 +4,13 @@ The routes are those of the application itself: one that is not in the table bel
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 import httpx
 import msgspec
 import pytest
+import pytest_asyncio
 from litestar.routes import HTTPRoute
 
 from meters.floor_api.types import Adjustment, UnapprovedRow
@@ -18,7 +19,6 @@ from meters.users.roles import RIGHTS, Right, Role
 from meters.users.users import Actor
 from meters.web.errors import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, RouteAccess
-from tests.servers import RedisServer
 from tests.web.desks import ASK
 from tests.web.stand import AT, CLAIM, PIN, SMALL, STAFF, Stand
 
@@ -175,15 +175,11 @@ WITHOUT: Final = ("nobody", "a stranger", "disabled", "other PIN", "idle", "sign
 """Those who have no session that holds, though four of them had one."""
 
 
-@pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def stand(staffed: Stand) -> Stand:
     """A stand with its staff, and one more dealer to be changed."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    await stand.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
-    yield stand
-    await stand.stop()
+    await staffed.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
+    return staffed
 
 
 def routes(stand: Stand) -> dict[str, object]:

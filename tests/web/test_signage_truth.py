@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.mqtt.relay import Relay
@@ -103,7 +104,7 @@ class Wire:
         writer.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
     """A page whose time passes as the test says."""
     await hold_time(page)

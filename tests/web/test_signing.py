@@ -1,6 +1,5 @@
 """Signing in over HTTP: the cookie, the session's end, and what only our own pages may do."""
 
-from collections.abc import AsyncIterator
 from http.cookies import SimpleCookie
 
 import httpx
@@ -9,7 +8,6 @@ from playwright.async_api import Browser
 
 from meters.web.api import changes as changes_module
 from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE
-from tests.servers import RedisServer
 from tests.web.events import Events
 from tests.web.stand import PIN, Stand
 from tests.web.test_api import error_of
@@ -19,13 +17,8 @@ VALIDATE = "/api/v1/claims/c1/validate"
 
 
 @pytest.fixture
-async def stand(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
+def stand(staffed: Stand) -> Stand:
+    return staffed
 
 
 async def try_to_sign_in(

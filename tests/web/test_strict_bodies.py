@@ -1,22 +1,9 @@
 """Bodies of requests: money is JSON integers alone, and texts are printable."""
 
-from collections.abc import AsyncIterator
-
 import httpx
 import pytest
 
-from tests.servers import RedisServer
 from tests.web.stand import CLAIM, Stand
-
-
-@pytest.fixture
-async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
 
 
 async def _post(stand: Stand, name: str, path: str, body: str) -> httpx.Response:

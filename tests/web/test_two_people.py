@@ -12,6 +12,7 @@ from typing import Final
 
 import httpx
 import pytest
+import pytest_asyncio
 from litestar import Litestar
 
 from meters.books.two_people import COMMAND
@@ -68,7 +69,7 @@ class RealStand(Stand):
         return claim.claim
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
     """A stand with its staff, and one more administrator."""
     stand = RealStand(shared_redis_server)
