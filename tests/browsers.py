@@ -22,6 +22,26 @@ from tests.waiting import LONG_S, require
 # What a page is to show is waited for as anything else: five seconds are Playwright's own bound.
 expect.set_options(timeout=LONG_S * 1_000)
 
+# A page in a window of its own has an address bar, whose list of suggestions is a page itself, in a
+# process itself: more work than what the tests open. The last list of features counts, so those
+# that Playwright switches off are named again.
+_WITHOUT: Final = (
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)
 _ARGUMENTS: Final = (
     "--no-sandbox",
     "--headless=new",
@@ -31,6 +51,7 @@ _ARGUMENTS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_WITHOUT)}",
 )
 _START_WITHIN_MS: Final = 120_000
 

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any, Final
 
 SHIFT: Final = Path(__file__).parent.parent / "shift"
-TABLES: Final = tuple(f"TCP-0{number}" for number in range(1, 9))
+LINKS: Final = (
+    ("TCP-01", "TCP-02", "TCP-03", "TCP-04"),
+    ("TCP-05", "TCP-06", "TCP-07", "TCP-08"),
+)
+"""The tables of each link, whose meters have nothing to do with those of the other."""
 
 
 def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:

@@ -4,13 +4,14 @@ import json
 import subprocess
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.chaos.recording import SHIFT, TABLES, lines_of, write_floor
+from tests.chaos.recording import LINKS, SHIFT, lines_of, write_floor
 from tests.mqtt.stand import Service
 from tests.processes import pitlink_command
 from tests.servers import Mosquitto, RedisServer, free_port
@@ -54,6 +55,11 @@ def play(config: Path, table: str) -> list[dict[str, Any]]:
     return answers
 
 
+def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
+    """Play the recordings of a link's tables, one after another."""
+    return [answer for table in tables for answer in play(config, table)]
+
+
 def say(agent: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
     """Give a table's agent a line, and read the answer."""
     assert agent.stdin is not None
@@ -91,7 +97,9 @@ def test_table_after_table_every_meter_reserve_and_award_is_the_one_expected(
     service = Service(config, port, "--auto-floor")
     try:
         service.start()
-        answers = [answer for table in TABLES for answer in play(config, table)]
+        with ThreadPoolExecutor(len(LINKS)) as pool:
+            played = list(pool.map(lambda tables: play_in_turn(config, tables), LINKS))
+        answers = [answer for each in played for answer in each]
         found = service.audit()
     finally:
         service.close()
@@ -105,25 +113,3 @@ def test_table_after_table_every_meter_reserve_and_award_is_the_one_expected(
     assert found["totals"]["wagers"] == EXPECTED["wagers"]
     assert found["totals"]["wagered_cents"] == EXPECTED["wagered_cents"]
     assert found["totals"]["voids"] == EXPECTED["voids"]
-
-
-@pytest.mark.slow
-def test_side_by_side_the_contributions_are_the_same(
-    tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
-) -> None:
-    port = free_port()
-    config = write_floor(tmp_path, broker=mosquitto.url, redis=redis_server.url, port=port)
-    service = Service(config, port, "--auto-floor")
-    try:
-        service.start()
-        with ThreadPoolExecutor(len(TABLES)) as pool:
-            played = list(pool.map(lambda table: play(config, table), TABLES))
-        found = service.audit()
-    finally:
-        service.close()
-    assert found["balanced"]
-    assert found["totals"]["wagers"] == EXPECTED["wagers"]
-    assert found["totals"]["wagered_cents"] == EXPECTED["wagered_cents"]
-    odds = {kind: sums for kind, sums in EXPECTED["awards"].items() if "%" not in kind}
-    told = awards([answer for answers in played for answer in answers])
-    assert {kind: sums for kind, sums in told.items() if "%" not in kind} == odds
