@@ -1,10 +1,11 @@
 """Fixtures that more than one room of the tests uses."""
 
 import logging
+import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,47 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 _AT_THE_BROWSER = {"journey", "panel", "web"}
 """Rooms whose tests share a browser, and so the event loop that talks to it."""
 
+_COUNTED_ONCE = {"odds"}
+"""Rooms whose tests find what one of them has counted, unless another worker counts it too."""
 
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name in _AT_THE_BROWSER and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+    if workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")):
+        items[:] = slow_files_first(items, workers)
+
+
+def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Give each worker its share of the slow tests, and have it begin with them.
+
+    Each worker is given as many tests in a row, and who has done theirs takes from the end of
+    another's: a slow test there would be begun when all else is done. Files stay whole, since
+    their tests share servers, and so do rooms whose tests share what takes long to count.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        whole = item.path.parent if item.path.parent.name in _COUNTED_ONCE else item.path
+        files.setdefault(whole, []).append(item)
+    slow = {path: _count_slow(tests) for path, tests in files.items()}
+    shares: list[list[Path]] = [[] for _ in range(workers)]
+    for path in sorted(filter(slow.__getitem__, files), key=slow.__getitem__, reverse=True):
+        min(shares, key=lambda share: sum(slow[each] for each in share)).append(path)
+    quick = [item for path, tests in files.items() if not slow[path] for item in tests]
+    ordered: list[pytest.Item] = []
+    for number, share in enumerate(shares):
+        begins = [item for path in share for item in files[path]]
+        size = (len(items) - len(ordered)) // (workers - number)
+        fill = max(0, size - len(begins))
+        ordered += begins + quick[:fill]
+        del quick[:fill]
+    return ordered + quick
+
+
+def _count_slow(tests: Sequence[pytest.Item]) -> int:
+    return sum(test.get_closest_marker("slow") is not None for test in tests)
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from tests.chaos.driven import DrivenTable
-from tests.chaos.recording import TABLES as EVERY
-from tests.chaos.recording import lines_of, write_floor
+from tests.chaos.recording import LINKS, lines_of, write_floor
 from tests.chaos.test_torn_store import incr
 from tests.mqtt.stand import Service
 from tests.processes import run_pitlink
@@ -20,7 +19,7 @@ from tests.waiting import LONG_S
 
 LINK: Final = "tcp-five"
 TABLES: Final = ("TCP-05", "TCP-06")
-OTHERS: Final = tuple(table for table in EVERY if table not in TABLES)
+OTHERS: Final = tuple(table for link in LINKS for table in link if table not in TABLES)
 ROUNDS: Final = (3, 8, 10)
 """How far the tables have played when Redis's file is copied, when it is lost, and in the end."""
 
