@@ -18,7 +18,7 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
 from meters.floor.identities import CHECK, DISPLAY, Identity, service_identity, table_identity
 from meters.keys.authority import Authority
-from meters.mqtt import incoming as arrivals
+from meters.mqtt import incoming
 from meters.mqtt.connection import BrokerConnection
 from meters.selfcheck.server_checks import broker_check
 from tests.keys.clients import (
@@ -188,7 +188,7 @@ async def test_a_burst_over_tls_arrives_whole(
     broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the service's own buffers send and take in large pieces is not torn by TLS records."""
-    monkeypatch.setattr(arrivals, "WAITING_MAX", 3_000)  # else one topic's burst is a flood
+    monkeypatch.setattr(incoming, "WAITING_MAX", 3_000)  # else one topic's burst is a flood
     to_all = [f"{number:06}".encode() * 100 for number in range(3_000)]
     service = Service(broker=broker.url, keys=str(keys))
     async with (

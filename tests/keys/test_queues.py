@@ -13,7 +13,7 @@ import pytest
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.identities import DISPLAY, Identity, service_identity, table_identity
-from meters.mqtt import incoming as arrivals
+from meters.mqtt import incoming
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.packets import remaining_length, text
 from meters.service.stopping import stays_true
@@ -136,7 +136,7 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
     own_broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two thousand tables speak while it takes nothing; then it has every event, in order."""
-    monkeypatch.setattr(arrivals, "WAITING_MAX", 20_000)
+    monkeypatch.setattr(incoming, "WAITING_MAX", 20_000)
     events = [f"{number:06}".encode().ljust(2_000) for number in range(2_000)]
     async with (
         speaking(own_broker, keys, SERVICE) as service,

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims import win_search as history
+from meters.claims import win_search
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
@@ -126,10 +126,10 @@ async def test_wins_come_latest_first_whatever_the_pages(
     places = [(-int(row.order), row.claim) for row in everything]
     assert places == sorted(places)
     assert len(everything) == len(set(places)) == 14 + 9
-    monkeypatch.setattr(history, "_PAGE", 3)
+    monkeypatch.setattr(win_search, "_PAGE", 3)
     for limit in (1, 2, 7):
         assert await _find(pit, limit=limit) == everything
-    monkeypatch.setattr(history, "LOOKED_AT_MAX", 5)
+    monkeypatch.setattr(win_search, "LOOKED_AT_MAX", 5)
     assert await _find(pit, limit=7) == everything, "a page may end before it is full"
 
 

@@ -16,7 +16,7 @@ from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
 from meters.books.ledger_mark import LedgerMark
-from meters.restore import store_writing as writing
+from meters.restore import store_writing
 from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger
@@ -466,8 +466,8 @@ async def test_a_store_that_is_written_half_is_never_taken_for_one(
     await play(pit, 1, 2)
     copy = await Copy.of(pit)
     was = await read_store(pit.redis, pit.store.keys)
-    monkeypatch.setattr(writing, "_COMMANDS_AT_ONCE", 1)
-    parts = writing._parts
+    monkeypatch.setattr(store_writing, "_COMMANDS_AT_ONCE", 1)
+    parts = store_writing._parts
     for fails_at in range(1, len(was) - 1):
         await pit.redis.flushall()
         left = iter(range(fails_at))
@@ -478,7 +478,7 @@ async def test_a_store_that_is_written_half_is_never_taken_for_one(
             return parts(fields, size)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writing, "_parts", failing)
+            patch.setattr(store_writing, "_parts", failing)
             with pytest.raises(OSError, match="the cable was pulled"):
                 await pit.restoring(copy).run()
         assert (await pit.restoring(copy).look())[0].held.standing is StoreCondition.HALF

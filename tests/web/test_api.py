@@ -10,10 +10,10 @@ import pytest
 from litestar.routes import HTTPRoute
 from pypdf import PdfReader
 
-from meters.displays import display_state as board_module
+from meters.displays import display_state
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, WinPage
-from meters.web import event_stream as stream_module
+from meters.web import event_stream
 from tests.web.events import listening
 from tests.web.stand import CLAIM, SMALL, Stand
 
@@ -80,7 +80,7 @@ async def test_stream_tells_the_controller_again_and_again(stand: Stand) -> None
 async def test_stream_sends_a_comment_when_nothing_happens(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_module, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(event_stream, "HEARTBEAT_S", 0.05)
     stand.hush()
     async with listening(stand.url) as events:
         while not (await events.next_line()).startswith(": "):
@@ -95,7 +95,7 @@ async def test_stream_of_an_unknown_link_is_refused(stand: Stand) -> None:
 async def test_one_stream_too_many_is_turned_away(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(board_module, "WATCHERS_MAX", 0)
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 0)
     response = await stand.get("/api/v1/meters/stream")
     assert (response.status_code, error_of(response)) == (503, "too_many_streams")
 

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from meters.displays import display_state as board_module
+from meters.displays import display_state
 from meters.displays.display_state import (
     LATE_S,
     DisplayState,
@@ -224,7 +224,7 @@ def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
 def test_validated_hits_count_among_those_that_the_board_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    monkeypatch.setattr(display_state, "HITS_MAX", 3)
     board = DisplayState()
     for number in range(50):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
@@ -251,7 +251,7 @@ def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:
 
 
 def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    monkeypatch.setattr(display_state, "HITS_MAX", 3)
     board = DisplayState()
     for number in range(5):
         board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
@@ -261,7 +261,7 @@ def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyP
 async def test_a_reader_that_misses_too_many_hits_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(board_module, "HITS_MAX", 3)
+    monkeypatch.setattr(display_state, "HITS_MAX", 3)
     board = DisplayState()
     watch = board.follow()
     for number in range(3):
@@ -289,7 +289,7 @@ async def test_closing_ends_every_watch_and_those_to_come() -> None:
 def test_the_board_serves_no_more_watchers_than_its_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(board_module, "WATCHERS_MAX", 1)
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 1)
     board = DisplayState()
     watch = board.follow()
     with pytest.raises(TooManyWatchersError):
@@ -302,8 +302,8 @@ def test_the_board_serves_no_more_watchers_than_its_limit(
 def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(board_module, "WATCHERS_MAX", 3)
-    monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 2)
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 3)
+    monkeypatch.setattr(display_state, "WATCHERS_OF_ONE_MAX", 2)
     board = DisplayState()
     crowd = [board.follow(by=Watcher("203.0.113.7")) for _ in range(2)]
     with pytest.raises(TooManyWatchersError) as of_one:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.displays import display_state as board_module
+from meters.displays import display_state
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES
 from tests.waiting import eventually_async
@@ -146,7 +146,7 @@ async def test_a_page_that_is_turned_away_comes_again(
     stand.put(112_362, 1)
     await opened(page, stand)
     await stand.stop()
-    monkeypatch.setattr(board_module, "WATCHERS_MAX", 0)
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 0)
     await stand.start()
     stand.put(112_777, 2)
     stand.keep_beating()

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from meters.displays import display_state as board_module
-from meters.http import connection_limits as connections_module
+from meters.displays import display_state
+from meters.http import connection_limits
 from meters.http import server as server_module
 from meters.http.connection_limits import (
     CONNECTIONS_BY_CLIENT,
@@ -33,7 +33,7 @@ POST = (
 @pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
     """A stand that waits a moment for a request."""
-    monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 0.3)
+    monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 0.3)
     stand = Stand()
     await stand.start()
     stand.keep_beating()
@@ -80,7 +80,7 @@ async def test_bytes_that_come_one_by_one_win_no_time(hasty: Stand) -> None:
 async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections_module, "REQUEST_WITHIN_S", 1.0)
+    monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 1.0)
     async with listening(stand.url) as events:
         ends = asyncio.get_running_loop().time() + 2.0
         while asyncio.get_running_loop().time() < ends:
@@ -91,7 +91,7 @@ async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(
 async def test_a_reader_of_the_stream_who_never_reads_is_cut(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections_module, "TAKEN_WITHIN_S", 0.3)
+    monkeypatch.setattr(connection_limits, "TAKEN_WITHIN_S", 0.3)
     stuck = await Raw.to(stand.port)
     stuck.stop_reading()
     stuck.send(get(STREAM))
@@ -198,8 +198,8 @@ def test_connections_leave_files_for_redis_and_the_broker(
 async def test_a_crowd_of_displays_shuts_out_no_floorperson(
     shared_redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(board_module, "WATCHERS_MAX", 6)
-    monkeypatch.setattr(board_module, "WATCHERS_OF_ONE_MAX", 4)
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 6)
+    monkeypatch.setattr(display_state, "WATCHERS_OF_ONE_MAX", 4)
     stand = Stand(redis=shared_redis_server)
     await stand.start()
     await stand.add_staff("Flo")

@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.displays import display_state as board_module
+from meters.displays import display_state
 from tests.web.signage_page import (
     LITTLE_MS,
     MAIN,
@@ -48,7 +48,7 @@ async def sees_no_celebration(page: Page) -> None:
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
     """Let a minute pass, by the clock of the board and by that of the page."""
-    later_s = board_module.VALIDATED_NEWS_S + 1
+    later_s = display_state.VALIDATED_NEWS_S + 1
     stand.board._clock = lambda: time.monotonic() + later_s
     await page.clock.fast_forward("01:01")
 
