@@ -12,8 +12,10 @@ import pytest
 import pytest_asyncio
 import structlog
 from playwright.async_api import Browser
+from redis.asyncio import Redis
 
 from tests.browsers import SharedBrowser
+from tests.redis_versions import IN_MEMORY, emptied
 from tests.servers import Mosquitto, RedisServer
 
 # Children of the tests hear signals as a program started by hand does, also where the tests run in
@@ -92,6 +94,20 @@ def mosquitto() -> Iterator[Mosquitto]:
     """A mosquitto for this test alone: it may be killed and started again."""
     with Mosquitto() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def memory_server() -> Iterator[RedisServer]:
+    """A redis-server in memory for all tests of one worker: it is emptied, and never restarted."""
+    with RedisServer(options=IN_MEMORY) as server:
+        yield server
+
+
+@pytest.fixture
+async def redis(memory_server: RedisServer) -> AsyncIterator[Redis]:
+    """A connection to a Redis that is empty."""
+    async with emptied(memory_server) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from redis.asyncio import Redis
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from tests.model.conftest import pit_redis, pit_server  # noqa: F401  (fixtures)
 from tests.model.days import Days
 from tests.model.pit import Pit
 from tests.model.tampering import play_a_while
@@ -60,8 +59,8 @@ def check(paths: Iterable[Path]) -> str:
 
 
 @pytest.mark.duty("D17")
-async def test_the_recipe_holds(pit_redis: Redis, tmp_path: Path) -> None:  # noqa: F811
-    pit = Pit(pit_redis)
+async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
+    pit = Pit(redis)
     await pit.open()
     days, archive = Days(pit), ArchiveFiles(tmp_path, pit.link.id)
     await days.open()

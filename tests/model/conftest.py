@@ -1,4 +1,4 @@
-"""A Redis for each worker of the tests, and a link on it."""
+"""A link on a Redis, and a Redis that keeps its promises."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,6 +10,7 @@ import meters.service.ledger_auditing
 import meters.service.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
+from tests.redis_versions import emptied
 from tests.servers import RedisServer, eventually_async
 
 _SETTINGS = {
@@ -20,26 +21,10 @@ _SETTINGS = {
 }
 
 
-@pytest.fixture(scope="session")
-def pit_server() -> Iterator[RedisServer]:
-    """A redis-server in memory: nothing here is restarted."""
-    with RedisServer(options={"appendonly": "no"}) as server:
-        yield server
-
-
 @pytest.fixture
-async def pit_redis(pit_server: RedisServer) -> AsyncIterator[Redis]:
-    """A connection to an empty Redis."""
-    client = Redis.from_url(pit_server.url)
-    await client.flushall()
-    yield client
-    await client.aclose()
-
-
-@pytest.fixture
-async def pit(pit_redis: Redis) -> Pit:
+async def pit(redis: Redis) -> Pit:
     """A link whose meters have just been seeded."""
-    pit = Pit(pit_redis)
+    pit = Pit(redis)
     await pit.open()
     return pit
 
@@ -67,16 +52,14 @@ def keeping_server() -> Iterator[RedisServer]:
 @pytest.fixture
 async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
     """A connection to it, emptied and set as it was."""
-    client = Redis.from_url(keeping_server.url)
-    await client.flushall()
-    yield client
-    if not keeping_server.running:
-        keeping_server.start()
-    for setting, value in _SETTINGS.items():
-        await client.config_set(setting, value)
-    # Where a test had it keep no file, it writes one anew: until then a kill would lose all.
-    await eventually_async(lambda: keeps(client), what="the append-only file")
-    await client.aclose()
+    async with emptied(keeping_server) as client:
+        yield client
+        if not keeping_server.running:
+            keeping_server.start()
+        for setting, value in _SETTINGS.items():
+            await client.config_set(setting, value)
+        # Where a test had it keep no file, it writes one anew: until then a kill would lose all.
+        await eventually_async(lambda: keeps(client), what="the append-only file")
 
 
 async def keeps(redis: Redis) -> bool:
@@ -86,8 +69,8 @@ async def keeps(redis: Redis) -> bool:
 
 
 @pytest.fixture
-async def kept(pit_redis: Redis, tmp_path: Path) -> Kept:
-    kept = Kept(Pit(pit_redis), tmp_path / "archive")
+async def kept(redis: Redis, tmp_path: Path) -> Kept:
+    kept = Kept(Pit(redis), tmp_path / "archive")
     await kept.pit.store.open("service")
     await kept.open()
     return kept

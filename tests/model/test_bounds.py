@@ -42,9 +42,9 @@ async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
 
 
 async def test_contribution_above_the_bound_is_refused_whole(
-    pit_redis: Redis,
+    redis: Redis,
 ) -> None:
-    pit = await _pit(pit_redis, "contribution_max = 40")
+    pit = await _pit(redis, "contribution_max = 40")
     before = await pit.accounts()
     reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
     assert reply.error is not None
@@ -60,14 +60,14 @@ async def test_contribution_above_the_bound_is_refused_whole(
     assert (await pit.audit()).balanced
 
 
-async def test_contribution_of_just_the_bound_is_taken(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis, "contribution_max = 42")
+async def test_contribution_of_just_the_bound_is_taken(redis: Redis) -> None:
+    pit = await _pit(redis, "contribution_max = 42")
     reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
     assert reply.status == "accepted"
 
 
-async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(redis: Redis) -> None:
+    pit = await _pit(redis, f"limit = {SEED + 20}")
     for number in range(3):
         await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
     meter = await _meter(pit)
@@ -78,8 +78,8 @@ async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(pit_redis: R
     assert finding.meters[PROGRESSIVE]["overflow_micros"] == 22 * CENT
 
 
-async def test_won_whole_the_overflow_begins_the_new_cycle(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+async def test_won_whole_the_overflow_begins_the_new_cycle(redis: Redis) -> None:
+    pit = await _pit(redis, f"limit = {SEED + 20}")
     for number in range(3):
         await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
     await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R9")
@@ -89,8 +89,8 @@ async def test_won_whole_the_overflow_begins_the_new_cycle(pit_redis: Redis) -> 
     assert (await pit.audit()).balanced
 
 
-async def test_bounds_are_changed_by_two_people_and_audited_across(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis)
+async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis) -> None:
+    pit = await _pit(redis)
     await pit.links_desk.close(LINK, "sue", "bounds")
     await _set(pit, "limit", SEED + 10)
     await _set(pit, "contribution_max", 14)
@@ -115,17 +115,17 @@ async def test_bounds_are_changed_by_two_people_and_audited_across(pit_redis: Re
      (10**12, "bad_value", "0 for none"), (0, "no_change", "none already")],
 )  # fmt: skip
 async def test_limit_that_cannot_be_is_refused(
-    pit_redis: Redis, value: int, code: str, words: str
+    redis: Redis, value: int, code: str, words: str
 ) -> None:
-    pit = await _pit(pit_redis)
+    pit = await _pit(redis)
     await pit.links_desk.close(LINK, "sue", "bounds")
     with pytest.raises(ActError, match=words) as refused:
         await _propose(pit, _to(value))
     assert refused.value.code == code
 
 
-async def test_limit_below_what_the_meter_holds_is_not_confirmed(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis)
+async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -> None:
+    pit = await _pit(redis)
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.links_desk.close(LINK, "sue", "bounds")
     proposal = await _propose(pit, _to(SEED + 13))
@@ -137,8 +137,8 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(pit_redis: Redi
 
 
 @pytest.mark.duty("D15")
-async def test_correction_does_not_lift_a_meter_above_its_limit(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis, f"limit = {SEED + 20}")
+async def test_correction_does_not_lift_a_meter_above_its_limit(redis: Redis) -> None:
+    pit = await _pit(redis, f"limit = {SEED + 20}")
     with pytest.raises(ActError) as refused:
         await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=21, reason="lost wager"))
     assert refused.value.code == "above_limit"

@@ -158,11 +158,11 @@ async def test_envy_of_another_meter_hangs_on_the_first_win_of_its_hand(pit: Pit
 
 @pytest.mark.parametrize(("validate_from", "owed"), [(ENVY, True), (ENVY + 1, False)])
 async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_recorded(
-    pit_redis: Redis, validate_from: int, *, owed: bool
+    redis: Redis, validate_from: int, *, owed: bool
 ) -> None:
     """As a payout at odds below it is; one whose hand waits for a floorperson waits with it."""
     zone = 'timezone = "America/New_York"\n'
-    pit = Pit(pit_redis, FLOOR.replace(zone, f"{zone}validate_from = {validate_from}\n"))
+    pit = Pit(redis, FLOOR.replace(zone, f"{zone}validate_from = {validate_from}\n"))
     await pit.open()
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
     assert await _owed(pit) == (ENVY if owed else 0)
@@ -173,11 +173,11 @@ async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_r
 
 @pytest.mark.reading("T10")
 async def test_hand_that_brings_envy_above_and_below_validate_from_owes_the_one_alone(
-    pit_redis: Redis,
+    redis: Redis,
 ) -> None:
     """The one that is only recorded comes first in the paying order; the audit finds the same."""
     zone = 'timezone = "America/New_York"\n'
-    pit = Pit(pit_redis, FLOOR.replace(zone, f"{zone}validate_from = {ENVY + 1}\n"))
+    pit = Pit(redis, FLOOR.replace(zone, f"{zone}validate_from = {ENVY + 1}\n"))
     await pit.open()
     both = f"{PROGRESSIVE} {FIVE_CARD}"
     await pit.round(

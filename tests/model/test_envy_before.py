@@ -23,9 +23,9 @@ CLAIM = "pit.T-1-2-1"
 
 
 @pytest.fixture
-async def before(pit_redis: Redis) -> AsyncIterator[Pit]:
+async def before(redis: Redis) -> AsyncIterator[Pit]:
     """Books of the second schema: a win that waits, whose Envy Bonus is booked as paid."""
-    pit = Pit(pit_redis)
+    pit = Pit(redis)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ResultWriter, "_owe", lambda *_: "")
         await pit.open()
@@ -33,7 +33,7 @@ async def before(pit_redis: Redis) -> AsyncIterator[Pit]:
         await pit.round({1: FIVE_CARD}, {1: RAGS, 3: ROYAL}, table="T-2", community="Js Ts")
     keys = pit.store.keys
     assert "envy" not in (await pit.store.claims([CLAIM]))[0]
-    await pit_redis.hset(keys.meters, "schema", "2")
+    await redis.hset(keys.meters, "schema", "2")
     await upgrade_link(pit.store, "pitlink")
     yield pit
     assert (await pit.audit()).problems == ()

@@ -16,10 +16,10 @@ OTHER_RAGS = "2h 5c 9d"
 
 
 @pytest.fixture
-async def pit(pit_redis: Redis) -> Pit:
+async def pit(redis: Redis) -> Pit:
     """A link that asks for tax documents above $1,200."""
     timezone = 'timezone = "America/New_York"\n'
-    pit = Pit(pit_redis, FLOOR.replace(timezone, f"{timezone}tax_documents_above = 120_000\n"))
+    pit = Pit(redis, FLOOR.replace(timezone, f"{timezone}tax_documents_above = 120_000\n"))
     await pit.open()
     return pit
 

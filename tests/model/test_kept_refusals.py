@@ -92,16 +92,16 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
 
 @pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
 async def test_repeat_gets_the_words_of_the_release_that_refused_it(
-    pit_redis: Redis, later_release: Callable[[], None], code: str, given: Given, payload: bytes
+    redis: Redis, later_release: Callable[[], None], code: str, given: Given, payload: bytes
 ) -> None:
-    pit = Pit(pit_redis)
+    pit = Pit(redis)
     await pit.open()
     await given(pit)
     first = await pit.send("T-1", payload)
     assert first is not None
     assert code in first.decode()
     later_release()
-    later = Pit(pit_redis)
+    later = Pit(redis)
     assert await later.send("T-1", payload) == first
     seq = REPLY.decode(first).seq or 0
     other = await later.send("T-1", payload.replace(b'"seq":%d' % seq, b'"seq":%d' % (seq + 1)))

@@ -42,19 +42,19 @@ settings.register_profile(
 @pytest.mark.slow
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
-def test_two_sets_of_books_agree_to_the_micro(pit_server: RedisServer) -> None:
+def test_two_sets_of_books_agree_to_the_micro(memory_server: RedisServer) -> None:
     profile = os.environ.get("PITLINK_MODEL_PROFILE", "default")
-    machine = type("FloorOnThisRedis", (Floor,), {"url": pit_server.url})
+    machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
     run_state_machine_as_test(machine, settings=settings.get_profile(f"pitlink-model-{profile}"))
 
 
 @pytest.mark.slow
 def test_a_copy_that_is_refused_in_its_batch_is_found(
-    pit_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(meters.books.store, "load_script", load_script)
     break_code("a copy in the same batch is refused")
-    machine = type("FloorOnThisRedis", (Floor,), {"url": pit_server.url})
+    machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
     profile = settings.get_profile("pitlink-model-default")
     with pytest.raises(AssertionError, match="seq_passed"):
         run_state_machine_as_test(machine, settings=settings(profile, phases=[Phase.generate]))

@@ -29,13 +29,13 @@ AFTER = {
     [("As Ks Qs", SEED + 14, SEED), ("9s 8s 7s", 7_000, SEED + 14), ("5c 5d 5h", 6_000, SEED + 14)],
 )
 async def test_a_round_is_settled_on_the_meters_that_it_fed(
-    pit_redis: Redis, after: str, hand: str, cents: int, left: int
+    redis: Redis, after: str, hand: str, cents: int, left: int
 ) -> None:
     """What its wagers raised is what it wins, and the books hold; the next round feeds the new."""
-    before = Pit(pit_redis, BEFORE)
+    before = Pit(redis, BEFORE)
     await before.open()
     await before.wagers({1: PROGRESSIVE})
-    moved = Pit(pit_redis, after)
+    moved = Pit(redis, after)
     await moved.open()
     moved.seq = before.seq
     assert paid_of(await moved.result({1: hand}), PROGRESSIVE) == [(1, cents)]
@@ -44,11 +44,11 @@ async def test_a_round_is_settled_on_the_meters_that_it_fed(
     assert (await moved.audit()).problems == ()
 
 
-async def test_the_next_round_feeds_the_meters_that_the_table_has_now(pit_redis: Redis) -> None:
-    before = Pit(pit_redis, BEFORE)
+async def test_the_next_round_feeds_the_meters_that_the_table_has_now(redis: Redis) -> None:
+    before = Pit(redis, BEFORE)
     await before.open()
     await before.wagers({1: PROGRESSIVE})
-    moved = Pit(pit_redis, AFTER["another of the kind"])
+    moved = Pit(redis, AFTER["another of the kind"])
     await moved.open()
     moved.seq = before.seq
     await moved.void()

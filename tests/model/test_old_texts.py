@@ -24,9 +24,9 @@ def _as_before(pit: Pit) -> None:
 
 
 @pytest.fixture
-async def pit(pit_redis: Redis) -> Pit:
+async def pit(redis: Redis) -> Pit:
     """A link with an open round whose texts cannot be printed."""
-    pit = Pit(pit_redis)
+    pit = Pit(redis)
     await pit.open()
     _as_before(pit)
     await pit.wagers({1: PROGRESSIVE}, round_id=_ROUND, patrons={1: _PATRON})
@@ -60,15 +60,13 @@ async def test_a_round_that_was_open_is_voided(pit: Pit) -> None:
     assert (await pit.audit()).balanced
 
 
-async def test_what_outboxes_have_of_before_is_taken_again(
-    pit_redis: Redis, tmp_path: Path
-) -> None:
+async def test_what_outboxes_have_of_before_is_taken_again(redis: Redis, tmp_path: Path) -> None:
     """As it was answered then, after the store was lost."""
-    pit = KeptPit(pit_redis, tmp_path)
+    pit = KeptPit(redis, tmp_path)
     await pit.open()
     _as_before(pit)
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=_ROUND, patrons={1: _PATRON})
-    await pit_redis.flushdb()
+    await redis.flushdb()
     restored = await pit.restoring(None, "T-2").run()
     assert restored.finding.balanced
     assert restored.replayed.differing == []

@@ -117,9 +117,9 @@ async def test_reading_validation_of_a_hand_bonus_is_for_500_for_1_and_percentag
     ("validate_from", "waits"), [(0, True), (600, True), (601, False), (100_000_000, False)]
 )
 async def test_reading_validation_odds_below_validate_from_are_only_recorded(
-    pit_redis: Redis, validate_from: int, *, waits: bool
+    redis: Redis, validate_from: int, *, waits: bool
 ) -> None:
-    pit = await _pit(pit_redis, validate_from)
+    pit = await _pit(redis, validate_from)
     reply = await pit.round({1: PROGRESSIVE}, {1: "4h 5s 6d"})
     assert paid_of(reply, PROGRESSIVE) == [(1, 600)]
     assert len(reply.claims or ()) == waits
@@ -130,9 +130,9 @@ async def test_reading_validation_odds_below_validate_from_are_only_recorded(
 
 @pytest.mark.reading("validation")
 async def test_reading_validation_a_percentage_waits_whatever_validate_from_says(
-    pit_redis: Redis,
+    redis: Redis,
 ) -> None:
-    pit = await _pit(pit_redis, 100_000_000)
+    pit = await _pit(redis, 100_000_000)
     reply = await pit.round({1: PROGRESSIVE}, {1: ROYAL})
     assert [claim.amount for claim in reply.claims or ()] == [100_014]
 

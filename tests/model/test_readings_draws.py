@@ -68,8 +68,8 @@ def _wagers(pit: Pit, names: str, *, table: str = "T-1") -> Wagers:
 @pytest.mark.reading("T19")
 @pytest.mark.reading("T20")
 @pytest.mark.section("649a.12(i)(3)")
-async def test_reading_draws_every_round_where_the_fraction_is_one(pit_redis: Redis) -> None:
-    pit = await _pit(pit_redis, 1, 1)
+async def test_reading_draws_every_round_where_the_fraction_is_one(redis: Redis) -> None:
+    pit = await _pit(redis, 1, 1)
     for number in range(40):
         reply = await pit.wagers({1: BONUS}, round_id=f"R{number}")
         assert reply.draw is not None
@@ -79,10 +79,10 @@ async def test_reading_draws_every_round_where_the_fraction_is_one(pit_redis: Re
 
 
 @pytest.mark.reading("draws")
-async def test_reading_draws_never_where_the_fraction_is_nought(pit_redis: Redis) -> None:
+async def test_reading_draws_never_where_the_fraction_is_nought(redis: Redis) -> None:
     for magic, lucky in ((0, 1), (1, 0)):
-        await pit_redis.flushall()
-        pit = await _pit(pit_redis, magic, lucky)
+        await redis.flushall()
+        pit = await _pit(redis, magic, lucky)
         for number in range(20):
             reply = await pit.wagers({1: DEALER_BONUS}, round_id=f"R{number}")
             assert reply.draw is not None
@@ -109,9 +109,9 @@ async def test_reading_draws_none_where_none_is_offered(pit: Pit) -> None:
     ],
 )
 async def test_reading_draws_only_with_a_hand_bonus_wager(
-    pit_redis: Redis, names: str, *, drawn: bool
+    redis: Redis, names: str, *, drawn: bool
 ) -> None:
-    pit = await _pit(pit_redis, 1, 1)
+    pit = await _pit(redis, 1, 1)
     reply = await pit.wagers({1: PROGRESSIVE, 2: names})
     assert (reply.draw is not None) == drawn
 
@@ -154,9 +154,9 @@ def test_draws_come_from_the_source_that_nobody_can_foresee() -> None:
 
 
 @pytest.mark.reading("draws")
-async def test_reading_draws_are_repeated_unchanged_on_a_repeat(pit_redis: Redis) -> None:
+async def test_reading_draws_are_repeated_unchanged_on_a_repeat(redis: Redis) -> None:
     """Whichever worker is asked, and after a restart: the reply is kept, not drawn anew."""
-    pit = Pit(pit_redis, _floor(1, 1), workers=2)
+    pit = Pit(redis, _floor(1, 1), workers=2)
     await pit.open()
     payload = event_bytes(
         1, "wagers", "R1", positions=[{"position": 1, "wagers": {BONUS: 100}}]
@@ -170,10 +170,10 @@ async def test_reading_draws_are_repeated_unchanged_on_a_repeat(pit_redis: Redis
 
 @pytest.mark.reading("draws")
 async def test_reading_draws_are_recorded_in_the_ledger_and_settle_the_round_after_a_restart(
-    pit_redis: Redis, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The draw that was told pays, though the worker that drew it has forgotten everything."""
-    pit = await _pit(pit_redis, 1, 1)
+    pit = await _pit(redis, 1, 1)
     monkeypatch.setattr(
         meters.intake.draws, "secrets", Fixed(place=7)
     )  # the 3 of spades; the dealer
@@ -190,9 +190,9 @@ async def test_reading_draws_are_recorded_in_the_ledger_and_settle_the_round_aft
 
 @pytest.mark.reading("draws")
 async def test_reading_draws_nothing_is_drawn_for_wagers_that_are_refused(
-    pit_redis: Redis,
+    redis: Redis,
 ) -> None:
-    pit = await _pit(pit_redis, 1, 1)
+    pit = await _pit(redis, 1, 1)
     await pit.wagers({1: BONUS})
     reply = await pit.wagers({1: BONUS}, round_id="R2")
     assert reply.status == "refused"

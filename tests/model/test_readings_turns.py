@@ -76,10 +76,10 @@ def test_reading_wager_amount_envy_is_laid_down_for_one_and_five_dollars_alone(
 @pytest.mark.reading("wager amount")
 @pytest.mark.section("649a.12(i)(4)")
 async def test_reading_wager_amount_hand_bonus_is_offered_at_any_whole_cent(
-    pit_redis: Redis,
+    redis: Redis,
 ) -> None:
     kind = 'kind = "five_card_hand_bonus"\nwager = '
-    pit = Pit(pit_redis, FLOOR.replace(f"{kind}100", f"{kind}137"))
+    pit = Pit(redis, FLOOR.replace(f"{kind}100", f"{kind}137"))
     await pit.open()
     assert await pit.meter(BONUS) == 10_000 * 137 * CENT
     reply = await pit.wagers({1: BONUS, 2: f"{BONUS} {DEALER_BONUS}"})
@@ -140,9 +140,9 @@ async def test_reading_turn_across_tables_is_the_order_in_which_results_are_appl
 
 @pytest.mark.reading("turn")
 @pytest.mark.section("649a.12(e)(4)")
-async def test_reading_turn_of_results_that_come_together_is_recorded_too(pit_redis: Redis) -> None:
+async def test_reading_turn_of_results_that_come_together_is_recorded_too(redis: Redis) -> None:
     """Two workers, two royals at the same moment: one has the meter, one the reseed."""
-    pit = Pit(pit_redis, workers=2)
+    pit = Pit(redis, workers=2)
     await pit.open()
     for table in ("T-1", "T-2"):
         await pit.wagers({1: PROGRESSIVE}, table=table)
@@ -227,10 +227,10 @@ async def test_reading_t21_reserve_is_not_paid_and_becomes_the_new_meter(pit: Pi
 
 
 @pytest.mark.reading("G3")
-async def test_reading_g3_fractions_of_a_cent_stay_on_the_meter(pit_redis: Redis) -> None:
+async def test_reading_g3_fractions_of_a_cent_stay_on_the_meter(redis: Redis) -> None:
     """A wager of 137 cents adds 28.77 cents to its meter."""
     kind = 'kind = "five_card_hand_bonus"\nwager = '
-    pit = Pit(pit_redis, FLOOR.replace(f"{kind}100", f"{kind}137"))
+    pit = Pit(redis, FLOOR.replace(f"{kind}100", f"{kind}137"))
     await pit.open()
     reply = await pit.round({1: BONUS}, {1: ROYAL}, community=JACK_TEN, dealer="2c 7d 9h")
     assert paid_of(reply, BONUS) == [(1, 1_370_028)]

@@ -30,9 +30,9 @@ def _result(seq: int, round_id: str = "R1") -> bytes:
 
 
 @pytest.fixture
-async def pair(pit_redis: Redis) -> Pit:
+async def pair(redis: Redis) -> Pit:
     """A link with two workers."""
-    pit = Pit(pit_redis, workers=2)
+    pit = Pit(redis, workers=2)
     await pit.open()
     return pit
 
@@ -114,9 +114,9 @@ async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_book
 
 @pytest.mark.parametrize("make", [_wagers, _void, _result])
 async def test_event_at_many_workers_at_once_is_counted_once(
-    pit_redis: Redis, make: Callable[[int], bytes]
+    redis: Redis, make: Callable[[int], bytes]
 ) -> None:
-    pit = Pit(pit_redis, workers=6)
+    pit = Pit(redis, workers=6)
     await pit.open()
     seq = 1 if make is _wagers else 2
     if seq == 2:

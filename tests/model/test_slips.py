@@ -72,8 +72,8 @@ LINKS = ("pit", "pot")
 
 
 @pytest.fixture
-async def facility(pit_redis: Redis) -> Facility:
-    facility = Facility(pit_redis)
+async def facility(redis: Redis) -> Facility:
+    facility = Facility(redis)
     await facility.open()
     return facility
 
@@ -169,9 +169,9 @@ async def killed(server: RedisServer, when: str) -> None:
 
 
 async def test_process_killed_between_reserving_and_paying_hinders_no_honest_retry(
-    facility: Facility, pit_server: RedisServer
+    facility: Facility, memory_server: RedisServer
 ) -> None:
-    await killed(pit_server, "before")
+    await killed(memory_server, "before")
     assert await facility.reserved() == {b"a-1": f"1 {CLAIM}".encode()}
     assert await facility.problems() == [], "a payment that was cut off is no difference"
     assert await facility.pay(OTHER, "A-1") == "slip_used", "the number is still unique"
@@ -181,18 +181,18 @@ async def test_process_killed_between_reserving_and_paying_hinders_no_honest_ret
 
 
 async def test_process_killed_after_paying_loses_no_number(
-    facility: Facility, pit_server: RedisServer
+    facility: Facility, memory_server: RedisServer
 ) -> None:
-    await killed(pit_server, "after")
+    await killed(memory_server, "after")
     assert await facility.pay(CLAIM, "A-1") == "wrong_state"
     assert await facility.pay(OTHER, "A-1") == "slip_used"
     assert await facility.problems() == []
 
 
 async def test_number_left_by_a_killed_payment_is_free_once_its_claim_is_paid_otherwise(
-    facility: Facility, pit_server: RedisServer
+    facility: Facility, memory_server: RedisServer
 ) -> None:
-    await killed(pit_server, "before")
+    await killed(memory_server, "before")
     assert await facility.pay(CLAIM, "A-2") == "paid"
     assert await facility.problems() == []
     assert await facility.pay(OTHER, "A-1") == "paid"

@@ -444,9 +444,9 @@ async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Re
 
 
 async def test_workers_share_sessions_and_what_ended_them(
-    staffed: Register, people_server: RedisServer
+    staffed: Register, memory_server: RedisServer
 ) -> None:
-    other = Redis.from_url(people_server.url)
+    other = Redis.from_url(memory_server.url)
     worker = UserDirectory.of(other, 5, PinHashing(time_cost=1, memory_kib=8))
     opened = await staffed.sign_in()
     assert await worker.sessions.find(opened.token, keep_alive=True) == opened.person

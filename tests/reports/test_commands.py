@@ -251,11 +251,9 @@ async def test_wrong_input_is_told_plainly(
     assert said in str(done.exception)
 
 
-async def test_what_does_not_hold_is_said_and_is_the_status(
-    floor_file: Path, report_redis: Redis
-) -> None:
+async def test_what_does_not_hold_is_said_and_is_the_status(floor_file: Path, redis: Redis) -> None:
     """Above the table, and beside what is written for programs."""
-    await report_redis.hincrby(LinkKeys("pit").accounts, f"meter:{PROGRESSIVE}", 7)
+    await redis.hincrby(LinkKeys("pit").accounts, f"meter:{PROGRESSIVE}", 7)
     said = f"pit: meter:{PROGRESSIVE} holds"
     printed, rows = await _report(floor_file, "day"), await _report(floor_file, "day", "--json")
     assert (printed.exit_code, rows.exit_code) == (1, 1)

@@ -60,8 +60,8 @@ class RebuiltFloor(Floor):
 
 @pytest.mark.slow
 @pytest.mark.duty("D11")
-def test_whatever_happened_the_ledger_makes_the_store_again(pit_server: RedisServer) -> None:
-    machine = type("RebuiltFloorOnThisRedis", (RebuiltFloor,), {"url": pit_server.url})
+def test_whatever_happened_the_ledger_makes_the_store_again(memory_server: RedisServer) -> None:
+    machine = type("RebuiltFloorOnThisRedis", (RebuiltFloor,), {"url": memory_server.url})
     run_state_machine_as_test(
         machine,
         settings=settings(

