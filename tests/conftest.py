@@ -29,7 +29,10 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 
 
 _AT_THE_BROWSER = {"journey", "panel", "web"}
-"""Rooms whose tests share a browser, and so the event loop that talks to it."""
+"""Rooms whose tests share a browser, and so the event loop that talks to it.
+
+Their fixtures that are coroutines name it too: ``pytest_asyncio.fixture(loop_scope="session")``.
+"""
 
 _COUNTED_ONCE = {"odds"}
 """Rooms whose tests find what one of them has counted, unless another worker counts it too."""

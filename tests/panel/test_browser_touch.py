@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browsers import Finger, stop_clock
@@ -27,7 +28,7 @@ EventSource.prototype.addEventListener = function (name, handle) {
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
     """A page that keeps the last view that it received."""
     await page.add_init_script(KEEP_VIEW)
