@@ -269,14 +269,14 @@ class Agent:
             return False
         return True
 
-    def hear_hello(self, hello: HelloReply) -> None:
+    def on_hello(self, hello: HelloReply) -> None:
         """The service says where the table stands."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
             is SequenceComparison.BEHIND
         ):
-            self.hear_behind(hello.last_seq + 1)
+            self.on_behind(hello.last_seq + 1)
         else:
             self._behind = 0
         if self._writer.state.phase is Phase.HELD:
@@ -285,13 +285,13 @@ class Agent:
             self._inbox.put_nowait(None)
         self._hello = hello
 
-    def hear_behind(self, expected: int) -> None:
+    def on_behind(self, expected: int) -> None:
         """The service expects an event that it has answered before."""
         self._behind += 1
         if self._behind == _BEHIND_SURE:
             self._log.error("events lost", expected=expected)
 
-    def hear_jackpot(self, jackpot: Jackpot) -> None:
+    def on_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
         state = self._writer.state
         if state.phase is Phase.HELD:

@@ -85,13 +85,13 @@ class Timing:
 class Listener(Protocol):
     """Who hears what is not the reply to an event under way. Each call must return at once."""
 
-    def hear_hello(self, hello: HelloReply) -> None:
+    def on_hello(self, hello: HelloReply) -> None:
         """The service says where the table stands."""
 
-    def hear_jackpot(self, jackpot: Jackpot) -> None:
+    def on_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
 
-    def hear_behind(self, expected: int) -> None:
+    def on_behind(self, expected: int) -> None:
         """The service expects an event that it has answered before."""
 
 
@@ -113,7 +113,7 @@ class Losses:
     def __init__(self) -> None:
         self._at_s: list[float] = []
 
-    def mount_up(self, now_s: float) -> bool:
+    def count_loss(self, now_s: float) -> bool:
         """Count a loss; returns whether there are too many, which it then counts anew."""
         recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
         self._at_s = [*recent, now_s]
@@ -187,7 +187,7 @@ class EventDelivery:
                     logged = False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
-                if self.connected and losses.mount_up(asyncio.get_running_loop().time()):
+                if self.connected and losses.count_loss(asyncio.get_running_loop().time()):
                     self._log.warning(
                         "broker lost repeatedly",
                         ask="does another agent work this table with another outbox?",
@@ -314,7 +314,7 @@ class EventDelivery:
             elif topic == topics.jackpot(self._link):
                 jackpot = JACKPOT.decode(payload)
                 if jackpot.table == self._table:
-                    self._listener.hear_jackpot(jackpot)
+                    self._listener.on_jackpot(jackpot)
             elif topic == topics.table_in(self._link, self._table):
                 self._hear_reply(payload)
             else:
@@ -338,7 +338,7 @@ class EventDelivery:
         try:
             reply = REPLY.decode(payload)
         except msgspec.ValidationError:
-            self._listener.hear_hello(HELLO_REPLY.decode(payload))
+            self._listener.on_hello(HELLO_REPLY.decode(payload))
             return
         under_way = self._under_way
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
@@ -351,7 +351,7 @@ class EventDelivery:
         if reply.status == "out_of_order":
             expected = reply.expected or 0
             if expected <= under_way.seq:
-                self._listener.hear_behind(expected)
+                self._listener.on_behind(expected)
                 return
             reply = _passed(reply, expected)
         under_way.answered.set_result(Delivered(reply, payload))

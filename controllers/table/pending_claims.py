@@ -46,7 +46,7 @@ def go_on(
     state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
         raise _full()
-    return _put_away(state)
+    return _as_pending(state)
 
 
 def begin(state: TableState) -> TableState:
@@ -64,7 +64,7 @@ def begin(state: TableState) -> TableState:
         if decided is None:
             raise _full()
         state = replace(state, waiting=_without(state.waiting, decided.round))
-    return _put_away(state)
+    return _as_pending(state)
 
 
 def end(
@@ -77,7 +77,7 @@ def end(
         settled: the settlement of that round, or None where nothing was settled.
         returned: what went back to the players, or None where nothing new did.
     """
-    pending = _put_away(state)
+    pending = _as_pending(state)
     return TableState(
         settled=settled,
         waiting=pending.waiting,
@@ -186,7 +186,7 @@ def _seen_to(
     return replace(state, settled=seen_to(settled, due_lines(settled) if done is None else done))
 
 
-def _put_away(state: TableState) -> TableState:
+def _as_pending(state: TableState) -> TableState:
     settled = state.settled
     if settled is None:
         return state

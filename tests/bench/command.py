@@ -70,25 +70,6 @@ def bench(
         raise typer.Exit(1)
 
 
-def main() -> None:
-    """Run the command, and end with its exit status as `pitlink` does."""
-    hear_signals()
-    sys.excepthook = print_defect
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(bench)
-    try:
-        app(prog_name="python -m tests bench")
-    except UserError as error:
-        print_error(f"python -m tests bench: {error}")
-        sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()
-
-
 def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
     """Run something to its end; SIGTERM ends it as Ctrl-C does, also where SIGINT is ignored.
 
@@ -115,3 +96,22 @@ def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
             raise
 
     return asyncio.run(watched())
+
+
+def main() -> None:
+    """Run the command, and end with its exit status as `pitlink` does."""
+    hear_signals()
+    sys.excepthook = print_defect
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(bench)
+    try:
+        app(prog_name="python -m tests bench")
+    except UserError as error:
+        print_error(f"python -m tests bench: {error}")
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -284,7 +284,7 @@ async def test_a_decision_told_while_the_table_was_held_is_not_left_for_the_next
     await say_all(agent, ROUND)
     assert agent.state == "held"
     for claim, event in (("C2", "paid"), ("C1", "rejected")):
-        agent.hear_jackpot(msgspec.convert(service.final(claim, event), Jackpot))
+        agent.on_jackpot(msgspec.convert(service.final(claim, event), Jackpot))
     await eventually_async(lambda: not agent.table_state.claims_wait)
     assert agent.state == "open"
 

@@ -176,15 +176,15 @@ class Heard:
         self.stages = [*_stages()]
         self.turn = 0
 
-    def hear_hello(self, hello: HelloReply) -> None:
+    def on_hello(self, hello: HelloReply) -> None:
         """The service says where the table stands."""
         self.hellos.append(hello)
 
-    def hear_jackpot(self, jackpot: Jackpot) -> None:
+    def on_jackpot(self, jackpot: Jackpot) -> None:
         """Something became of a win at this table."""
         self.jackpots.append(jackpot)
 
-    def hear_behind(self, expected: int) -> None:
+    def on_behind(self, expected: int) -> None:
         """The service expects an event that it has answered before."""
         self.behind.append(expected)
 
