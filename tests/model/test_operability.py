@@ -167,11 +167,13 @@ def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _at_rest(link: Running) -> None:
     """Wait until the last look at Redis is over."""
-    before = len(link.posted)
-    await asyncio.sleep(0.2)
-    while len(link.posted) != before:
+
+    async def nothing_is_posted() -> bool:
         before = len(link.posted)
         await asyncio.sleep(0.2)
+        return len(link.posted) == before
+
+    await eventually_async(nothing_is_posted, what="a link at rest")
 
 
 @pytest.mark.duty("D10")

@@ -29,11 +29,24 @@ from meters.web.app import create_app
 from meters.web.security import CSRF_HEADER
 from meters.wire.messages import ControllerBeat, Jackpot
 from tests.servers import RedisServer
-from tests.waiting import free_port
+from tests.waiting import LONG_S, free_port
 from tests.web.desks import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
 
-__all__ = ["AT", "CLAIM", "FLOOR", "PIN", "SMALL", "STAFF", "Staff", "Stand", "jackpot", "row"]
+__all__ = [
+    "AT",
+    "CLAIM",
+    "FLOOR",
+    "PIN",
+    "SIGN_IN",
+    "SMALL",
+    "STAFF",
+    "Staff",
+    "Stand",
+    "jackpot",
+    "row",
+]
 
+SIGN_IN: Final = "/api/v1/sign-in"
 PIN: Final = "314159"
 """Everybody's."""
 
@@ -205,11 +218,19 @@ class Stand:
         token = staff.client.headers["Cookie"].partition("=")[2]
         return self.people_keys.session(hashlib.sha256(token.encode()).hexdigest())
 
+    async def try_to_sign_in(
+        self, name: str = "Flo", pin: str = PIN, **headers: str
+    ) -> httpx.Response:
+        """Try to sign somebody in, with headers as a proxy adds them: ``X_Forwarded_For``."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            return await client.post(SIGN_IN, json={"name": name, "pin": pin}, headers=sent)
+
     @asynccontextmanager
     async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
         """Sign somebody in over HTTP."""
         async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
-            answer = await client.post("/api/v1/sign-in", json={"name": name, "pin": pin})
+            answer = await client.post(SIGN_IN, json={"name": name, "pin": pin})
             assert answer.status_code == 200, answer.text
             # A browser sends a secure cookie to a loopback address, this client does not.
             token = answer.headers["set-cookie"].partition(";")[0]

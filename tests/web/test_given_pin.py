@@ -4,7 +4,6 @@ import asyncio
 import re
 import time
 
-import httpx
 import pytest
 from playwright.async_api import Page, expect
 
@@ -32,6 +31,12 @@ A_DAY_S = 24 * 3600
 @pytest.fixture
 def stand(staffed: Stand) -> Stand:
     return staffed
+
+
+async def refusal(stand: Stand, pin: str) -> tuple[int, str]:
+    """How Flo is refused who tries to sign in."""
+    answer = await stand.try_to_sign_in("Flo", pin)
+    return answer.status_code, error_of(answer)
 
 
 async def choose(stand: Stand, name: str, new: str = OWN) -> None:
@@ -77,7 +82,7 @@ async def test_a_given_pin_serves_once(stand: Stand) -> None:
             other.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": "141421"}),
         )
     assert sorted(answer.status_code for answer in answers) in ([204, 401], [204, 403])
-    assert await sign_in(stand, GIVEN) == (401, "wrong_name_or_pin")
+    assert await refusal(stand, GIVEN) == (401, "wrong_name_or_pin")
 
 
 async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
@@ -89,8 +94,8 @@ async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
         await stand.redis.hset(user, "choose_by", str(until - A_DAY_S * 1000))
         late = await flo.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN})
         assert (late.status_code, error_of(late)) == (401, "sign_in")
-    assert await sign_in(stand, GIVEN) == (401, "pin_expired")
-    assert await sign_in(stand, PIN) == (401, "wrong_name_or_pin")
+    assert await refusal(stand, GIVEN) == (401, "pin_expired")
+    assert await refusal(stand, PIN) == (401, "wrong_name_or_pin")
     assert (await stand.people.log.page(None, 1))[0].what == "sign_in_refused"
 
 
@@ -176,10 +181,3 @@ async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
 async def press_summary(page: Page) -> None:
     """Unfold what was done with the account."""
     await dialog(page).locator("summary").click()
-
-
-async def sign_in(stand: Stand, pin: str) -> tuple[int, str]:
-    """Try to sign Flo in: the status, and the code of an error."""
-    async with httpx.AsyncClient(base_url=stand.url, timeout=10) as client:
-        answer = await client.post("/api/v1/sign-in", json={"name": "Flo", "pin": pin})
-    return answer.status_code, "" if answer.status_code == 200 else error_of(answer)

@@ -11,7 +11,6 @@ from tests.web.floor_hand import FloorRoom, answer, check_accessible, press
 from tests.web.stand import PIN, Stand
 from tests.web.test_api import error_of
 
-SIGN_IN = "/api/v1/sign-in"
 STRANGER = "203.0.113.66"
 HERS = "203.0.113.7"
 WRONG = "271828"
@@ -26,11 +25,10 @@ async def sign_in(
     stand: Stand, client: str, pin: str = PIN, device: str = "", name: str = "Flo"
 ) -> httpx.Response:
     """Try to sign in from an address, behind a proxy on the service's machine."""
-    headers = {"X-Forwarded-For": client, "X-Forwarded-Proto": "https"}
+    headers = {"X_Forwarded_For": client, "X_Forwarded_Proto": "https"}
     if device:
         headers["Cookie"] = f"{DEVICE_COOKIE}={device}"
-    async with httpx.AsyncClient(base_url=stand.url, timeout=20) as asking:
-        return await asking.post(SIGN_IN, json={"name": name, "pin": pin}, headers=headers)
+    return await stand.try_to_sign_in(name, pin, **headers)
 
 
 def device_of(answer: httpx.Response) -> str:

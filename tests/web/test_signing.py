@@ -9,10 +9,9 @@ from playwright.async_api import Browser
 from meters.web.api import changes as changes_module
 from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE
 from tests.web.events import Events
-from tests.web.stand import PIN, Stand
+from tests.web.stand import PIN, SIGN_IN, Stand
 from tests.web.test_api import error_of
 
-SIGN_IN = "/api/v1/sign-in"
 VALIDATE = "/api/v1/claims/c1/validate"
 
 
@@ -21,18 +20,10 @@ def stand(staffed: Stand) -> Stand:
     return staffed
 
 
-async def try_to_sign_in(
-    stand: Stand, name: str = "Flo", pin: str = PIN, **headers: str
-) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=stand.url, timeout=10) as client:
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await client.post(SIGN_IN, json={"name": name, "pin": pin}, headers=sent)
-
-
 async def test_signing_in_tells_who_one_is_and_sets_a_cookie_for_this_host_alone(
     stand: Stand,
 ) -> None:
-    answer = await try_to_sign_in(stand, "flo")
+    answer = await stand.try_to_sign_in("flo")
     me = answer.json()
     assert {name: me[name] for name in me if name != "csrf"} == {
         "name": "Flo", "role": "floorperson", "rights": ["waiting", "wins", "decide"],
@@ -71,13 +62,13 @@ async def test_wrong_names_and_pins_are_told_alike_and_then_locked_out(stand: St
     told = []
     for _ in range(5):
         for name in ("Flo", "Ghost"):
-            answer = await try_to_sign_in(stand, name, "271828")
+            answer = await stand.try_to_sign_in(name, "271828")
             error = answer.json()["error"]
             told.append((answer.status_code, error["code"], error["message"]))
             assert "set-cookie" not in answer.headers
     assert told[0::2] == told[1::2]
     assert [status for status, _, _ in told[0::2]] == [401] * 4 + [429]
-    right = await try_to_sign_in(stand, "Flo", PIN)
+    right = await stand.try_to_sign_in("Flo", PIN)
     error = right.json()["error"]
     assert (right.status_code, error["code"]) == (429, "locked_out")
     assert 890 <= int(right.headers["retry-after"]) <= 900
@@ -149,12 +140,12 @@ async def test_only_our_own_pages_may_act(
 
 async def test_a_proxy_that_does_not_say_that_it_ends_https_is_told_how(stand: Stand) -> None:
     proxied = {"Host": "pit.example", "Origin": "https://pit.example"}
-    answer = await try_to_sign_in(stand, **proxied)
+    answer = await stand.try_to_sign_in(**proxied)
     assert (answer.status_code, error_of(answer)) == (403, "foreign_origin")
     assert "X-Forwarded-Proto" in answer.text
-    said = await try_to_sign_in(stand, **proxied, X_Forwarded_Proto="https")
+    said = await stand.try_to_sign_in(**proxied, X_Forwarded_Proto="https")
     assert said.status_code == 200
-    stranger = await try_to_sign_in(stand, Host="pit.example", Origin="https://evil.example")
+    stranger = await stand.try_to_sign_in(Host="pit.example", Origin="https://evil.example")
     assert "X-Forwarded-Proto" not in stranger.text
 
 
@@ -183,7 +174,7 @@ async def test_what_a_foreign_form_could_send_is_refused(
 async def test_a_pin_that_came_over_the_network_in_the_clear_is_refused(
     stand: Stand, told: dict[str, str], status: int
 ) -> None:
-    answer = await try_to_sign_in(stand, **told)
+    answer = await stand.try_to_sign_in(**told)
     assert answer.status_code == status
     if status == 403:
         assert error_of(answer) == "https_needed"
