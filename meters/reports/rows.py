@@ -103,12 +103,13 @@ def _plain(cell: Cell) -> Cell:
 
 
 def _begins_formula(text: str) -> bool:
-    """Whether a formula would begin here.
+    """Whether a spreadsheet may take the text for a formula.
 
-    The first character is normalized alone: together with a mark that follows, it may become one
-    of another name, and is still what the spreadsheet sees first.
+    Leading spaces and marks are passed over: a spreadsheet may drop what it does not show. The
+    character after them is normalized alone, without the marks that follow it.
     """
-    return unicodedata.normalize("NFKC", text.lstrip()[:1])[:1] in _FORMULAS
+    first = next((char for char in text if unicodedata.category(char)[0] not in "ZCM"), "")
+    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS
 
 
 def _state(day: LinkDay) -> str:

@@ -132,6 +132,7 @@ async def hostile_floor_file(
         ("S-2", " \N{FULLWIDTH EQUALS SIGN}1"),
         ("S-4", "=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"),
         ("S-5", "no; =cmd;\N{FULLWIDTH PLUS SIGN}1;"),
+        ("S-6", "\N{VARIATION SELECTOR-16} \N{COMBINING ACUTE ACCENT}=cmd"),
     ):
         (claim,) = await shop.round(ROYAL)
         await shop.pit.desk.decide(claim, "reject", f"@Flo {slip}", reason=reason)
@@ -162,9 +163,10 @@ async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
                 begins = unicodedata.normalize("NFKC", each.strip()[:1])
                 assert begins[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
     if asked == ("jackpots",):
-        first, second, overlaid, parted, paid = _rows(done.stdout)
+        first, second, overlaid, parted, marked, paid = _rows(done.stdout)
         assert overlaid["reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
         assert parted["reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
+        assert marked["reason"].startswith("'\N{VARIATION SELECTOR-16} ")
         assert first["reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
         assert second["reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
         assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
