@@ -1,7 +1,7 @@
 """The chapters of 58 Pa. Code as data: their games, wagers and paytables, a file a chapter.
 
 A file in ``chapters`` is written as the law is printed, cell by cell, and is checked whole before
-any of it is used (``bonus.law.chapter_checks``). A further chapter that uses the same kinds of
+any of it is used (``bonus.law.paytable_checks``). A further chapter that uses the same kinds of
 wager is a further file there.
 """
 
@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from bonus.law.cells import ChapterError
-from bonus.law.chapter_checks import check_chapter
 from bonus.law.chapter_file import Chapter
+from bonus.law.paytable_checks import check_chapter
 
 _SUFFIX: Final = ".toml"
 

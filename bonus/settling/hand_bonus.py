@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bonus.law.meter_terms import MeterTerms, Row
+from bonus.settling.payouts import Judge, Turns
 from bonus.settling.progressives import pay_row
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Item, Line, Outcome, PercentWon
-from bonus.settling.settling_order import Judge, Turns
 from bonus.wagers import MeterKind
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.hands.rankings import Compare
+from bonus.settling.payouts import PayRow, Turns
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settling_order import PayRow, Turns
 from bonus.wagers import PaidFrom
 
 

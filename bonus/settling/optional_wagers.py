@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bonus.cards import rank_of
 from bonus.law.chapter_file import CardsOf
+from bonus.settling.payouts import Judge, PayRow, Turns
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settling_order import Judge, PayRow, Turns
 from bonus.wagers import PaidFrom
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms, Row
+from bonus.settling.payouts import Judge, Turns
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
-from bonus.settling.settling_order import Judge, Turns
 from bonus.wagers import MeterKind, PaidFrom
 
 

@@ -8,9 +8,9 @@ take, which ``resolve`` (or whoever keeps the meters) carries out in order.
 from collections.abc import Mapping, Sequence
 
 from bonus.law.meter_terms import MeterTerms
+from bonus.settling.payouts import Turns, paying_order
 from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement_lines import Line, Outcome, Settlement
-from bonus.settling.settling_order import Turns, paying_order
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
 

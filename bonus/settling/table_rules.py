@@ -26,8 +26,8 @@ from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with
 from bonus.settling.hand_bonus import HandBonus
 from bonus.settling.main_wagers import BonusTerms, MainWagers
 from bonus.settling.optional_wagers import OptionalWager
+from bonus.settling.payouts import PayoutLimit, PayRow, SettlingStep
 from bonus.settling.progressives import ProgressiveWager
-from bonus.settling.settling_order import PayoutLimit, PayRow, SettlingStep
 from bonus.wagers import MeterKind
 
 

@@ -16,6 +16,7 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
+from controllers.agent.connection_losses import ConnectionLosses
 from controllers.agent.heartbeat import SILENCE_S, Heartbeat
 from controllers.agent.meter_values import MeterValues
 from controllers.agent.stats import DeliveryStats
@@ -42,8 +43,6 @@ from meters.wire.messages import (
 _log: Final = structlog.get_logger(__name__)
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
-_LOSSES_WITHIN_S: Final = 60.0
-_LOSSES_MAX: Final = 5
 
 
 BrokerPlace = str | Callable[[], BrokerAddress]
@@ -103,26 +102,6 @@ class Delivered:
     payload: bytes
 
 
-class Losses:
-    """How often a connection that stood was lost of late.
-
-    A broker ends the older of two connections of one name, so that two agents of one table throw
-    each other off for ever.
-    """
-
-    def __init__(self) -> None:
-        self._at_s: list[float] = []
-
-    def count_loss(self, now_s: float) -> bool:
-        """Count a loss; returns whether there are too many, which it then counts anew."""
-        recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
-        self._at_s = [*recent, now_s]
-        if len(self._at_s) < _LOSSES_MAX:
-            return False
-        self._at_s = []
-        return True
-
-
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
     seq: int
@@ -177,7 +156,7 @@ class EventDelivery:
         """Connect, listen, and connect again, for ever."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
-        losses = Losses()
+        losses = ConnectionLosses()
         while True:
             pace.begin()
             try:

@@ -15,7 +15,7 @@ from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent.agent import Agent
 from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
 from controllers.bots.players import follow_times, lay_wagers, offers_main
-from controllers.bots.round_records import RoundRecord
+from controllers.bots.resettlement import RoundRecord
 from controllers.table.device_events import (
     BettingLocked,
     ChipsCounted,

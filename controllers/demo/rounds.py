@@ -7,7 +7,7 @@ from typing import Final, Self, TextIO
 
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
-from controllers.bots.round_records import RoundRecord, settle_again
+from controllers.bots.resettlement import RoundRecord, settle_again
 
 ROUNDS_FILE: Final = "rounds.jsonl"
 """The rounds, a line each, in the form that `pitlink settle` reads."""

@@ -23,7 +23,7 @@ from meters.books.link_stats import RedisMemory
 from meters.displays.display_state import DisplayState
 from meters.metrics.declarations import PROCESS
 from meters.metrics.families import MetricFamilies
-from meters.selfcheck.runtime import SelfCheck
+from meters.selfcheck.periodic_check import SelfCheck
 
 
 @final

@@ -1,6 +1,9 @@
 """Where a report goes: the terminal, a CSV, a PDF, or one JSON object."""
 
 import asyncio
+import csv
+import io
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +13,20 @@ import msgspec
 import typer
 
 from bonus.errors import UserError
+from bonus.printable import escape_unprintable
 from meters.floor.floor_file import Floor, Link
 from meters.reports.document import ReportDocument
 from meters.reports.ledger_scan import Choose, LedgerScan, scan_ledgers
 from meters.reports.pdf import Format, report_pdf
-from meters.reports.rows import Figure, csv_text
+from meters.reports.rows import Cell, Figure
 from meters.reports.terminal import print_document
 from meters.terminal.printing import print_error, print_json, print_text
 from meters.terminal.progress import progress_bar
 from meters.wire.clock import now
 
 _STDOUT: Final = "-"
+_FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
+"""With these a spreadsheet begins a formula, in every width that Unicode has of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def give(report: Report, wanted: OutputOptions) -> None:
         typer.Exit: something does not hold; it was said.
     """
     if wanted.csv:
-        _write(wanted.csv, csv_text(report.columns, report.figures()).encode())
+        _write(wanted.csv, _csv(report.columns, report.figures()).encode())
     if wanted.pdf:
         _write(wanted.pdf, report_pdf(report.document, wanted.size))
     if wanted.as_json:
@@ -107,3 +113,38 @@ def _json(report: Report) -> bytes:
             "rows": list(report.figures()),
         }
     )
+
+
+def _csv(columns: Sequence[str], figures: Iterator[Figure]) -> str:
+    """Rows as CSV, with a line of the columns' names first, every cell quoted."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in figures)
+    return text.getvalue()
+
+
+def _plain(cell: Cell) -> Cell:
+    r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
+
+    A number is ours, and stays one below zero. A text has its control characters escaped, and an
+    apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
+    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone.
+
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
+    """
+    if isinstance(cell, int):
+        return cell
+    parts = escape_unprintable(cell).split(";")
+    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
+
+
+def _begins_formula(text: str) -> bool:
+    """Whether a spreadsheet may take the text for a formula.
+
+    Leading spaces and marks are passed over: a spreadsheet may drop what it does not show. The
+    character after them is normalized alone, without the marks that follow it.
+    """
+    first = next((char for char in text if unicodedata.category(char)[0] not in "ZCM"), "")
+    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS

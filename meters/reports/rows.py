@@ -1,13 +1,9 @@
 """A report as rows for other programs: the same columns always, cents as integers."""
 
-import csv
-import io
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final
 
-from bonus.printable import escape_unprintable
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
@@ -30,8 +26,6 @@ _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
 }  # fmt: skip
 """The columns that are called otherwise than the field of a win."""
-_FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""With these a spreadsheet begins a formula, in every width that Unicode has of them."""
 
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (
@@ -75,41 +69,6 @@ def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
         for win in each.wins:
             if meters is None or win.meter in meters:
                 yield {column: _win_cell(win, column) for column in WIN_COLUMNS}
-
-
-def csv_text(columns: Sequence[str], figures: Iterator[Figure]) -> str:
-    """Rows as CSV, with a line of the columns' names first, every cell quoted."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer.writeheader()
-    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in figures)
-    return text.getvalue()
-
-
-def _plain(cell: Cell) -> Cell:
-    r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
-
-    A number is ours, and stays one below zero. A text has its control characters escaped, and an
-    apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
-    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone.
-
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
-    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
-    """
-    if isinstance(cell, int):
-        return cell
-    parts = escape_unprintable(cell).split(";")
-    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
-
-
-def _begins_formula(text: str) -> bool:
-    """Whether a spreadsheet may take the text for a formula.
-
-    Leading spaces and marks are passed over: a spreadsheet may drop what it does not show. The
-    character after them is normalized alone, without the marks that follow it.
-    """
-    first = next((char for char in text if unicodedata.category(char)[0] not in "ZCM"), "")
-    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS
 
 
 def _state(day: LinkDay) -> str:

@@ -34,8 +34,8 @@ from meters.restore.findings import (
 )
 from meters.restore.ledger_copy import LedgerCopy
 from meters.restore.openings import opening_rows
-from meters.restore.outbox_replay import OutboxReplay, Replayed
-from meters.restore.outboxes import Answered, OutboxCopy, in_order
+from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order
+from meters.restore.outboxes import Answered, OutboxCopy
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.restore.store_writing import StoreWriter

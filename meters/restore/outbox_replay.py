@@ -8,8 +8,10 @@ tables won in another order, the books have the new one and the table the old, a
 of both.
 """
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from meters.books.script_steps import Kind, ReplyWork, ScriptStep, Status
@@ -124,3 +126,21 @@ def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
             batch[one.table] = one
     if batch:
         yield list(batch.values())
+
+
+def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
+    """Merge the events of several tables by their times; each table's stay in their order."""
+    yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
+
+
+def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
+    """With the latest time so far: a table's clock may have been set back."""
+    latest: datetime | None = None
+    for answered in events:
+        at = answered.event.at
+        latest = at if latest is None else max(latest, at)
+        yield latest, answered.table, answered
+
+
+def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
+    return timed[:2]

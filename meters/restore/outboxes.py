@@ -5,13 +5,11 @@ killed would write to it.
 """
 
 import contextlib
-import heapq
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -133,24 +131,6 @@ def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, Out
                 )
             found[outbox.table] = outbox
         yield found
-
-
-def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
-    """The events of several tables by the times that they tell; each table's by their numbers."""
-    yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
-
-
-def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
-    """With the latest time so far: a table's clock may have been set back."""
-    latest: datetime | None = None
-    for answered in events:
-        at = answered.event.at
-        latest = at if latest is None else max(latest, at)
-        yield latest, answered.table, answered
-
-
-def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
-    return timed[:2]
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -21,7 +21,7 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.metrics import Metrics
 from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.runtime import UNDER_WAY
+from meters.selfcheck.periodic_check import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
 from meters.service.jackpots import JackpotDisplay
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing

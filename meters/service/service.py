@@ -41,7 +41,7 @@ from meters.mqtt.subscriptions import EventSubscriptions
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.runtime import SelfCheck
+from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.link import LinkService
 from meters.service.log_auditing import LogAuditing

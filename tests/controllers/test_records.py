@@ -12,7 +12,7 @@ from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
 from bonus.settling.settlement_lines import METER_OF_ITEM, MeterHolding
 from bonus.wagers import MICROS_PER_CENT, MeterKind
-from controllers.bots.round_records import RoundRecord, held_before, settle_again
+from controllers.bots.resettlement import RoundRecord, held_before, settle_again
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play
 

@@ -7,7 +7,7 @@ import structlog
 
 from meters.floor.floor_file import parse_floor
 from meters.selfcheck.floor_checks import facility_checks
-from meters.selfcheck.runtime import SelfCheck
+from meters.selfcheck.periodic_check import SelfCheck
 from tests.floor.example import FLOOR
 from tests.waiting import eventually_async
 

@@ -15,11 +15,11 @@ from typing import Final
 
 import pytest
 
-import meters.selfcheck.runtime
+import meters.selfcheck.periodic_check
 from meters.floor.floor_file import parse_floor
 from meters.selfcheck import software
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.runtime import SelfCheck, since
+from meters.selfcheck.periodic_check import SelfCheck, since
 from meters.selfcheck.software import read_software
 from tests.floor.example import FLOOR
 from tests.selfcheck.installed import ROOT, Installed, build_wheel
@@ -217,7 +217,7 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
 @pytest.fixture
 async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
     """The self-check of a running service, which looks at its software many times a second."""
-    monkeypatch.setattr(meters.selfcheck.runtime, "SOFTWARE_EVERY_S", 0.01)
+    monkeypatch.setattr(meters.selfcheck.periodic_check, "SOFTWARE_EVERY_S", 0.01)
     check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
     assert check.problem == "the self-check is under way"
     task = asyncio.create_task(check.run())

@@ -1,4 +1,4 @@
-"""What a chapter's file must hold to before any of it is used.
+"""Checks of the paytables in a chapter's file, before any of it is used.
 
 What a reader of the law would stumble over is refused: a hand left out, a hand unknown, a better
 hand that pays less, odds of two kinds in one table, a choice that stands twice.
@@ -27,8 +27,8 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
-from bonus.law.consistency import check_consistency
 from bonus.law.paytables import Paytable, Rates, paytables_of
+from bonus.law.reference_checks import check_consistency
 
 
 def check_chapter(chapter: Chapter) -> None:

@@ -1,4 +1,4 @@
-"""The turns of one round as they are taken, and the lines and takes that come of them.
+"""Payouts of one round, turn by turn, up to the limit on what one player wins.
 
 What is settled stands in ``main_wagers``, ``optional_wagers``, ``progressives`` and ``hand_bonus``;
 each of them is a step that every position goes through at its turn.

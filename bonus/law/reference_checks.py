@@ -1,4 +1,4 @@
-"""Whether the parts of a chapter's file go together: what they name is there, and there once."""
+"""Checks that what the parts of a chapter's file name is there, and there once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
