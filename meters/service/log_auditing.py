@@ -15,7 +15,7 @@ from meters.service.announcer import Post
 from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
 from meters.service.link import SERVICE
 from meters.users.errors import UsersError
-from meters.users.log_audit import Entry, LogAudit, LogFinding
+from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.users.store import UserStore
@@ -91,10 +91,12 @@ class LogAuditing:
         that follows a log that was written anew.
         """
         keys, seen = UserKeys(), self._mark.seen
-        head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
+        with as_altered():
+            head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
-            return True
+            # A log that had entries has a head: without one the mark would see nothing more.
+            return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
             # Once it is known to be altered it is audited from time to time, as any log is.
             return bool(self._problems)
@@ -109,7 +111,8 @@ class LogAuditing:
     async def _chain_at(self, number: int) -> bytes | None:
         """The chain of an entry as the log has it; None where there is no such entry."""
         here = f"{number}-0"
-        noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
+        with as_altered():
+            noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
         return noted[0][1].get(b"chain", b"") if noted else None
 
     async def _check(self) -> None:

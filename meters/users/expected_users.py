@@ -70,8 +70,12 @@ class ExpectedUsers:
     def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Take an entry of the log; what of it cannot be, in words."""
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
+        impossible = self._impossible(entry)
         self._note_accounts(number, entry)
         self._note_moments(entry)
+        return self._apply_change(what, about, by, entry) or impossible
+
+    def _apply_change(self, what: str, about: str, by: str, entry: Fields) -> str | None:
         if what == "user_added":
             if fold_name(about) in self.users:
                 return f"adds {about!r}, who was added before"
@@ -97,6 +101,46 @@ class ExpectedUsers:
                 _set_pin(user, user.pin_by, entry)
         else:
             _set_pin(user, by, entry)
+        return None
+
+    def _impossible(self, entry: Fields) -> str | None:
+        """Why the users, as the log makes them, could not do what an entry says, or None.
+
+        Who changes a user in the store for a moment, and has a service act on it, is found so. What
+        an earlier release wrote does not say enough.
+        """
+        what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
+        if what == "sign_in" and "pin" in entry:
+            return self._unlike("signs in", about, entry["pin"], entry.get("role"))
+        if what == "pin_chosen" and "old_pin" in entry:
+            return self._unlike("chooses a PIN", about, entry["old_pin"], None)
+        if "account" not in entry:
+            return None
+        if entry["account"] != fold_name(about):
+            return f"is about {about!r}, and was done to {entry['account']!r}"
+        return self._no_administrator(by, entry.get("client", ""))
+
+    def _no_administrator(self, by: str, client: str) -> str | None:
+        """Why somebody could not change a user, or None."""
+        actor = self.users.get(fold_name(by))
+        # No command and no demonstration has a name that a user can have.
+        if actor is None:
+            return f"is by {by!r}, who was never added" if client else None
+        if not actor.enabled or actor.role not in {ADMINISTRATOR, None}:
+            return f"is by {by!r}, who was no administrator that could sign in"
+        return None
+
+    def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
+        """Why somebody could not do something with a PIN, in a role where there is one."""
+        user = self.users.get(fold_name(name))
+        if user is None:
+            return f"says that {name!r} {does}, who was never added"
+        if not user.enabled:
+            return f"says that {name!r} {does}, who was disabled"
+        if user.pin not in {pin, None}:
+            return f"says that {name!r} {does}, with a PIN that the log does not have"
+        if role is not None and user.role not in {role, None}:
+            return f"says that {name!r} {does} as {role!r}, who was {user.role!r}"
         return None
 
     @property

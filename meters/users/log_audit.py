@@ -5,11 +5,13 @@ and the users must be those that its entries make: who was added, enabled, disab
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, cast
 
 from redis.asyncio import Redis
-from redis.exceptions import NoPermissionError
+from redis.exceptions import NoPermissionError, ResponseError
 
 from meters.books.chain import link_entry, seal_entry
 from meters.books.ledger_mark import Mark
@@ -141,8 +143,12 @@ class LogAudit:
 
         Raises:
             RedisError: the store failed.
-            ValueError: an entry's id or its chain is no text of ours.
+            ValueError: an entry's id or its chain is no text of ours, or a key no kind of ours.
         """
+        with as_altered():
+            return await self._run(seen, again)
+
+    async def _run(self, seen: Mark | None, again: int) -> LogFinding:
         if self._walk.problems:
             self._walk, self._again = self._begin(), None
         self._walk.covered = seen.sealed if seen else 0
@@ -264,9 +270,24 @@ async def check_log(
 
     Raises:
         RedisError: the store failed.
-        ValueError: an entry's id or its chain is no text of ours.
+        ValueError: an entry's id or its chain is no text of ours, or a key no kind of ours.
     """
     return await LogAudit(everywhere, secrets).run(seen)
+
+
+@contextmanager
+def as_altered() -> Iterator[None]:
+    """Have a key of another kind than a service makes it be an alteration, and no failed store.
+
+    Raises:
+        ValueError: in place of Redis's error.
+    """
+    try:
+        yield
+    except ResponseError as error:
+        if "WRONGTYPE" not in str(error):
+            raise
+        raise ValueError(f"a key is of another kind: {error}") from None
 
 
 def _number(member: bytes) -> int:

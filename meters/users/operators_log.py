@@ -19,7 +19,9 @@ What = Literal[
     "upgraded",
 ]  # fmt: skip
 
-_OF_USERS: Final = frozenset({"chain", "mac", "role", "pin", "pin_by", "choose_by"})
+_OF_USERS: Final = frozenset({
+    "chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account",
+})  # fmt: skip
 """What of an entry the audit needs, and people are not shown."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]

@@ -8,6 +8,7 @@ from typing import Final
 
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.users.errors import UsersError
+from meters.users.expected_users import pin_digest
 from meters.users.names import fold_name
 from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import RIGHTS, Right, Role, parse_role
@@ -105,6 +106,7 @@ class Sessions:
                         caller.client, caller.device_digest, _DEVICES_MOST, DEVICE_KNOWN_MS,
                         keys.user_prefix,
                         self._seal(token, folded, user["role"], user["generation"]),
+                        user["role"], pin_digest(user["pin"]),
                     ],
                 )  # fmt: skip
                 if isinstance(opened, list):
@@ -156,7 +158,8 @@ class Sessions:
                 ],
                 [
                     begun.number, user["generation"], await self._pins.hash(new), now_text(),
-                    caller.client, self._seal(token or "", folded, user["role"], following),
+                    caller.client, self._seal(token or "", folded, person.role, following),
+                    pin_digest(user["pin"]),
                 ],
             )  # fmt: skip
             if status != "ok":

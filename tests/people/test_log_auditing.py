@@ -198,3 +198,38 @@ async def test_log_that_can_not_be_read_is_shown(
         return service.shown[-1] is False
 
     await eventually_async(is_shown, what="that it cannot be read")
+
+
+async def test_log_whose_head_is_gone_is_audited_at_once(
+    register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it the mark sees nothing of what is written and taken off again."""
+    await service.sealed(register)
+    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
+    await register.redis.delete(register.keys.log_head)
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that the head is gone")
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["log", "log_head", "users", "administrators", "pins_set", "user:flo", "account:flo"],
+)
+async def test_key_of_another_kind_does_not_blind_the_audit(
+    register: Register, service: Service, key: str
+) -> None:
+    """It is no store that failed, of which the links would tell."""
+    await service.sealed(register)
+    keys = register.keys
+    which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}
+    await register.redis.set(which.get(key) or getattr(keys, key), "x")
+
+    async def is_shown() -> bool:
+        return service.shown[-1] is False
+
+    await eventually_async(is_shown, what="that a key is of another kind")
+    with pytest.raises(ValueError, match="a key is of another kind"):
+        await check_log(register.redis)

@@ -34,7 +34,9 @@ end
 if SESSION ~= '' then
   keep_setter(PINS_SET, NAME, BY)
 end
-note(LOG, HEAD, {at = AT, what = 'user_added', by = BY, about = NAME, client = CLIENT,
-  kept = user_fields(USER, true)},
+local kept = user_fields(USER, true)
+kept[#kept + 1] = 'account'
+kept[#kept + 1] = FOLDED
+note(LOG, HEAD, {at = AT, what = 'user_added', by = BY, about = NAME, client = CLIENT, kept = kept},
   ACCOUNT_ACTS, ACTOR_ACTS)
 return answered('ok')

@@ -64,7 +64,10 @@ else
     redis.call('DEL', KEYS[at])
   end
 end
-note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT,
-  kept = ACT == 'pin' and user_fields(USER, false) or nil},
+local kept = ACT == 'pin' and user_fields(USER, false) or {}
+-- The name is what the user's hash says; this is whose account was asked for.
+kept[#kept + 1] = 'account'
+kept[#kept + 1] = FOLDED
+note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT, kept = kept},
   ACCOUNT_ACTS, ACTOR_ACTS)
 return answered('ok')

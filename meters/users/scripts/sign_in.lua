@@ -3,7 +3,8 @@
 --       lock and undecided tries of each that the try counts against, first what is the name's own.
 -- ARGV: the try, the user's generation, the folded name, the csrf token, the session's longest life
 --       idle in ms; at, client; the device, the most devices, for how long one is known in ms;
---       the prefix of users' keys; the session's seal.
+--       the prefix of users' keys; the session's seal; the role that it is for, and the digest of
+--       what is kept of the PIN that was right.
 -- Gives the user's name and role, and '1' where they must choose a PIN first; or nothing where they
 -- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
 
@@ -11,7 +12,7 @@ local USER, SESSION, OLD_SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local DEVICES = KEYS[6]
 local ATTEMPT, GENERATION, FOLDED, CSRF, IDLE_MS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local AT, CLIENT, DEVICE, DEVICES_MOST, DEVICE_MS = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local USER_PREFIX, SEAL = ARGV[11], ARGV[12]
+local USER_PREFIX, SEAL, SEALED_ROLE, PIN = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
 
 --include note
 --include session
@@ -60,5 +61,7 @@ if DEVICE ~= '' then
 end
 redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
+-- As they were when the PIN was looked at: the audit tells where they were not those of the log.
+entry.kept = {'pin', PIN, 'role', SEALED_ROLE}
 note(LOG, HEAD, entry)
 return answered({name, role, given and '1' or ''})
