@@ -381,6 +381,21 @@ async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has
     assert await problems(staffed, SECOND, FIRST) == ()
 
 
+async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_secret(
+    staffed: Register, tmp_path: Path
+) -> None:
+    """Two services of one data directory are renewed in turn; a forged head is named."""
+    late, mark = LogAudit(staffed.redis, THE_SAME), LogMark(tmp_path)
+    assert (await late.run(mark.seen)).problems == ()
+    await people_with(staffed.redis, SECOND, FIRST).people.log.note("service_started", by="service")
+    sealed = await found(staffed, SECOND, FIRST)
+    mark.note_seal(sealed.entries, sealed.seal)
+    assert (await late.run(mark.seen)).problems == ()
+    await staffed.redis.hset(staffed.keys.log_head, "mac_by", "0" * 16)
+    (problem,) = (await late.run(mark.seen)).problems
+    assert "its head names another secret" in problem
+
+
 async def test_log_is_written_on_where_the_keys_were_lost(staffed: Register) -> None:
     """What the lost ones wrote is taken as it stands, once somebody has said so in Redis."""
     anew = people_with(staffed.redis, SECOND)
