@@ -15,38 +15,15 @@ from typing import Final
 import httpx
 import pytest
 
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.stand import Stand
 from tests.processes import bench_command
 from tests.servers import Pitlink, free_port, pitlink_command
 from tests.test_tree import ROOT
 
-_FLOOR: Final = """
-[facility]
-name = "Keystone"
-timezone = "America/New_York"
-demonstration = true
-
-[service]
-broker = "mqtt://127.0.0.1:{broker}"
-redis = "{redis}"
-http = "127.0.0.1:{http}"
-
-[[link]]
-id = "main"
-name = "Main"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.table]]
-id = "T-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+_LINK: Final = link_text(
+    "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"), name="Main"
+)
 _WITHOUT_END: Final = [
     ("audit",),
     ("report", "day"),
@@ -104,7 +81,12 @@ def silent(tmp_path: Path) -> Iterator[SilentRedis]:
 
 def _write_floor(home: Path, redis: str) -> Path:
     config = home / "floor.toml"
-    config.write_text(_FLOOR.format(broker=free_port(), http=free_port(), redis=redis))
+    service = {
+        "broker": f"mqtt://127.0.0.1:{free_port()}",
+        "redis": redis,
+        "http": f"127.0.0.1:{free_port()}",
+    }
+    config.write_text(floor_text(_LINK, service=service, name="Keystone", demonstration=True))
     return config
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.floor_text import link_text, meter_text
 from tests.mqtt.events import result, wagers
 from tests.mqtt.stand import Asker, Stand
 from tests.servers import eventually, run_pitlink
@@ -102,9 +103,8 @@ def test_the_floor_file_s_terms_are_nothing_to_the_archive(stand: Stand) -> None
     filed = stand.service.config.read_text()
     config = stand.service.config.with_name("otherwise.toml")
     config.write_text(
-        filed.replace("wager = 100, paytable", "wager = 500, paytable")
-        + '\n[[link]]\nid = "new"\nname = "New"\n'
-        'meter = [{ kind = "progressive", wager = 100, paytable = "A" }]\n'
+        filed.replace("wager = 100\npaytable", "wager = 500\npaytable")
+        + link_text("new", meter_text("progressive"))
     )
     before = _ledger(stand)
     done = run_pitlink("archive", "--config", str(config))

@@ -3,12 +3,13 @@
 The service reads it as a floor file; the load knows the same tables by the same names.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.wagers import MeterKind
 from meters.wire.topics import TableAddress
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 LINKS: Final = ("bench-a", "bench-b")
 POSITIONS: Final = 7
@@ -40,84 +41,34 @@ def table_address(number: int) -> TableAddress:
     return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
 
 
-def floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 0) -> str:
-    """The floor file for so many tables; smaller odds payouts wait for no floorperson."""
-    head = _head(parts, validate_from_cents)
+def bench_floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 0) -> str:
+    """Build the floor file for so many tables; smaller odds payouts wait for no floorperson."""
     links = (
-        _LINK.format(link=link, wager=WAGER_CENTS, paytable=PAYTABLE)
-        + "".join(
-            _TABLE.format(table=table_address(number).table, positions=POSITIONS)
-            for number in range(at, tables, len(LINKS))
+        link_text(
+            link,
+            *(meter_text(meter, WAGER_CENTS) for meter in METERS),
+            *(
+                table_text(table_address(number).table, *METERS, positions=POSITIONS)
+                for number in range(at, tables, len(LINKS))
+            ),
+            name=f"Link {link}",
         )
         for at, link in enumerate(LINKS)
     )
-    return head + "".join(links)
+    return _floor_text(parts, *links, validate_from=validate_from_cents)
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
-    """The floor file for so many links with so many meters each, and no tables."""
-    head = _head(parts)
-    opened = (
-        _LINK_HEAD.format(link=f"bench-{link:03d}")
-        + "".join(
-            _METER.format(wager=WAGER_CENTS, paytable=PAYTABLE)
-            + f'id = "progressive-{meter:03d}"\n'
-            for meter in range(meters)
-        )
-        for link in range(links)
-    )
-    return head + "".join(opened)
+    """Build the floor file for so many links with so many meters each, and no tables."""
+    of_each = [
+        meter_text("progressive", WAGER_CENTS, id=f"progressive-{meter:03d}")
+        for meter in range(meters)
+    ]
+    names = (f"bench-{link:03d}" for link in range(links))
+    opened = (link_text(name, *of_each, name=f"Link {name}") for name in names)
+    return _floor_text(parts, *opened)
 
 
-def _head(parts: FloorParts, validate_from_cents: int = 0) -> str:
-    return _HEAD.format(
-        broker=parts.broker,
-        redis=parts.redis,
-        http=parts.http,
-        data=parts.data,
-        validate_from=validate_from_cents,
-    )
-
-
-_HEAD: Final = """\
-[facility]
-name = "The benchmark"
-timezone = "America/New_York"
-validate_from = {validate_from}
-
-[service]
-broker = "{broker}"
-redis = "{redis}"
-http = "{http}"
-data = '{data}'
-"""
-
-_LINK_HEAD: Final = """
-[[link]]
-id = "{link}"
-name = "Link {link}"
-"""
-
-_METER: Final = """
-[[link.meter]]
-kind = "progressive"
-wager = {wager}
-paytable = "{paytable}"
-"""
-
-_FIVE_CARD_METER: Final = """
-[[link.meter]]
-kind = "five_card_progressive"
-wager = {wager}
-"""
-
-_LINK: Final = _LINK_HEAD + _METER + _FIVE_CARD_METER
-
-_TABLE: Final = """
-[[link.table]]
-id = "{table}"
-asset = "{table}"
-game = "three_card_poker"
-positions = {positions}
-meters = ["progressive", "five_card_progressive"]
-"""
+def _floor_text(parts: FloorParts, *links: str, validate_from: int = 0) -> str:
+    service = asdict(parts)
+    return floor_text(*links, service=service, name="The benchmark", validate_from=validate_from)

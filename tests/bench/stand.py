@@ -17,7 +17,7 @@ from bonus.errors import UserError
 from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
 from meters.embedded.redis_server import redis_answers, redis_command, socket_path
 from meters.wire.topics import EVERY_TABLE_OUT
-from tests.bench.floor import FloorParts, floor_text
+from tests.bench.floor import FloorParts, bench_floor_text
 from tests.bench.orders import FINDING, Failed, Finding, Order, Start
 from tests.bench.parts import Part, free_port, part
 
@@ -145,7 +145,7 @@ async def stand(
             http=f"{LOOPBACK}:{free_port()}",
             data=str(home / "data"),
         )
-        text = floor_text(floor, tables, validate_from_cents)
+        text = bench_floor_text(floor, tables, validate_from_cents)
         (home / "floor.toml").write_text(text, encoding="utf-8")
         serve = [*PITLINK, "serve", "--config", str(home / "floor.toml")]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))

@@ -15,7 +15,7 @@ from meters.wire import topics
 from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
 from tests.bench.books import Tally
 from tests.bench.events import EventWriter
-from tests.bench.floor import FloorParts, floor_text, table_address
+from tests.bench.floor import FloorParts, bench_floor_text, table_address
 from tests.bench.latency import LatencyWatch, percentiles
 from tests.bench.orders import Finished, LinkBooks
 from tests.bench.report import Books, compare_books
@@ -46,7 +46,7 @@ def won(item: Item, position: int, percent: int, paid_cents: int) -> Line:
 
 def test_floor_file_is_one_that_the_service_reads() -> None:
     """Every table by the name that the load uses, over both links."""
-    floor = parse_floor(floor_text(PARTS, 5))
+    floor = parse_floor(bench_floor_text(PARTS, 5))
     known = [table for link in floor.link for table in table_topics(floor, link)]
     assert known == [table_address(number) for number in (0, 2, 4, 1, 3)]
 

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from tests.floor_text import section_text
+
 SHIFT: Final = Path(__file__).parent.parent / "shift"
 LINKS: Final = (
     ("TCP-01", "TCP-02", "TCP-03", "TCP-04"),
@@ -16,14 +18,14 @@ LINKS: Final = (
 def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
     """The recorded floor, with the parts that a test has started."""
     path = home / "floor.toml"
-    service = {
-        "broker": broker,
-        "redis": redis,
-        "http": f"127.0.0.1:{port}",
-        "data": str(home / "data"),
-    }
-    lines = ["", "[service]", *(f"{key} = {json.dumps(value)}" for key, value in service.items())]
-    path.write_text((SHIFT / "floor.toml").read_text() + "\n".join(lines) + "\n")
+    service = section_text(
+        "[service]",
+        broker=broker,
+        redis=redis,
+        http=f"127.0.0.1:{port}",
+        data=home / "data",
+    )
+    path.write_text(f"{(SHIFT / 'floor.toml').read_text()}\n{service}")
     return path
 
 

@@ -13,42 +13,19 @@ from controllers.table.state import Layout, TableState
 from controllers.table.transitions import Stamp, play
 from meters.floor.floor_file import Link, Table, parse_floor
 from meters.wire.messages import ClaimOpened, MoneyEvent, Reply
+from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
 
-FLOOR: Final = """
-[facility]
-name = "Test House"
-timezone = "America/New_York"
-
-[[link]]
-id = "one"
-name = "One Dollar"
-meter = [
-  { kind = "progressive", wager = 100, paytable = "A" },
-  { kind = "five_card_progressive", wager = 100 },
-  { kind = "five_of_six_progressive", wager = 100 },
-  { kind = "five_card_hand_bonus", wager = 200 },
-]
-
-[[link.table]]
-id = "T-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"]
-
-[[link.table]]
-id = "T-2"
-asset = "2"
-game = "three_card_poker"
-positions = 5
-meters = ["progressive"]
-
-[[link.table]]
-id = "T-3"
-asset = "3"
-game = "four_card_prime"
-positions = 6
-"""
+FLOOR: Final = floor_text(
+    link_text(
+        "one",
+        *(meter_text(kind) for kind in METERS[:-1]),
+        meter_text("five_card_hand_bonus", 200),
+        table_text("T-1", *METERS, asset="1"),
+        table_text("T-2", "progressive", asset="2", positions=5),
+        table_text("T-3", asset="3", game="four_card_prime", positions=6),
+        name="One Dollar",
+    )
+)
 
 
 def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:

@@ -13,6 +13,7 @@ from bonus.errors import UserError
 from meters.floor.broker_address import parse_broker_url
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import ScriptedService, running
+from tests.floor_text import section_text
 from tests.servers import Mosquitto, eventually_async, pitlink_command, run_pitlink
 
 ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle"
@@ -20,7 +21,7 @@ ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c
 
 def floor_file(home: Path, broker: str) -> Path:
     path = home / "floor.toml"
-    path.write_text(f'{FLOOR}\n[service]\nbroker = "{broker}"\ndata = "{home}/data"\n')
+    path.write_text(FLOOR + section_text("[service]", broker=broker, data=home / "data"))
     return path
 
 

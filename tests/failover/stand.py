@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, eventually, free_port
 from tests.waiting import LONG_S
@@ -17,7 +17,7 @@ def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
     """`pitlink serve` on a Redis at an address, ready."""
     port = free_port()
     config = home / "floor.toml"
-    config.write_text(floor_text(broker=broker.url, redis=url, port=port, data=str(home / "data")))
+    config.write_text(many_tables_text(broker=broker.url, redis=url, port=port, data=home / "data"))
     service = Service(config, port)
     try:
         service.start()

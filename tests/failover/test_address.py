@@ -9,7 +9,7 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import FloorError, read_floor
 from meters.floor.redis_address import HostPort, hosts_of, parse_replicated
 from meters.keys.key_expiry import check_transport
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 
 SENTINELS = "redis+sentinel://a:26379,b/pitlink"
 
@@ -55,7 +55,7 @@ def test_what_is_wrong_is_said_with_its_line_and_no_password(
     tmp_path: Path, url: str, told: str
 ) -> None:
     path = tmp_path / "floor.toml"
-    path.write_text(floor_text(broker="embedded", redis=url, port=8080, data="data"))
+    path.write_text(many_tables_text(broker="embedded", redis=url, port=8080, data="data"))
     line = path.read_text().splitlines().index(f'redis = "{url}"') + 1
     with pytest.raises(FloorError) as refused:
         read_floor(path)

@@ -8,7 +8,7 @@ import pytest
 from meters.floor.floor_file import parse_floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import redis_of
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 from tests.servers import RedisServer
 
 AT_ONCE = 8
@@ -21,7 +21,7 @@ async def test_no_command_fails_for_a_connection_that_a_restart_closed(
     """Each would be one more interruption of a link after Redis's return."""
     with RedisServer(tcp=tcp) as server:
         floor = parse_floor(
-            floor_text(broker="mqtt://127.0.0.1:1", redis=server.url, port=1, data=str(tmp_path))
+            many_tables_text(broker="mqtt://127.0.0.1:1", redis=server.url, port=1, data=tmp_path)
         )
         async with open_redis(floor) as opened:
             redis = redis_of(opened, "main")

@@ -19,7 +19,7 @@ from meters.redis_client.health import redis_problem
 from meters.redis_client.replicated import NotOnReplicasError, ReplicatedRedis
 from meters.redis_client.shards import redis_of
 from tests.failover.servers import Watched
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 from tests.servers import eventually_async
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def watched() -> Iterator[Watched]:
 def floor(watched: Watched, tmp_path: Path) -> Floor:
     path = tmp_path / "floor.toml"
     data = str(tmp_path / "data")
-    path.write_text(floor_text(broker="embedded", redis=watched.url, port=8080, data=data))
+    path.write_text(many_tables_text(broker="embedded", redis=watched.url, port=8080, data=data))
     return read_floor(path)
 
 

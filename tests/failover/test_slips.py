@@ -5,13 +5,14 @@ from meters.floor.floor_file import parse_floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import ShardedRedis
 from tests.failover.servers import Cluster
+from tests.floor_text import section_text
 from tests.model.pit import FLOOR
 from tests.model.test_slips import CLAIM, OTHER, SECOND, Facility
 
 
 async def test_one_slip_pays_one_claim_of_a_cluster() -> None:
     with Cluster(SLIPS_KEY) as cluster:
-        floor = parse_floor(f'{FLOOR}\n[service]\nredis = "{cluster.url}"\n')
+        floor = parse_floor(FLOOR + section_text("[service]", redis=cluster.url))
         async with open_redis(floor) as redis:
             assert isinstance(redis, ShardedRedis)
             facility = Facility(redis)

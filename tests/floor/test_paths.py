@@ -9,43 +9,32 @@ import pytest
 
 from bonus.errors import UserError
 from meters.floor.floor_file import read_floor
+from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
 from tests.servers import Pitlink, free_port, run_pitlink
 
 PIN = "314159"
-_FLOOR = """
-[facility]
-name = "Keystone"
-timezone = "America/New_York"
 
-[service]
-broker = "embedded"
-redis = "embedded"
-http = "127.0.0.1:{port}"
-data = "kept"
-{more}
 
-[archive]
-directory = "days"
+def _floor(**service: Value) -> str:
+    """A floor file whose paths are relative."""
+    usual: dict[str, Value] = {
+        "broker": "embedded",
+        "redis": "embedded",
+        "http": f"127.0.0.1:{free_port()}",
+        "data": "kept",
+    }
+    return floor_text(
+        link_text(
+            "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"),
+            name="Main",
+        ),
+        section_text("[archive]", directory="days"),
+        section_text("[signage]", logo="logo.svg"),
+        service=usual | service,
+        name="Keystone",
+    )  # fmt: skip
 
-[signage]
-logo = "logo.svg"
 
-[[link]]
-id = "main"
-name = "Main"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.table]]
-id = "T-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
 _LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 READING = [
     ("audit",),
@@ -66,7 +55,7 @@ def home(tmp_path: Path) -> Path:
     """The directory of a floor file with relative paths."""
     home = tmp_path / "house"
     home.mkdir()
-    (home / "floor.toml").write_text(_FLOOR.format(port=free_port(), more=""))
+    (home / "floor.toml").write_text(_floor())
     (home / "logo.svg").write_text(_LOGO)
     return home
 
@@ -83,10 +72,9 @@ def test_every_path_is_the_floor_files(
     home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever directory a command is in, and however it names the floor file."""
-    more = 'keys = "keys"\ncertificate = "tls/pit.pem"\nprivate_key = "/etc/pit.key"'
-    text = _FLOOR.format(port=8080, more=more)
     tls = "rediss://pit@h:6380/0?ssl_ca_certs=ca%20s.pem&ssl_keyfile=/etc/r.key"
-    (home / "floor.toml").write_text(text.replace('redis = "embedded"', f'redis = "{tls}"'))
+    text = _floor(redis=tls, keys="keys", certificate="tls/pit.pem", private_key="/etc/pit.key")
+    (home / "floor.toml").write_text(text)
     monkeypatch.chdir(elsewhere)
     found = [read_floor(Path("../house/floor.toml")), read_floor(home / "floor.toml")]
     monkeypatch.chdir(home)

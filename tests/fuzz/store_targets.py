@@ -28,6 +28,7 @@ from meters.metrics import Metrics
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table
+from tests.floor_text import METERS, table_text
 from tests.fuzz.junk import BYTES, mutated
 from tests.fuzz.service_targets import EVENTS, check_dealt, check_wagers
 from tests.fuzz.table_targets import REPLIES, ROUND, check_state
@@ -117,11 +118,8 @@ class Intake:
 
     def __init__(self, redis: Redis) -> None:
         tables = "".join(
-            FLOOR[FLOOR.index("[[link.table]]") :].split("[[link.table]]")[1]
-            .replace('"T-1"', f'"F-{number}"').replace("104211", str(number))
-            .join(("[[link.table]]", ""))
-            for number in range(TABLES)
-        )  # fmt: skip
+            table_text(f"F-{number}", *METERS, asset=str(number)) for number in range(TABLES)
+        )
         floor = parse_floor(FLOOR + tables)
         self.link = floor.link[0]
         self.store = LinkStore(redis, self.link)

@@ -11,6 +11,7 @@ from typing import Final
 import httpx
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.panel.stand import STANDS
 from tests.processes import Pitlink
 from tests.servers import Mosquitto, RedisServer
@@ -23,38 +24,13 @@ ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "jou
 TABLE: Final = "TCP-01"
 PEOPLE: Final = {"Flo": "floorperson", "Fred": "floorperson"}
 
-_FLOOR: Final = """
-[facility]
-name = "Keystone Casino"
-timezone = "America/New_York"
-tax_documents_above = 120_000
-
-[service]
-broker = "{broker}"
-redis = "{redis}"
-http = "127.0.0.1:{port}"
-data = "{data}"
-
-[[link]]
-id = "tcp-one"
-name = "One Dollar Jackpot"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.meter]]
-kind = "five_of_six_progressive"
-wager = 100
-
-[[link.table]]
-id = "TCP-01"
-asset = "104201"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_of_six_progressive"]
-"""
+_LINK: Final = link_text(
+    "tcp-one",
+    meter_text("progressive"),
+    meter_text("five_of_six_progressive"),
+    table_text(TABLE, "progressive", "five_of_six_progressive", asset="104201"),
+    name="One Dollar Jackpot",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +51,17 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         port, panel_port = free_port(), free_port()
         config = home / "floor.toml"
         config.write_text(
-            _FLOOR.format(broker=mosquitto.url, redis=redis.url, port=port, data=home / "data")
+            floor_text(
+                _LINK,
+                service={
+                    "broker": mosquitto.url,
+                    "redis": redis.url,
+                    "http": f"127.0.0.1:{port}",
+                    "data": home / "data",
+                },
+                name="Keystone Casino",
+                tax_documents_above=120_000,
+            )
         )
         url = f"http://127.0.0.1:{port}"
         service = stack.enter_context(Pitlink("serve", "--config", str(config)))

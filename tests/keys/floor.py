@@ -3,63 +3,28 @@
 from pathlib import Path
 from typing import Final
 
-_FLOOR: Final = """\
-[facility]
-name = "Test House"
-timezone = "America/New_York"
+from tests.floor_text import Value, floor_text, link_text, meter_text, table_text
 
-[service]
-broker = "{broker}"
-redis = "{redis}"
-http = "127.0.0.1:{http}"
-data = "{data}"
-{keys}
-
-[[link]]
-id = "main"
-name = "Main"
-meter = [
-  {{ kind = "progressive", wager = 100, paytable = "A" }},
-  {{ kind = "five_card_progressive", wager = 100 }},
-]
-
-[[link.table]]
-id = "A-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-
-[[link.table]]
-id = "A-2"
-asset = "2"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_progressive"]
-
-[[link]]
-id = "other"
-name = "Other"
-meter = [{{ kind = "progressive", wager = 500, paytable = "B" }}]
-
-[[link.table]]
-id = "B-1"
-asset = "3"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+_LINKS: Final = (
+    link_text(
+        "main",
+        meter_text("progressive"),
+        meter_text("five_card_progressive"),
+        table_text("A-1", "progressive", asset="1"),
+        table_text("A-2", "progressive", "five_card_progressive", asset="2"),
+        name="Main",
+    ),
+    link_text(
+        "other",
+        meter_text("progressive", 500, paytable="B"),
+        table_text("B-1", "progressive", asset="3"),
+        name="Other",
+    ),
+)
 
 METERS: Final = 3
 
-ANOTHER_TABLE: Final = """
-[[link.table]]
-id = "B-2"
-asset = "4"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+ANOTHER_TABLE: Final = table_text("B-2", "progressive", asset="4")
 """Put at the end of the floor file, it is on the link `other`."""
 
 
@@ -73,12 +38,12 @@ def write_floor(
     keys: Path | None = None,
 ) -> Path:
     """Write the floor file at a path, and give the path."""
-    text = _FLOOR.format(
-        broker=broker,
-        redis=redis,
-        http=http,
-        data=data or path.parent / "data",
-        keys=f'keys = "{keys}"' if keys else "",
-    )
-    path.write_text(text)
+    service: dict[str, Value] = {
+        "broker": broker,
+        "redis": redis,
+        "http": f"127.0.0.1:{http}",
+        "data": data or path.parent / "data",
+        "keys": keys,
+    }
+    path.write_text(floor_text(*_LINKS, service=service))
     return path

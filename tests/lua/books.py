@@ -24,6 +24,7 @@ from meters.books.script_steps import (
 )
 from meters.books.store import FIXED_KEYS, LinkStore
 from meters.floor.floor_file import Link, parse_floor
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 MAX: Final = 9_007_199_254_740_991
 """What no balance may pass, 2^53 - 1 micros."""
@@ -35,31 +36,18 @@ SEED: Final = 100_000 * CENT
 METER: Final = "progressive"
 BONUS: Final = "five_card_hand_bonus"
 
-FLOOR: Final = """
-[facility]
-name = "Keystone Casino"
-timezone = "America/New_York"
 
-[[link]]
-id = "lua"
-name = "Three Card Poker Jackpot"
+def books_floor(*meters: str, feeds: Sequence[str] = (METER, BONUS)) -> str:
+    """A floor file of one link with these meters, and the one table that feeds them."""
+    link = link_text(
+        "lua", *meters, table_text("T-1", *feeds, asset="1"), name="Three Card Poker Jackpot"
+    )
+    return floor_text(link, name="Keystone Casino")
 
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
 
-[[link.meter]]
-kind = "five_card_hand_bonus"
-wager = 100
-
-[[link.table]]
-id = "T-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_hand_bonus"]
-"""
+FLOOR: Final = books_floor(meter_text(METER), meter_text(BONUS))
+OTHER_TERMS: Final = books_floor(meter_text(METER, paytable="B"), meter_text(BONUS))
+"""The same link, whose progressive has another paytable."""
 
 Keyspace = dict[str, object]
 

@@ -10,9 +10,9 @@ from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, TermsError
 from tests.lua.books import (
     CENT,
-    FLOOR,
     MAX,
     METER,
+    OTHER_TERMS,
     SEED,
     Books,
     link_of,
@@ -24,7 +24,7 @@ from tests.lua.books import (
 )
 
 P: Final = "P-1"
-OTHER: Final = link_of(FLOOR.replace('paytable = "A"', 'paytable = "B"'))
+OTHER: Final = link_of(OTHER_TERMS)
 NEW: Final = NewTerms(
     terms_text(link_of().meter[0]), terms_text(OTHER.meter[0]), LinkTerms(OTHER).digest
 )

@@ -12,12 +12,21 @@ from meters.books.script_loader import load_script
 from meters.books.store import TermsError
 from meters.floor.floor_file import Link
 from meters.wire.clock import now_text
-from tests.lua.books import BONUS, FLOOR, METER, SEED, Books, link_of, wagers
-
-ONE_METER = FLOOR.replace('"progressive", "five_card_hand_bonus"]', '"progressive"]').replace(
-    '[[link.meter]]\nkind = "five_card_hand_bonus"\nwager = 100\n', ""
+from tests.floor_text import meter_text
+from tests.lua.books import (
+    BONUS,
+    METER,
+    OTHER_TERMS,
+    SEED,
+    Books,
+    books_floor,
+    link_of,
+    wagers,
 )
-OTHER_TERMS = FLOOR.replace('paytable = "A"', 'paytable = "B"')
+
+ONE_METER = books_floor(meter_text(METER), feeds=(METER,))
+SWAPPED = books_floor(meter_text(BONUS), meter_text(METER, paytable="B"))
+"""A new meter first, and after it one whose terms are not those opened."""
 
 
 async def _answer(redis: Redis, link: Link) -> list[str]:
@@ -138,7 +147,7 @@ async def _differs_before_lost(books: Books) -> tuple[Link, list[str]]:
 
 
 async def _differs_before_dropped(_: Books) -> tuple[Link, list[str]]:
-    other = ONE_METER.replace('paytable = "A"', 'paytable = "B"')
+    other = books_floor(meter_text(METER, paytable="B"), feeds=(METER,))
     return link_of(other), ["differs", METER, terms_text(link_of().meter[0])]
 
 
@@ -174,15 +183,8 @@ async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given:
 async def test_new_meter_beside_one_that_differs_is_not_seeded(redis: Redis) -> None:
     """Everything is checked before anything is written, also where the new one comes first."""
     await Books(redis, link_of(ONE_METER)).store.open("service")
-    other = OTHER_TERMS.split("[[link.meter]]")
-    swapped = (
-        "[[link.meter]]".join(
-            [other[0], other[2].split("[[link.table]]")[0], other[1] + "[[link.table]]"]
-        )
-        + other[2].split("[[link.table]]")[1]
-    )
     before = await Books(redis).keyspace()
-    assert (await _answer(redis, link_of(swapped)))[:2] == ["differs", METER]
+    assert (await _answer(redis, link_of(SWAPPED)))[:2] == ["differs", METER]
     assert await Books(redis).keyspace() == before
 
 

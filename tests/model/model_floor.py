@@ -3,68 +3,30 @@
 from random import Random
 from typing import Any, Final
 
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.model.law import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 from tests.model.second_books import SecondBooks, SecondMeter, SecondTable
 
-FLOOR: Final = """
-[facility]
-name = "Keystone Casino"
-timezone = "America/New_York"
-validate_from = 700
-
-[[link]]
-id = "model"
-name = "Three Card Poker Jackpot"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.meter]]
-id = "high"
-kind = "progressive"
-wager = 500
-paytable = "B"
-
-[[link.meter]]
-kind = "five_card_progressive"
-wager = 100
-limit = 1000150
-
-[[link.meter]]
-kind = "five_of_six_progressive"
-wager = 500
-
-[[link.meter]]
-id = "bonus"
-kind = "five_card_hand_bonus"
-wager = 137
-magic_card_every = 2
-lucky_every = 3
-limit = 1370200
-
-[[link.table]]
-id = "T-1"
-asset = "1"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "bonus"]
-
-[[link.table]]
-id = "T-2"
-asset = "2"
-game = "three_card_poker"
-positions = 6
-meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "bonus"]
-
-[[link.table]]
-id = "T-3"
-asset = "3"
-game = "three_card_poker"
-positions = 7
-meters = ["high", "five_of_six_progressive"]
-"""
+_FED: Final = ("progressive", "five_card_progressive", "five_of_six_progressive", "bonus")
+FLOOR: Final = floor_text(
+    link_text(
+        "model",
+        meter_text("progressive"),
+        meter_text("progressive", 500, id="high", paytable="B"),
+        meter_text("five_card_progressive", limit=1_000_150),
+        meter_text("five_of_six_progressive", 500),
+        meter_text(
+            "five_card_hand_bonus", 137,
+            id="bonus", magic_card_every=2, lucky_every=3, limit=1_370_200,
+        ),
+        table_text("T-1", *_FED, asset="1"),
+        table_text("T-2", *_FED, asset="2", positions=6),
+        table_text("T-3", "high", "five_of_six_progressive", asset="3"),
+        name="Three Card Poker Jackpot",
+    ),
+    name="Keystone Casino",
+    validate_from=700,
+)  # fmt: skip
 
 TABLES: Final = ("T-1", "T-2", "T-3")
 REPLIES_KEPT: Final = 6

@@ -22,6 +22,7 @@ from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
+from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 PROGRESSIVE: Final = "progressive"
@@ -36,50 +37,16 @@ DEALER: Final = "2c 7d 9h"
 COMMUNITY: Final = "4c 8d"
 RAGS: Final = "3h 6s Jc"
 
-FLOOR: Final = """
-[facility]
-name = "Keystone Casino"
-timezone = "America/New_York"
-
-[[link]]
-id = "pit"
-name = "Three Card Poker Jackpot"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.meter]]
-kind = "five_card_progressive"
-wager = 100
-
-[[link.meter]]
-kind = "five_of_six_progressive"
-wager = 100
-
-[[link.meter]]
-kind = "five_card_hand_bonus"
-wager = 100
-
-[[link.table]]
-id = "T-1"
-asset = "104211"
-game = "three_card_poker"
-positions = 7
-meters = [
-    "progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus",
-]
-
-[[link.table]]
-id = "T-2"
-asset = "104212"
-game = "three_card_poker"
-positions = 7
-meters = [
-    "progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus",
-]
-"""
+FLOOR: Final = floor_text(
+    link_text(
+        "pit",
+        *map(meter_text, METERS),
+        table_text("T-1", *METERS, asset="104211"),
+        table_text("T-2", *METERS, asset="104212"),
+        name="Three Card Poker Jackpot",
+    ),
+    name="Keystone Casino",
+)
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 

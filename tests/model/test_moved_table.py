@@ -3,23 +3,18 @@
 import pytest
 from redis.asyncio import Redis
 
+from tests.floor_text import meter_text
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, Pit, paid_of
 
-_OTHER = """
-[[link.meter]]
-id = "other"
-kind = "progressive"
-wager = 100
-paytable = "A"
-"""
-_TABLE = '\n[[link.table]]\nid = "T-1"'
-_FEEDS = '    "progressive", "five_card_progressive"'
+_OTHER = meter_text("progressive", id="other")
+_TABLE = '[[link.table]]\nid = "T-1"'
+_FEEDS = '["progressive", "five_card_progressive"'
 SEED = 100_000
 
-BEFORE = FLOOR.replace(_TABLE, _OTHER + _TABLE, 1)
+BEFORE = FLOOR.replace(_TABLE, f"{_OTHER}\n{_TABLE}", 1)
 AFTER = {
     "another of the kind": BEFORE.replace(_FEEDS, _FEEDS.replace("progressive", "other", 1), 1),
-    "none of the kind": BEFORE.replace(_FEEDS, '    "five_card_progressive"', 1),
+    "none of the kind": BEFORE.replace(_FEEDS, '["five_card_progressive"', 1),
 }
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from meters.floor.floor_file import parse_floor
+from tests.floor_text import table_text
 from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 ROYAL = "As Ks Qs"
@@ -68,13 +69,7 @@ async def test_reading_void_round_with_a_result_cannot_be_voided_nor_a_void_one_
 @pytest.mark.parametrize("choice", ["A", "B", "C", "D"])
 def test_reading_which_text_679a_is_offered_in_its_final_form(choice: str) -> None:
     """The 2015 proposal knew two paytables of the Bad Beat Bonus; the final form has four."""
-    table = f"""
-[[link.table]]
-id = "TCP-9"
-asset = "9"
-game = "three_card_prime"
-positions = 6
-paytables = {{ bad_beat = "{choice}" }}
-"""
+    paytables = {"bad_beat": choice}
+    table = table_text("TCP-9", game="three_card_prime", positions=6, paytables=paytables)
     floor = parse_floor(FLOOR + table)
     assert floor.link[0].table[-1].paytables == {"bad_beat": choice}

@@ -17,6 +17,7 @@ from meters.wire.messages import ControllerBeat
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say_all
 from tests.controllers.test_agent import HAND_PAY, ROUND
+from tests.floor_text import section_text
 from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, eventually_async, free_port
 
@@ -142,9 +143,8 @@ def test_beats_that_did_not_come_are_counted() -> None:
 async def test_the_command_serves_them(tmp_path: Path, *, panel: bool) -> None:
     """Also while the broker is not reached, for which they are there."""
     config = tmp_path / "floor.toml"
-    config.write_text(
-        f'{FLOOR}\n[service]\nbroker = "mqtt://127.0.0.1:{free_port()}"\ndata = "{tmp_path}"\n'
-    )
+    broker = f"mqtt://127.0.0.1:{free_port()}"
+    config.write_text(FLOOR + section_text("[service]", broker=broker, data=tmp_path))
     at = f"127.0.0.1:{free_port()}"
     where = ("--panel", "--at", at) if panel else ("--events", "--metrics", at)
     with Pitlink("table", "T-1", "--config", str(config), *where, stdin=True) as table:

@@ -11,16 +11,10 @@ from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
 from meters.floor.floor_file import Floor, parse_floor
 from meters.metrics import CODES_MAX, Metrics
 from meters.metrics.families import Audited
+from tests.floor_text import table_text
 from tests.web.stand import FLOOR
 
-TABLE = """
-[[link.table]]
-id = "TCP-09"
-asset = "9"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+TABLE = table_text("TCP-09", "progressive", asset="9")
 ON = ("tcp-main", "progressive")
 
 

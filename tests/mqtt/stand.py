@@ -6,7 +6,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ import httpx
 import redis
 
 from tests.mqtt.events import Event, encode
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stranger import Ear, Heard, publish
 from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port, run_pitlink
 from tests.staff import Colleague, hire
@@ -248,7 +248,9 @@ def _answers_to(event: Event | bytes) -> Callable[[Heard], bool]:
 class Stand:
     """Real parts and a service between them, up from entry to exit."""
 
-    def __init__(self, home: Path, *, options: Sequence[str] = (), draws: str = "") -> None:
+    def __init__(
+        self, home: Path, *, options: Sequence[str] = (), draws: Mapping[str, int] | None = None
+    ) -> None:
         self._draws = draws
         self._options = options
         self._home = home
@@ -336,11 +338,11 @@ class Stand:
         port = free_port()
         config = self._home / "floor.toml"
         config.write_text(
-            floor_text(
+            many_tables_text(
                 broker=self.mosquitto.url,
                 redis=self.redis.url,
                 port=port,
-                data=str(self._home / "data"),
+                data=self._home / "data",
                 draws=self._draws,
             )
         )

@@ -8,7 +8,7 @@ import pytest
 from controllers.agent.agent import Agent
 from meters.floor.floor_file import read_floor
 from tests.controllers.scripted import say, say_all
-from tests.mqtt.floors import floor_text
+from tests.mqtt.floors import many_tables_text
 from tests.mqtt.relay import BREAKS, Relay
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
@@ -37,7 +37,9 @@ async def test_service_and_table_go_on_however_the_broker_was_away(
         config, port = tmp_path / "floor.toml", free_port()
         url = f"mqtt://127.0.0.1:{relay.port}"
         data = str(tmp_path / "data")
-        config.write_text(floor_text(broker=url, redis=redis_server.url, port=port, data=data))
+        config.write_text(
+            many_tables_text(broker=url, redis=redis_server.url, port=port, data=data)
+        )
         link = read_floor(config).link[0]
         service = Service(config, port)
         try:

@@ -16,7 +16,7 @@ from meters.intake.table_catalog import table_topics
 from meters.metrics import Metrics
 from tests.failover.players import Players
 from tests.mqtt.events import encode, result, wagers
-from tests.mqtt.floors import TABLES, floor_text
+from tests.mqtt.floors import TABLES, many_tables_text
 from tests.mqtt.stand import Service
 from tests.mqtt.stranger import Ear
 from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
@@ -80,7 +80,7 @@ async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
     config, port = tmp_path / "floor.toml", free_port()
     data = str(tmp_path / "data")
     config.write_text(
-        floor_text(broker=mosquitto.url, redis=redis_server.url, port=port, data=data)
+        many_tables_text(broker=mosquitto.url, redis=redis_server.url, port=port, data=data)
     )
     await fill(redis_server.url, config)
     service, players = Service(config, port), Players(mosquitto.port, PLAYING)

@@ -17,66 +17,41 @@ from typer.testing import CliRunner, Result
 from bonus.errors import UserError
 from meters.cli.odds import floor_offers, odds
 from meters.floor.floor_file import parse_floor
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
 
-FLOOR: Final = """\
-[facility]
-name = "Keystone Casino"
-timezone = "America/New_York"
-
-[[link]]
-id = "one"
-name = "One"
-
-[[link.meter]]
-kind = "progressive"
-wager = 500
-paytable = "B"
-
-[[link.meter]]
-kind = "five_card_hand_bonus"
-wager = 25
-magic_card_every = 100
-lucky_every = 40
-
-[[link.table]]
-id = "TCP-01"
-asset = "1"
-game = "three_card_poker"
-positions = 6
-meters = ["progressive", "five_card_hand_bonus"]
-paytables = { ante_bonus = "b-C", pair_plus = "D", mini_royal = { pair_plus = 60 } }
-
-[[link.table]]
-id = "TCP-02"
-asset = "2"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_hand_bonus"]
-paytables = { ante_bonus = "c-B", version = "1" }
-
-[[link.table]]
-id = "TCPR-01"
-asset = "3"
-game = "three_card_prime"
-positions = 6
-paytables = { bad_beat = "C" }
-
-[[link.table]]
-id = "FCP-01"
-asset = "4"
-game = "four_card_prime"
-positions = 6
-paytables = { aces_bonus = "H", aces_bonus_reading = "best_four", prime = "B" }
-
-[[link.table]]
-id = "FCP-02"
-asset = "5"
-game = "four_card_prime"
-positions = 6
-paytables = { aces_bonus = "H" }
-"""
+FLOOR: Final = floor_text(
+    link_text(
+        "one",
+        meter_text("progressive", 500, paytable="B"),
+        meter_text("five_card_hand_bonus", 25, magic_card_every=100, lucky_every=40),
+        table_text(
+            "TCP-01", "progressive", "five_card_hand_bonus",
+            asset="1", positions=6,
+            paytables={"ante_bonus": "b-C", "pair_plus": "D", "mini_royal": {"pair_plus": 60}},
+        ),
+        table_text(
+            "TCP-02", "progressive", "five_card_hand_bonus",
+            asset="2", paytables={"ante_bonus": "c-B", "version": "1"},
+        ),
+        table_text(
+            "TCPR-01",
+            asset="3", game="three_card_prime", positions=6, paytables={"bad_beat": "C"},
+        ),
+        table_text(
+            "FCP-01",
+            asset="4", game="four_card_prime", positions=6,
+            paytables={"aces_bonus": "H", "aces_bonus_reading": "best_four", "prime": "B"},
+        ),
+        table_text(
+            "FCP-02",
+            asset="5", game="four_card_prime", positions=6, paytables={"aces_bonus": "H"},
+        ),
+        name="One",
+    ),
+    name="Keystone Casino",
+)  # fmt: skip
 
 Run = Callable[..., Result]
 

@@ -15,6 +15,7 @@ from controllers.panel.access import SESSION_S, WRONG_MOST, PanelAccess, panel_k
 from controllers.table.state import Phase
 from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import ScriptedService, say_all
+from tests.floor_text import section_text
 from tests.panel.stand import KEY, PanelStand
 from tests.panel.test_browser_round import JACKPOT
 from tests.processes import run_pitlink
@@ -285,7 +286,7 @@ def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
-    floor.write_text(FLOOR.replace("[[link]]", f'[service]\ndata = "{tmp_path}"\n\n[[link]]', 1))
+    floor.write_text(FLOOR + section_text("[service]", data=tmp_path))
     path = tmp_path / "tables" / "T-1.panel-key"
     old = panel_key(path)
     done = run_pitlink("table", "T-1", "--config", str(floor), "--renew-panel-key")

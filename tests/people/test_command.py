@@ -21,6 +21,7 @@ from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
+from tests.floor_text import Value, floor_text, link_text
 from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
 from tests.waiting import Found
 
@@ -38,20 +39,10 @@ def floor(tmp_path: Path, shared_redis_server: RedisServer) -> Path:
     return path
 
 
-def _floor(redis: str, home: Path) -> str:
-    return f"""
-[facility]
-name = "Keystone"
-timezone = "America/New_York"
-
-[service]
-redis = "{redis}"
-data = "{home / "data"}"
-
-[[link]]
-id = "tcp-main"
-name = "Three Card Poker Jackpot"
-"""
+def _floor(redis: str, home: Path, **more: str) -> str:
+    link = link_text("tcp-main", name="Three Card Poker Jackpot")
+    service: dict[str, Value] = {"redis": redis, "data": home / "data"}
+    return floor_text(link, service=service | more, name="Keystone")
 
 
 def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess[str]:
@@ -221,8 +212,8 @@ def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) ->
 def test_whom_it_adds_beside_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     port = free_port()
-    http = f'[service]\nhttp = "127.0.0.1:{port}"\nbroker = "mqtt://127.0.0.1:{free_port()}"'
-    floor.write_text(_floor("embedded", tmp_path).replace("[service]", http))
+    broker = f"mqtt://127.0.0.1:{free_port()}"
+    floor.write_text(_floor("embedded", tmp_path, http=f"127.0.0.1:{port}", broker=broker))
     address = f"http://127.0.0.1:{port}"
     with Pitlink("serve", "--config", str(floor)) as service:
         service.until(lambda: answers(address), within_s=60, what="the service")

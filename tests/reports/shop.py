@@ -21,6 +21,7 @@ from meters.floor_api.types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
 from meters.reports.query import from_to, one_day
+from tests.floor_text import section_text
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 NEW_YORK: Final = ZoneInfo("America/New_York")
@@ -74,11 +75,14 @@ class Shop:
         self, redis: Redis, url: str, clock: Clock, data: Path, *, day_starts: str = "06:00",
         floor_text: str = FLOOR,
     ) -> None:  # fmt: skip
-        service = (
-            f'[service]\nredis = "{url}"\ndata = "{data}"\n\n[archive]\ndirectory = "{data}"\n'
-        )
         head, tail = floor_text.split("\n\n[[link]]", 1)
-        self.text = f'{head}\nday_starts = "{day_starts}"\n\n{service}\n[[link]]{tail}'
+        self.text = "\n".join(
+            [
+                f'{head}\nday_starts = "{day_starts}"\n\n[[link]]{tail}',
+                section_text("[service]", redis=url, data=data),
+                section_text("[archive]", directory=data),
+            ]
+        )
         self.floor: Floor = parse_floor(self.text)
         self.pit = Pit(redis, self.text)
         self.days = GamingDays.of_facility(self.floor.facility)

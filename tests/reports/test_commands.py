@@ -19,6 +19,7 @@ from bonus.errors import UserError
 from meters.cli.report import report
 from meters.redis_client.link_keys import LinkKeys
 from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS
+from tests.floor_text import section_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
@@ -272,8 +273,7 @@ async def test_a_file_that_cannot_be_written_is_told(floor_file: Path) -> None:
 
 def test_a_store_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
-    zone = 'timezone = "America/New_York"\n'
-    floor.write_text(FLOOR.replace(zone, f'{zone}[service]\nredis = "unix:///nowhere"\n'))
+    floor.write_text(FLOOR + section_text("[service]", redis="unix:///nowhere"))
     done = run_pitlink("report", "day", "--config", str(floor), cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("pitlink: the store cannot be read")

@@ -12,6 +12,7 @@ from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.query import from_to, one_day, one_month
 from meters.selfcheck.approval_checks import Configuration
+from tests.floor_text import link_text
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import BONUS, FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop
@@ -307,7 +308,7 @@ async def test_surveys_read_what_a_running_link_has_meanwhile(make_shop: MakeSho
 
 async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: MakeShop) -> None:
     """Beside one that has: it began later, or no service has run for it since."""
-    second = '\n[[link]]\nid = "late"\nname = "Late Pit"\n'
+    second = link_text("late", name="Late Pit")
     demonstration = FLOOR.replace('timezone = "America/New_York"\n', DEMONSTRATION)
     shop = make_shop("2026-11-20 12:00", floor_text=demonstration + second)
     await shop.open()

@@ -22,6 +22,7 @@ from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
+from tests.floor_text import table_text
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
 from tests.model.running import running
@@ -68,14 +69,10 @@ class Copy:
                 yield number, fields
 
 
-PRIME: Final = """
-[[link.table]]
-id = "P-1"
-asset = "104213"
-game = "three_card_prime"
-positions = 6
-paytables = { bad_beat = "B", pair_bonus = "A", all_six = "E" }
-"""
+PRIME: Final = table_text(
+    "P-1", asset="104213", game="three_card_prime", positions=6,
+    paytables={"bad_beat": "B", "pair_bonus": "A", "all_six": "E"},
+)  # fmt: skip
 
 
 @pytest.fixture

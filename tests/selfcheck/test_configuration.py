@@ -15,6 +15,7 @@ from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration
+from tests.floor_text import link_text, meter_text, table_text
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit
@@ -26,14 +27,7 @@ __all__ = ["keeping_redis", "keeping_server", "soon"]
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D12")]
 
 SIX: Final = FLOOR.replace("positions = 7", "positions = 6", 1)
-THIRD: Final = f"""{FLOOR}
-[[link.table]]
-id = "T-3"
-asset = "104213"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+THIRD: Final = FLOOR + table_text("T-3", PROGRESSIVE, asset="104213")
 RENAMED: Final = FLOOR.replace("Keystone Casino", "Lock Casino").replace("Jackpot", "Riches")
 FIVE_DOLLARS: Final = FLOOR.replace("wager = 100", "wager = 500", 1)
 
@@ -194,7 +188,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         (FIVE_DOLLARS, "the parameters of meter progressive change by proposal"),
         (
             FLOOR.replace('= "five_of_six_progressive"', '= "five_of_six_progressive"\nid = "six"')
-            .replace('"five_of_six_progressive", "five_card_hand_bonus",', '"six",'),
+            .replace('"five_of_six_progressive", "five_card_hand_bonus"]', '"six"]'),
             "the store holds meter five_of_six_progressive",
         ),
     ],
@@ -217,28 +211,12 @@ async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
         await link.comes_up()
 
 
-SIDE: Final = """
-[[link]]
-id = "side"
-name = "Side Jackpot"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-"""
+SIDE: Final = link_text("side", meter_text(PROGRESSIVE), name="Side Jackpot")
 
 
-def table_text(table: str, asset: str) -> str:
-    """A table of the progressive alone."""
-    return f"""
-[[link.table]]
-id = "{table}"
-asset = "{asset}"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive"]
-"""
+def progressive_table(table: str, asset: str) -> str:
+    """Build a table of the progressive alone."""
+    return table_text(table, PROGRESSIVE, asset=asset)
 
 
 def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
@@ -258,15 +236,15 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     keeping_redis: Redis, table: str, asset: str, link: str
 ) -> None:
     """The books of a link refuse what a table that they hold wagers there, and there alone."""
-    before = f"{FLOOR}{table_text('T-3', '104213')}{SIDE}{table_text('T-4', '4')}"
+    before = f"{FLOOR}{progressive_table('T-3', '104213')}{SIDE}{progressive_table('T-4', '4')}"
     pit = Pit(keeping_redis, before)
     await pit.open()
     for each in ("pit", "side"):
         await configuration_of(keeping_redis, before, each).adopt("service")
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
     (claim,) = await pit.desk.waiting()
-    added = {"pit": "", "side": ""} | {link: table_text(table, asset)}
-    after = f"{FLOOR}{added['pit']}{SIDE}{table_text('T-4', '4')}{added['side']}"
+    added = {"pit": "", "side": ""} | {link: progressive_table(table, asset)}
+    after = f"{FLOOR}{added['pit']}{SIDE}{progressive_table('T-4', '4')}{added['side']}"
     moved = configuration_of(keeping_redis, after, link)
     digest = moved.filed.digest
     with pytest.raises(BooksError) as refused:
@@ -287,7 +265,7 @@ async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> N
     await pit.open()
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
     (claim,) = await pit.desk.waiting()
-    text = f"{FLOOR.replace('104211', '1')}{SIDE}{table_text('T-4', '104211')}"
+    text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
     moved = configuration_of(keeping_redis, text, "side")
     with pytest.raises(TermsError, match=r"is held for claim .* as table T-1 of link pit"):
         await moved.adopt("service")

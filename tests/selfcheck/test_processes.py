@@ -11,6 +11,7 @@ import httpx
 import pytest
 import redis
 
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.events import wagers
 from tests.mqtt.stand import Stand
 from tests.selfcheck.installed import Installed, build_wheel
@@ -21,30 +22,8 @@ pytestmark = pytest.mark.slow
 
 LUA = "meters/books/scripts/apply_events.lua"
 _WITHIN_S = 30
-THIRD = """
-[[link.table]]
-id = "X-2"
-asset = "X-2"
-game = "three_card_poker"
-positions = 6
-meters = ["progressive"]
-"""
-FLOOR = """
-[facility]
-name = "Test House"
-timezone = "America/New_York"
-
-[service]
-broker = "{broker}"
-redis = "{redis}"
-http = "127.0.0.1:{port}"
-data = "{data}"
-
-[[link]]
-id = "main"
-name = "Main"
-meter = [{{ kind = "progressive", wager = 100, paytable = "A" }}]
-"""
+THIRD = table_text("X-2", "progressive", positions=6)
+LINK = link_text("main", meter_text("progressive"), name="Main")
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +81,13 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
     copy = Installed(build_wheel(tmp_path), tmp_path / "installed")
     port = free_port()
     config = tmp_path / "floor.toml"
-    config.write_text(
-        FLOOR.format(broker=mosquitto.url, redis=redis_server.url, port=port, data=tmp_path)
-    )
+    filed = {
+        "broker": mosquitto.url,
+        "redis": redis_server.url,
+        "http": f"127.0.0.1:{port}",
+        "data": str(tmp_path),
+    }
+    config.write_text(floor_text(LINK, service=filed))
 
     def readiness() -> dict[str, object]:
         try:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from meters.floor.floor_file import Floor, parse_floor
+from tests.floor_text import section_text
 from tests.model.model_floor import FLOOR
 
 
@@ -12,5 +13,5 @@ def simulated_floor(data: Path) -> Floor:
     Args:
         data: the data directory of one service.
     """
-    service = f'[service]\nbroker = "mqtt://simulated:1883"\ndata = "{data}"\n'
-    return parse_floor(service + FLOOR)
+    service = section_text("[service]", broker="mqtt://simulated:1883", data=data)
+    return parse_floor(FLOOR + service)

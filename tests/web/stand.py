@@ -28,6 +28,7 @@ from meters.web.api.signing import Me
 from meters.web.app import create_app
 from meters.web.security import CSRF_HEADER
 from meters.wire.messages import ControllerBeat, Jackpot
+from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer
 from tests.waiting import LONG_S, free_port
 from tests.web.desks import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
@@ -65,37 +66,17 @@ _DATABASE: Final = 9
 _WITHIN_S: Final = 20
 _NOWHERE: Final = "unix:///nowhere/redis.sock"
 
-FLOOR: Final = """
-[facility]
-name = "Keystone <Casino> & Resort"
-timezone = "America/New_York"
-
-[service]
-hosts = ["pit.example"]
-
-[[link]]
-id = "tcp-main"
-name = "Three Card Poker Jackpot"
-
-[[link.meter]]
-kind = "progressive"
-wager = 100
-paytable = "A"
-
-[[link.meter]]
-kind = "five_card_hand_bonus"
-wager = 500
-name = "Hand Bonus <b>Grand</b>"
-
-[[link]]
-id = "pit-2"
-name = "Pit 2"
-
-[[link.meter]]
-kind = "progressive"
-wager = 500
-paytable = "A"
-"""
+FLOOR: Final = floor_text(
+    link_text(
+        "tcp-main",
+        meter_text("progressive"),
+        meter_text("five_card_hand_bonus", 500, name="Hand Bonus <b>Grand</b>"),
+        name="Three Card Poker Jackpot",
+    ),
+    link_text("pit-2", meter_text("progressive", 500), name="Pit 2"),
+    service={"hosts": ["pit.example"]},
+    name="Keystone <Casino> & Resort",
+)
 
 
 class Vitals:

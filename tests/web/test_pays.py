@@ -11,25 +11,26 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from meters.floor.floor_file import Link
+from tests.floor_text import floor_text, link_text, meter_text
 from tests.web.signage_page import MAIN, opened, standing
-from tests.web.stand import FLOOR, Stand
+from tests.web.stand import Stand
 
-EVERY_METER: Final = FLOOR.replace(
-    '[[link]]\nid = "pit-2"',
-    """[[link.meter]]
-kind = "five_card_progressive"
-wager = 100
-
-[[link.meter]]
-kind = "five_of_six_progressive"
-wager = 500
-
-[[link]]
-id = "pit-2\"""",
-).replace(
-    'name = "Hand Bonus <b>Grand</b>"',
-    'name = "Hand Bonus <b>Grand</b>"\nmagic_card_every = 24\nlucky_every = 12',
-)
+EVERY_METER: Final = floor_text(
+    link_text(
+        "tcp-main",
+        meter_text("progressive"),
+        meter_text(
+            "five_card_hand_bonus", 500,
+            name="Hand Bonus <b>Grand</b>", magic_card_every=24, lucky_every=12,
+        ),
+        meter_text("five_card_progressive"),
+        meter_text("five_of_six_progressive", 500),
+        name="Three Card Poker Jackpot",
+    ),
+    link_text("pit-2", meter_text("progressive", 500), name="Pit 2"),
+    service={"hosts": ["pit.example"]},
+    name="Keystone <Casino> & Resort",
+)  # fmt: skip
 
 # As 649a.12(e)(1) and (5), (i)(1) and (3), (h)(1) and (5) have them for $1 and $5, (j)(1) and (5)
 # for $5.

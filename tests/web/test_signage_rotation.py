@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.floor_text import link_text, meter_text
 from tests.web.signage_page import MAIN, OTHER, opened, shows, standing
 from tests.web.stand import FLOOR, Stand
 
@@ -12,10 +13,10 @@ METERS = '[signage]\nrotate = "meters"\nrotate_seconds = 3'
 
 # A link with so many meters that no wall has numerals of three inches for all at once.
 CROWDED = FLOOR + "".join(
-    f'\n[[link]]\nid = "l{number}"\nname = "Link {number}"\n'
-    + "".join(
-        f'[[link.meter]]\nid = "m{at}"\nkind = "five_card_progressive"\nwager = 100\n'
-        for at in range(5)
+    link_text(
+        f"l{number}",
+        *(meter_text("five_card_progressive", id=f"m{at}") for at in range(5)),
+        name=f"Link {number}",
     )
     for number in range(3)
 )

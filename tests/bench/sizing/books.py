@@ -11,7 +11,7 @@ from typing import Final
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.store import LinkStore
-from tests.bench.floor import bare_floor_text, floor_text
+from tests.bench.floor import bare_floor_text, bench_floor_text
 from tests.bench.sizing.figures import Archived, Sizes, Step
 from tests.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
 from tests.bench.sizing.parts import rss_bytes, running_service, timed
@@ -31,7 +31,7 @@ async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held
     found = []
     for tables in sizes.tables:
         tell(f"{mix.name}: what {tables} tables leave in Redis")
-        async with a_place(partial(floor_text, tables=tables)) as place:
+        async with a_place(partial(bench_floor_text, tables=tables)) as place:
             played = PlayedFloor(place.floor, place.redis, mix, SEED)
             await played.open()
             await played.play(sizes.rounds_a_table)
@@ -150,7 +150,7 @@ async def grow(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[Step, ...], Ar
     Raises:
         UserError: something failed.
     """
-    async with a_place(partial(floor_text, tables=sizes.play_tables), broker=True) as place:
+    async with a_place(partial(bench_floor_text, tables=sizes.play_tables), broker=True) as place:
         floor = GrowingFloor(place, mix, tell)
         await floor.open()
         steps = tuple([await floor.step(rounds) for rounds in sizes.play_rounds])

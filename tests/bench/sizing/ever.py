@@ -10,7 +10,7 @@ from meters.floor_api.types import Adjustment
 from meters.links.proposals import adjustment
 from meters.users.operators_log import OperatorsLog
 from meters.users.store import UserStore
-from tests.bench.floor import FloorParts, floor_text
+from tests.bench.floor import FloorParts, bench_floor_text
 from tests.bench.sizing.memory import bytes_of
 from tests.bench.sizing.place import a_place
 
@@ -45,7 +45,7 @@ async def bytes_for_ever() -> dict[str, int]:
 
 
 def _two_tables(parts: FloorParts) -> str:
-    return floor_text(parts, 2)
+    return bench_floor_text(parts, 2)
 
 
 def _claim(number: int) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from bonus.errors import UserError
-from tests.bench.floor import WAGERS_AN_EVENT, floor_text, table_address
+from tests.bench.floor import WAGERS_AN_EVENT, bench_floor_text, table_address
 from tests.bench.orders import Measured, MeasureRounds
 from tests.bench.sizing.books import SEED
 from tests.bench.sizing.figures import OutboxFigures, ServiceFigures, Sizes, slope
@@ -48,7 +48,7 @@ async def measure_running(sizes: Sizes, tell: Tell) -> tuple[ServiceFigures, Out
 
 
 async def _service_rss_bytes(tables: int) -> int:
-    async with a_place(partial(floor_text, tables=tables), broker=True) as place:
+    async with a_place(partial(bench_floor_text, tables=tables), broker=True) as place:
         serving = running_service(place.config, place.parts.http, place.home / "service")
         async with serving as (service, _):
             return rss_bytes(service.pid)
