@@ -1,7 +1,9 @@
 """An independent sum of what the meters must hold, in micros, from what the tables were told.
 
 Of the ledger it takes the order of events only (duty D7): which table's wagers, result or void
-came when. What each was worth it works out from the device events and the rates of the law.
+came when. What each was worth it works out from the device events and the rates of the law. It
+alone sums what devices were told, in micros, whatever was killed between them and the ledger: which
+hand wins what it takes from the lines, as `tests.naive` and `tests.model` prove those.
 """
 
 from collections import Counter
@@ -9,19 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.model.law import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
+
 CENT: Final = 10_000
-SEED_FOR_1: Final = {
-    "progressive": 1_000,
-    "five_card_progressive": 10_000,
-    "five_of_six_progressive": 10_000,
-    "five_card_hand_bonus": 10_000,
+_LAWS: Final = {
+    "five_card_progressive": FIVE_CARD,
+    "five_of_six_progressive": FIVE_OF_SIX,
+    "five_card_hand_bonus": HAND_BONUS,
 }
-RATE_BPS: Final = {
-    "five_card_progressive": 2_100,
-    "five_of_six_progressive": 2_800,
-    "five_card_hand_bonus": 2_100,
+SEED_FOR_1: Final = {"progressive": PROGRESSIVE["A"].seed} | {
+    kind: law.seed for kind, law in _LAWS.items()
 }
-RESERVE_BPS: Final = 800
+"""A progressive's seed is the same on either paytable; its rate is given with the link."""
+
+RATE_BPS: Final = {kind: law.primary * 100 for kind, law in _LAWS.items()}
+RESERVE_BPS: Final = HAND_BONUS.reserve * 100
 METER: Final = {"five_card_hand_bonus_dealer": "five_card_hand_bonus"}
 
 

@@ -1,6 +1,8 @@
 """649a.12 once more, read by a second pair of eyes for the second set of books.
 
 Transcribed from the printed chapter, in dollars for a wager of one dollar and in whole percent.
+It alone has the terms of a meter over time: its seed, its reseed and the part of each wager that
+raises it. The sums of `tests.chaos` take seeds and rates from here.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,9 @@
 """A second set of books: what every account must hold, reckoned anew in fractions of a cent.
 
 It is written from the readings, for sight and not for speed, and shares no code with the service:
-what an event must be answered, what it moves, and what a floorperson's decision moves.
+what an event must be answered, what it moves, and what a floorperson's decision moves. It alone
+follows a link from event to event, with copies, refusals, voids, limits and fractions of a cent;
+a round of `tests.naive` stands for itself, and the sums of `tests.chaos` judge no answer.
 """
 
 import json

@@ -1,4 +1,8 @@
-"""Settling a round for the second set of books, turn by turn, in the order of 649a.11(c)."""
+"""Settling a round for the second set of books, turn by turn, in the order of 649a.11(c).
+
+It alone moves the second books' meters as it goes, and makes the claims that the reply must have;
+it settles the wagers on meters only. `tests.naive` settles the others, on meters that are given.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
