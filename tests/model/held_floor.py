@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from redis.asyncio import Redis
 
 import meters.books.store
+import meters.books.table_audit
 import meters.intake.draws
 from tests.model.model_floor import FLOOR, REPLIES_KEPT, WORKERS, Chance, second_books
 from tests.model.pit import Pit
@@ -37,7 +38,8 @@ class HeldFloor(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
         self.patch.setattr(meters.intake.draws, "secrets", Chance(seed))
-        self.patch.setattr(meters.books.store, "REPLIES_KEPT", REPLIES_KEPT)
+        for module in (meters.books.store, meters.books.table_audit):
+            self.patch.setattr(module, "REPLIES_KEPT", REPLIES_KEPT)
         self.runner.run(self._open())
 
     async def _open(self) -> None:
@@ -149,7 +151,7 @@ class HeldFloor(RuleBasedStateMachine):
     @invariant()
     def audit_balances(self) -> None:
         finding = self.runner.run(self.pit.audit())
-        assert finding.problems == ()
+        assert finding.problems == (), finding.problems
         tallies = self.books.tallies
         for net, gross, voided in (
             (finding.totals.wagers, "wagers", "voided_wagers"),
