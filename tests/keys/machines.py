@@ -18,7 +18,7 @@ class Floor:
         self.home = home
         self.keys = keys
         self.broker = broker
-        self._redis = redis_url
+        self.redis_url = redis_url
 
     def service(self, number: int, machine: str = "") -> Service:
         """A service that has the bundle of this number alone, on a machine; not started."""
@@ -32,7 +32,7 @@ class Floor:
         config = write_floor(
             home / "floor.toml",
             broker=self.broker.url,
-            redis=self._redis,
+            redis=self.redis_url,
             http=port,
             keys=Path("keys"),
         )

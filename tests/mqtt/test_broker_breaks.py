@@ -113,7 +113,8 @@ async def test_an_agent_is_back_however_the_broker_is_away(
         await eventually_async(lambda: relay.accepted >= began + 2)
         mosquitto.start()
         relay.behavior = "carry"
-        await eventually_async(lambda: agent.stats.connected)
+        # A wager is taken once the service is heard as well, which comes after the connection.
+        await eventually_async(lambda: agent.stats.connected and agent.fault() is None)
         await say_all(agent, "wager 3 progressive; lockout; void")
 
 
