@@ -1,4 +1,4 @@
-"""What a table's Rules Submission chooses, and whether its chapter offers that."""
+"""Choices of a table's Rules Submission, checked against what its chapter offers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 
 
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """What a chapter lets a Rules Submission choose among, by the name of the choice.
+    """Give the options of each choice that a chapter leaves to a Rules Submission, by its name.
 
     Odds for a mini-royal and a payout limit, which are numbers, are not among them.
     """
@@ -38,7 +38,7 @@ def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
 
 
 def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
-    """The payouts to which a chapter lets a mini-royal be added, by their item (649a.12(g))."""
+    """Give the payouts to which a mini-royal may be added, by their item (649a.12(g))."""
     found = {bonus.item: bonus.mini_royal for bonus in chapter.main.bonus if bonus.mini_royal}
     found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
     return found
@@ -47,7 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Why a table cannot choose this, in the words of its chapter, or None."""
+    """Say why a table cannot choose this, in the words of its chapter, or give None."""
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
         return _mini_royal_problem(chapter, royals, choice, chosen)
@@ -106,7 +106,7 @@ def _mini_royal_problem(
 
 
 def _rules_of(chapter: Chapter, name: str) -> str:
-    """The subsections among whose tables a choice decides."""
+    """Give the subsections among whose tables a choice decides."""
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [

@@ -130,7 +130,7 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 
 def _check_deal(chapter: Chapter) -> None:
-    """Every position, the dealer and the cards beside them come out of one deck."""
+    """Check that one deck has enough cards for every position, the dealer and the community."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:

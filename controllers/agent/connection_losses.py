@@ -7,7 +7,7 @@ _LOSSES_MAX: Final = 5
 
 
 class ConnectionLosses:
-    """How often an established connection was lost in the last minute.
+    """Count of how often an established connection was lost in the last minute.
 
     A broker ends the older of two connections of one name. Two agents of one table therefore
     disconnect each other again and again.

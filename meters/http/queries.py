@@ -41,7 +41,7 @@ async def check_query(
 
 
 def _kinds(annotation: object) -> Iterator[type]:
-    """The kinds of value that a parameter's type has, as far as they are written strictly."""
+    """Give the kinds of value in a parameter's type that must be written strictly."""
     if isinstance(annotation, type) and annotation in _WRITTEN:
         yield annotation
     for part in get_args(annotation):

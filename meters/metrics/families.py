@@ -14,7 +14,7 @@ UNKNOWN: Final = "unknown"
 
 
 class Audited(StrEnum):
-    """What came of an audit; `failed` where the store could not be read."""
+    """Outcome of an audit; `failed` if the store could not be read."""
 
     BALANCED = "balanced"
     DIFFERS = "differs"

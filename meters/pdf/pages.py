@@ -20,7 +20,7 @@ _FOOT: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """What all pages of a file have in common; lengths are in points.
+    """Layout that all pages of a file share; lengths are in points.
 
     Attributes:
         title: the file's.

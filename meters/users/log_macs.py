@@ -31,7 +31,7 @@ _OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """Where the log ends: its last entry, the chain's value there, and whose MAC it has."""
+    """End of the log: its last entry, the chain's value there, and the secret of its MAC."""
 
     entries: int = 0
     chain: str = ""
@@ -47,7 +47,7 @@ class _Secret:
     text: bytes
 
     def key_after(self, head: LogHead) -> bytes:
-        """The key for what is noted in one step after a head of the log."""
+        """Derive the key for the entries that one step adds after a head of the log."""
         return hmac.digest(self.text, f"{head.entries}:{head.chain}".encode(), "sha256")
 
 
@@ -80,11 +80,11 @@ class LogSecrets:
 
     @property
     def newest(self) -> str:
-        """By what the newest is called in the log; empty for none."""
+        """Name of the newest secret in the log; empty for none."""
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
-        """The secret of that name, where it is known by now."""
+        """Give the secret of that name, or none if it is not known yet."""
         if of not in self._secrets and time.monotonic() >= self._again_s:
             # While the bundle is being replaced it cannot be read.
             with contextlib.suppress(UserError):
@@ -93,7 +93,7 @@ class LogSecrets:
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """What a script takes that notes something after a head of the log, the last arguments."""
+        """Give the last arguments of a script that adds entries after a head of the log."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]
@@ -133,7 +133,7 @@ class MacCheck:
         fields: Sequence[tuple[bytes, bytes]],
         mac: str,
     ) -> str | None:
-        """Why an entry is none that was written by a service or a command, or None.
+        """Say why no service or command wrote an entry, or give None.
 
         Args:
             head: the entry before.

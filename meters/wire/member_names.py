@@ -28,7 +28,7 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Whether an object in a JSON text, which was decoded by its type, names a member twice.
+    r"""Tell whether an object in a JSON text, already decoded by its type, has a name twice.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)
