@@ -1,4 +1,4 @@
-"""The table of the controller's duties, held to the tests that it names (`deploy/DUTIES.md`)."""
+"""The table of the controller's duties, compared with the tests that it names."""
 
 import ast
 import functools
@@ -11,7 +11,7 @@ import pytest
 
 from tests.test_tree import ROOMS, ROOT, of_room, parsed
 
-TABLE: Final = ROOT / "deploy" / "DUTIES.md"
+TABLE: Final = ROOT / "deploy" / "docs" / "compliance" / "duties.md"
 DUTIES: Final = [f"D{number}" for number in range(1, 21)]
 
 _ROW: Final = re.compile(r"^\| (D\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)

@@ -1,4 +1,6 @@
-"""What Prometheus reads of the agents of one process, described in ``deploy/METRICS.md``.
+"""Metrics of the agents of one process, for Prometheus.
+
+``deploy/docs/reference/metrics.md`` describes each of them.
 
 The figures are kept as plain counts where they arise and put into Prometheus's form only when they
 are asked for. Counters begin at nothing with each start; they are never books.

@@ -84,8 +84,8 @@ class LedgerMark:
             return None
         return (
             f"the store holds {entries} ledger entries and has held {had}: it lost some, or is"
-            " another; `pitlink restore` (deploy/RESTORE.md) brings them back; to give them up, and"
-            f" to begin anew all the same, remove {self.path}"
+            " another; `pitlink restore` (deploy/docs/recover/restore.md) brings them back; to"
+            f" start again without them, remove {self.path}"
         )
 
     def note(self, entries: int, chain: str) -> None:

@@ -73,8 +73,8 @@ def restore(
     mark anew. Interrupted, it is simply run again.
 
     Every reply is compared with the one that the table got. What comes out otherwise, and the wins
-    that wait again, are listed for the floorperson and the accountant. deploy/RESTORE.md has the
-    whole way.
+    that wait again, are listed for the floorperson and the accountant.
+    deploy/docs/recover/restore.md has the whole way.
 
     Exit status 1 where nothing was done, something is missing, or the books do not balance.
     """

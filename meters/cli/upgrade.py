@@ -65,7 +65,7 @@ def upgrade(
     It shows what it will do, and asks. Each link is changed in one atomic step, which its ledger
     records, and so are the people. What is of this release's version already is left alone, so that
     it may be given again. Once it is done no earlier release may go on with the books: see
-    deploy/UPGRADE.md for the order in which services are restarted, and for the way back.
+    deploy/docs/run/upgrade.md for the order in which services are restarted, and for the way back.
 
     Exit status 1 where it is not done: the store cannot be reached, a later release wrote it, or
     the answer is no.

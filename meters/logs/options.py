@@ -14,7 +14,7 @@ class LogForm(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """What is logged: this and whatever is graver. `deploy/LOGS.md` says what each is for."""
+    """Lowest level that is logged; `deploy/docs/reference/logs.md` says what each is for."""
 
     DEBUG = "debug"
     INFO = "info"

@@ -1,4 +1,4 @@
-"""Where a process's log goes, ours and the libraries': one line an event (`deploy/LOGS.md`)."""
+"""Log of a process, with its libraries: one line an event (`deploy/docs/reference/logs.md`)."""
 
 import contextlib
 import logging

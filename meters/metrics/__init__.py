@@ -1,4 +1,6 @@
-"""What Prometheus reads of the service, described name by name in ``deploy/METRICS.md``.
+"""Metrics of the service, for Prometheus.
+
+``deploy/docs/reference/metrics.md`` describes each of them.
 
 It is never the ledger. Counters begin at nothing with each start and count what this worker did;
 they may be lost without harm, and accounting goes by the ledger and its reports. Gauges of the

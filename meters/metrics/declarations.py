@@ -1,6 +1,6 @@
 """Every metric of the service: its kind, its name, its labels, and what it tells.
 
-Described name by name for those who read them in ``deploy/METRICS.md``.
+Described name by name for those who read them in ``deploy/docs/reference/metrics.md``.
 """
 
 from collections.abc import Sequence

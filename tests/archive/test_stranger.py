@@ -1,4 +1,4 @@
-"""An archived day is checked by a stranger: from deploy/ARCHIVE.md alone, with nothing of ours."""
+"""A stranger checks an archived day by deploy/docs/reference/archive.md alone, without our code."""
 
 import hashlib
 import json

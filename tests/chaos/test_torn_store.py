@@ -1,7 +1,7 @@
 """What is left of a store whose append-only file is torn, and what the link then says.
 
 Redis itself decides whether it starts on what is left; where it does, the ledger mark outside the
-store and the audit tell what is missing. The outcomes are those of `deploy/FAULTS.md`.
+store and the audit tell what is missing. The outcomes are those of `deploy/docs/recover/faults.md`.
 """
 
 import re
@@ -114,7 +114,7 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
     assert (kept == 0) is empty
     async with running(Pit(client), tmp_path) as again:
         reason = await again.goes_down(f"the store holds {kept} ledger entries and has held {had}")
-        assert reason.index("`pitlink restore`") < reason.index("to begin anew all the same")
+        assert reason.index("`pitlink restore`") < reason.index("to start again without them")
         assert await again.take("T-2", VOID) == []
         assert (await pit.store.snapshot()).last_entry == kept
 

@@ -11,7 +11,7 @@ from tests.deploy.tree import DEPLOY, ROOT, typed_in_containers, typed_in_text
 
 TEXTS: Final = (
     *sorted((DEPLOY / "systemd").iterdir()),
-    DEPLOY / "OPERATIONS.md",
+    DEPLOY / "docs/run/operations.md",
     DEPLOY / "container" / "make-keys",
 )
 
@@ -48,7 +48,7 @@ def test_a_wrong_command_would_be_found(words: list[str]) -> None:
 
 def test_each_file_of_the_tree_that_a_page_names_is_there() -> None:
     lacking = []
-    for path in (DEPLOY / "OPERATIONS.md", DEPLOY / "compose.yaml", DEPLOY / "up", *TEXTS):
+    for path in (DEPLOY / "docs/run/operations.md", DEPLOY / "compose.yaml", DEPLOY / "up", *TEXTS):
         for word in path.read_text().replace("`", " ").replace('"', " ").split():
             name = word.strip(".,;:()").removesuffix("/")
             if name.startswith("deploy/") and not (ROOT / name).exists() and "*" not in name:

@@ -369,7 +369,8 @@ def test_what_is_said_in_the_clear_is_warned_of(broker: str, redis: str, warned:
 
 def test_what_the_threats_name_is_there() -> None:
     """Every test and file by which a threat is said to be stopped."""
-    named = set(re.findall(r"`((?:tests|deploy)/[\w/.-]+)`", (DEPLOY / "THREATS.md").read_text()))
+    threats = (DEPLOY / "docs/compliance/threats.md").read_text()
+    named = set(re.findall(r"`((?:tests|deploy)/[\w/.-]+)`", threats))
     assert len(named) > 12
     assert [name for name in named if not (DEPLOY.parent / name).exists()] == []
 

@@ -1,4 +1,4 @@
-"""`deploy/LOGS.md` lists every event that the code logs, and no other."""
+"""`deploy/docs/reference/logs.md` lists every event that the code logs, and no other."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ WRITTEN_ELSEWHERE: Final = frozenset({"library"})
 
 def listed() -> dict[str, tuple[str, str, str]]:
     """Each event with its level, where it comes from, and its fields."""
-    text = (ROOT / "deploy" / "LOGS.md").read_text(encoding="utf-8")
+    text = (ROOT / "deploy" / "docs" / "reference" / "logs.md").read_text(encoding="utf-8")
     rows = ROW.findall(text)
     found = {event: (level, source, fields.strip()) for event, level, source, fields in rows}
     assert len(found) == len(rows), "an event stands twice"

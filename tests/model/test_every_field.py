@@ -1,6 +1,6 @@
 """Every single field of a floor's Redis, changed in every way: an audit names it, or it is listed.
 
-What is not named is listed with what comes of it, as in `deploy/THREATS.md`.
+What is not named is listed with what comes of it, as in `deploy/docs/compliance/threats.md`.
 """
 
 import fnmatch

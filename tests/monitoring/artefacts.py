@@ -66,8 +66,8 @@ def queries() -> list[Query]:
 
 
 def described() -> Mapping[str, frozenset[str]]:
-    """The metrics of deploy/METRICS.md, each with its labels."""
+    """The metrics of deploy/docs/reference/metrics.md, each with its labels."""
     return {
         name: frozenset(re.findall(r"`(\w+)`", labels))
-        for name, labels, _ in _ROW.findall((DEPLOY / "METRICS.md").read_text())
+        for name, labels, _ in _ROW.findall((DEPLOY / "docs/reference/metrics.md").read_text())
     }

@@ -50,7 +50,8 @@ def test_every_rule_fires_where_it_should_and_only_there() -> None:
 
 def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None:
     alerts = (PROMETHEUS / "alerts.yml").read_text().split("      - alert: ")[1:]
-    pages = re.split(r"^## ", (DEPLOY / "RUNBOOK.md").read_text(), flags=re.MULTILINE)[1:]
+    text = (DEPLOY / "docs/recover/runbook.md").read_text()
+    _, *pages = re.split(r"^## ", text, flags=re.MULTILINE)
     runbook = {page.partition("\n")[0]: page for page in pages}
     assert list(rules()) == [alert.partition("\n")[0] for alert in alerts] == list(runbook)
     for alert in alerts:
@@ -58,7 +59,7 @@ def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None
         assert re.search(r"severity: (critical|warning)\n", alert), name
         assert re.search(r"summary: '.{20,}'\n", alert), name
         assert re.search(r"description: '.{20,}'\n", alert), name
-        assert f"runbook: deploy/RUNBOOK.md#{name.lower()}\n" in alert
+        assert f"runbook: deploy/docs/recover/runbook.md#{name.lower()}\n" in alert
         for part in ("**Means.** ", "**Do.** ", "**At night.** "):
             assert part in runbook[name], (name, part)
 

@@ -1,4 +1,4 @@
-"""`deploy/REPORTS.md` tells every column and every figure."""
+"""`deploy/docs/reference/reports.md` tells every column and every figure."""
 
 import re
 from itertools import chain
@@ -10,7 +10,9 @@ from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
 from tests.reports.conftest import MakeShop
 from tests.test_tree import ROOT
 
-_TOLD: Final = frozenset(re.findall(r"`(\w+)`", (ROOT / "deploy/REPORTS.md").read_text("utf-8")))
+_TOLD: Final = frozenset(
+    re.findall(r"`(\w+)`", (ROOT / "deploy/docs/reference/reports.md").read_text("utf-8"))
+)
 _POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "paid")
 
 
