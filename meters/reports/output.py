@@ -129,10 +129,11 @@ def _plain(cell: Cell) -> Cell:
 
     A number is ours, and stays one below zero. A text has its control characters escaped, and an
     apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
-    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone.
+    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone, and
+    drops a pair of them that begins another.
 
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
-    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd"), _plain('x;"=cmd')
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd", 'x;\'"=cmd')
     """
     if isinstance(cell, int):
         return cell
@@ -143,8 +144,9 @@ def _plain(cell: Cell) -> Cell:
 def _begins_formula(text: str) -> bool:
     """Whether a spreadsheet may take the text for a formula.
 
-    Leading spaces and marks are passed over: a spreadsheet may drop what it does not show. The
-    character after them is normalized alone, without the marks that follow it.
+    Leading spaces, marks and quotes are passed over: a spreadsheet may drop them. The character
+    after them is normalized alone, without the marks that follow it.
     """
-    first = next((char for char in text if unicodedata.category(char)[0] not in "ZCM"), "")
+    shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
+    first = next((char for char in shown if char != '"'), "")
     return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS
