@@ -1,8 +1,8 @@
-"""The rules of play, pure: cards, hands, paytables, settlement and odds of 58 Pa. Code.
+"""The rules of play of 58 Pa. Code: cards, hands, paytables, settlement and odds.
 
-Its rooms: ``hands`` ranks cards, ``law`` has the chapters as data, ``settling`` settles rounds by
-them, ``odds`` counts every deal.
+``hands`` ranks cards, ``law`` has the chapters as data, ``settling`` settles rounds under them, and
+``odds`` counts every deal.
 
-The ground floor of the house. Nothing in here reads a clock, a socket or a random source; the
-commands alone read standard input and write standard output.
+All code here is pure. It imports no other package of this project, and it reads no clock, socket or
+random source.
 """

@@ -1,4 +1,4 @@
-"""The fifty-two cards of 649a.3, each a small integer, and their two-character names."""
+"""The 52 cards of 649a.3 as small integers, and their two-character names."""
 
 from typing import Final, NewType
 
@@ -21,7 +21,7 @@ def parse_card(text: str) -> Card:
     """Read a card of two characters: a rank of ``23456789TJQKA``, then a suit of ``cdhs``.
 
     Raises:
-        ValueError: the text names no card.
+        ValueError: the text is not the name of a card.
 
     >>> parse_card("Td")
     33
@@ -37,7 +37,7 @@ def parse_card(text: str) -> Card:
 
 
 def card_name(card: Card) -> str:
-    """The two characters that name a card.
+    """Return the two characters that name a card.
 
     >>> card_name(parse_card("As"))
     'As'
@@ -46,10 +46,13 @@ def card_name(card: Card) -> str:
 
 
 def rank_of(card: Card) -> int:
-    """The rank, 0 (deuce) to 12 (ace)."""
+    """Return the rank, 0 (deuce) to 12 (ace)."""
     return card >> 2
 
 
 def suit_of(card: Card) -> int:
-    """The suit, 0 to 3: clubs, diamonds, hearts, spades. All are equal in rank (649a.6(a))."""
+    """Return the suit, 0 to 3: clubs, diamonds, hearts, spades.
+
+    All suits are equal in rank (649a.6(a)).
+    """
     return card & 3

@@ -1,4 +1,4 @@
-"""Money, wagers, hands and cards as people read them."""
+"""Texts for people: money, wagers, hands and cards."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _RANKS: Final = {
 
 
 def money(amount_cents: int) -> str:
-    """Cents as people read them.
+    """Return cents as text for people.
 
     >>> money(112362), money(-150)
     ('$1,123.62', '-$1.50')
@@ -32,7 +32,7 @@ def money(amount_cents: int) -> str:
 
 
 def short_money(amount_cents: int) -> str:
-    """Cents as people read them, without cents where there are none.
+    """Return cents as text for people, without ``.00`` for whole dollars.
 
     >>> short_money(500), short_money(250)
     ('$5', '$2.50')
@@ -41,7 +41,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def exact_money(micros: int) -> str:
-    """Micros as dollars, to the ten-thousandth of a cent, as the audit prints them.
+    """Return micros as dollars with six decimals, as the audit prints them.
 
     >>> exact_money(11_236_212_345), exact_money(-140_000)
     ('$11,236.212345', '-$0.140000')
@@ -51,7 +51,7 @@ def exact_money(micros: int) -> str:
 
 
 def wager_text(wager_cents: int) -> str:
-    """The wager that plays for a meter.
+    """Return the text for the wager of a meter.
 
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
@@ -63,7 +63,7 @@ def wager_text(wager_cents: int) -> str:
 
 
 def item_words(item: str) -> str:
-    """A wager, or what is paid beside it, by its name.
+    """Return the name of a wager, or of a bonus that is paid besides, for people.
 
     >>> item_words("five_of_six_progressive"), item_words("magic_card")
     ('5 of 6 Progressive', 'Magic Card')
@@ -74,7 +74,7 @@ def item_words(item: str) -> str:
 
 
 def hand_words(hand: str) -> str:
-    """A hand of any ranking by its name.
+    """Return the name of a hand of any ranking for people.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')
@@ -86,7 +86,7 @@ def hand_words(hand: str) -> str:
 
 
 def card_words(name: str) -> str:
-    """A card as it is said.
+    """Return the spoken name of a card.
 
     >>> card_words("Td")
     'ten of diamonds'

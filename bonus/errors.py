@@ -1,19 +1,19 @@
-"""Mistakes of whoever uses the software, told plainly and without a traceback."""
+"""Errors of the software's users, reported in plain words and without a traceback."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Final
 
 _ALIKE: Final = 0.7
-"""How near two words must be, of 1, for one to be taken for the other."""
+"""Similarity, 0 to 1, from which a known word is suggested for a misspelled one."""
 
 
 class UserError(Exception):
-    """A command cannot do what its user asked, and the message says why.
+    """Error of a command that cannot do what its user asked; the message says why.
 
     Attributes:
-        exit_status: what the command ends with: 1 where the thing checked does not hold or the
-            input was refused, 2 for wrong usage.
+        exit_status: exit status of the command: 1 if a check failed or the input was refused, 2
+            for wrong usage.
     """
 
     def __init__(self, message: str, *, exit_status: int = 1) -> None:
@@ -22,7 +22,7 @@ class UserError(Exception):
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """The one word that another is near to, where there is one; else all that are known."""
+    """Return a hint that names the known word most similar to ``word``, or all known words."""
     plain = word.lower().replace(" ", "_").replace("-", "_")
     if close := get_close_matches(plain, known, 1, _ALIKE):
         return f": is {close[0]} meant?"

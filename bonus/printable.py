@@ -1,8 +1,8 @@
-"""Which text can be printed as it is, and how text that cannot is made visible.
+"""Detection and escaping of characters that cannot be printed safely.
 
-A terminal obeys control characters, and a reader is misled by characters that turn the direction of
-writing or have no width. Text that people or devices send is refused where it holds any; text that
-was stored before is printed with each of them escaped.
+A terminal obeys control characters. Characters that reverse the direction of writing or have no
+width mislead a reader. Text from people or devices is refused if it contains any of them. Text that
+was stored earlier is printed with each of them escaped.
 """
 
 import re
@@ -16,34 +16,34 @@ UNPRINTABLE: Final = (
     r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x01, 0x11))
 )
-"""Control and format characters, surrogates, separators of lines and paragraphs, blank letters and
-marks, and what Unicode has promised never to make a character.
+"""Body of a character class of a regular expression: all characters that are refused.
 
-For a character class. It has the ranges of Unicode that are kept for such characters whole.
-Selectors of a variant stay out, since emoji need them. All is escaped, so that the class itself can
-be printed.
+These are control and format characters, surrogates, line and paragraph separators, blank letters
+and marks, and the code points that Unicode will never assign. Where Unicode reserves a range for
+such characters, the whole range is included. Variation selectors are not included, because emoji
+need them. Every character is escaped, so the class itself can be printed.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
-"""They choose how the character before them looks, and are nothing by themselves."""
+"""Variation selectors: they select the form of the preceding character and show nothing alone."""
 
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
 """A regular expression of text that can be printed."""
 
 PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{_SELECTORS}{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
-"""The same, of text that is not blank."""
+"""A regular expression of text that can be printed and is not blank."""
 
 _SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
 _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
 def _is_plain(text: str) -> bool:
-    """Say at once of most text that all of it can be printed."""
+    """Return True if a text is printable ASCII: a fast test that most texts pass."""
     return text.isascii() and text.isprintable()
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Say what of a text cannot be printed, without repeating the text; None where all can be.
+    r"""Return which character of a text cannot be printed, or None; the text is not repeated.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -53,7 +53,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Say what of a text that people are to read cannot be printed, or that it is blank.
+    r"""Return the problem of a text that people must read: unprintable or blank; or None.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -62,7 +62,7 @@ def unseen_problem(text: str) -> str | None:
 
 
 def escape_unprintable(text: str) -> str:
-    r"""Escape what cannot be printed, as Python does in the text of a string.
+    r"""Escape the characters that cannot be printed, as in a Python string literal.
 
     >>> print(escape_unprintable("mis\x1b[2Jdeal"))
     mis\x1b[2Jdeal
@@ -73,9 +73,9 @@ def escape_unprintable(text: str) -> str:
 
 
 def escape_in_json(text: str) -> str:
-    """Escape what cannot be printed in a JSON text, which says the same afterwards.
+    """Escape the characters that cannot be printed in a JSON text; its values stay the same.
 
-    Line ends stay: in JSON they stand between values only.
+    Line ends stay, because in JSON they occur only between values.
     """
     return _UNPRINTABLE.sub(_escaped_in_json, text)
 

@@ -1,4 +1,4 @@
-"""The wagers that feed a meter, their meters, and where payouts come from."""
+"""The wagers that feed a meter, their meters, and the sources of payouts."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -6,13 +6,14 @@ from types import MappingProxyType
 from typing import Final
 
 MICROS_PER_CENT: Final = 10_000
-"""Micros, millionths of a dollar, in a cent: meters are kept in micros."""
+"""Micros (millionths of a dollar) in a cent; meters are counted in micros."""
 
 
 class Wager(StrEnum):
-    """A wager that feeds a meter (649a.7(d)), the Five Card Hand Bonus once for each hand.
+    """A wager that feeds a meter (649a.7(d)).
 
-    All other wagers are named by the chapters' files alone.
+    The Five Card Hand Bonus occurs twice: for the player's and for the dealer's hand. All other
+    wagers are named only in the chapters' files.
     """
 
     PROGRESSIVE = auto()
@@ -23,7 +24,7 @@ class Wager(StrEnum):
 
 
 class MeterKind(StrEnum):
-    """A progressive meter that 649a.12 gives a seed and a rate of progression."""
+    """A progressive meter for which 649a.12 requires a seed and a rate of progression."""
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -32,9 +33,9 @@ class MeterKind(StrEnum):
 
 
 class PaidFrom(StrEnum):
-    """Where a payout comes from.
+    """The source of a payout.
 
-    A hand pay may come neither from the table inventory container nor through the player's game
+    A hand pay must not be paid from the table inventory container or through the player's game
     account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
     """
 
@@ -52,11 +53,11 @@ METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
         Wager.FIVE_CARD_HAND_BONUS_DEALER: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The meter that each of them feeds."""
+"""The meter that each wager feeds."""
 
 _FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
 
 
 def meter_fed_by(wager: str) -> MeterKind | None:
-    """The meter that a wager feeds, or None: it feeds none, or there is no such wager."""
+    """Return the meter that a wager feeds; None if it feeds none or does not exist."""
     return _FED.get(wager)

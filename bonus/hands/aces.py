@@ -17,7 +17,7 @@ from bonus.hands.counts import (
 
 
 class AcesHand(StrEnum):
-    """The hands of 682a.6(d) in its order (reading F7), and all that are not paid."""
+    """The hands of 682a.6(d) in its order (reading F7); ``OTHER`` is any hand that is not paid."""
 
     FOUR_ACES = auto()
     FOUR_OF_A_KIND = auto()
@@ -33,9 +33,10 @@ class AcesHand(StrEnum):
 
 
 def aces_hand(cards: Sequence[Card]) -> AcesHand:
-    """The highest hand of 682a.6(d) by its text: flushes and straights are of all five cards.
+    """Return the highest hand under the text of 682a.6(d).
 
-    A full house is paid as the three of a kind in it (reading F5).
+    Flushes and straights need all five cards. A full house is paid as its three of a kind (reading
+    F5).
 
     Raises:
         ValueError: there are not five cards.
@@ -44,7 +45,7 @@ def aces_hand(cards: Sequence[Card]) -> AcesHand:
 
 
 def aces_hand_best_four(cards: Sequence[Card]) -> AcesHand:
-    """The highest hand of the same list that any four of the five cards form (reading F12).
+    """Return the highest hand of the same list that any four of the five cards form (reading F12).
 
     Raises:
         ValueError: there are not five cards.
@@ -59,8 +60,8 @@ def _judge(cards: Sequence[Card], length: int) -> AcesHand:
     suit = suit_with(counts, length)
     if suit is None:
         return _by_ranks(counts & RANKS_ONLY, length)
-    # Four or five cards of one suit leave room for a pair at most, and every hand above the
-    # flush that is not suited needs three of a rank.
+    # If four or five cards have one suit, the five cards contain at most a pair. The unsuited hands
+    # above a flush all need three of a rank, so only suited hands can be higher.
     top = straight_top(suited_mask(cards, suit), length)
     if top is None:
         return AcesHand.FLUSH
@@ -69,7 +70,7 @@ def _judge(cards: Sequence[Card], length: int) -> AcesHand:
 
 @cache
 def _by_ranks(counts: int, length: int) -> AcesHand:
-    """The highest hand by the counts of ranks alone."""
+    """Return the highest hand that depends on the counts of ranks only."""
     ranks = ranks_most_first(counts)
     first = ranks[0]
     most = ranks.count(first)

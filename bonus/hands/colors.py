@@ -6,12 +6,12 @@ from typing import Final
 
 from bonus.cards import Card
 
-# Suits are clubs, diamonds, hearts, spades; the two in the middle are red.
+# The suits are clubs, diamonds, hearts, spades: 1 and 2 are red.
 _RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
 
 
 class PrimeHand(StrEnum):
-    """What the Prime Wager of 679a is paid for, highest first (reading P4)."""
+    """The results of the Prime Wager of 679a, highest first (reading P4)."""
 
     SAME_COLOR_PLAYER_AND_DEALER = auto()
     SAME_COLOR_PLAYER = auto()
@@ -19,7 +19,7 @@ class PrimeHand(StrEnum):
 
 
 class FivePrimeHand(StrEnum):
-    """What the Prime Wager of 682a is paid for, highest first (reading F6)."""
+    """The results of the Prime Wager of 682a, highest first (reading F6)."""
 
     ALL_FIVE_SAME_COLOR = auto()
     FOUR_SAME_COLOR = auto()
@@ -27,7 +27,7 @@ class FivePrimeHand(StrEnum):
 
 
 def prime_hand(cards: Sequence[Card]) -> PrimeHand:
-    """How far the colors agree of a player's three cards, then the dealer's three.
+    """Return the Prime Wager's result for a player's three cards followed by the dealer's three.
 
     Raises:
         ValueError: there are not six cards.
@@ -42,7 +42,7 @@ def prime_hand(cards: Sequence[Card]) -> PrimeHand:
 
 
 def five_prime_hand(cards: Sequence[Card]) -> FivePrimeHand:
-    """How many of a player's five cards are of one color.
+    """Return the Prime Wager's result for a player's five cards.
 
     Raises:
         ValueError: there are not five cards.

@@ -1,7 +1,8 @@
-"""How hands are counted: how often each rank and each suit occurs, side by side in one number.
+"""Counts of ranks and suits, packed into one integer.
 
-Each card has a number in which those counts are kept side by side, so that the sum over a hand's
-cards holds them all, and what a sum of ranks means is worked out once and remembered.
+Each card has a number with a bit field for every rank and every suit. The sum over a hand's cards
+contains the count of each rank and suit. The meaning of each sum of ranks is computed once and
+cached.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +10,8 @@ from typing import Final
 
 from bonus.cards import ACE, RANKS, SUITS, Card, rank_of, suit_of
 
-# Three bits a rank hold a count of up to four; above them, four bits a suit hold one of up to six.
+# A rank occurs at most four times, so it has three bits. A suit occurs at most six times, so it has
+# four bits, above the ranks.
 RANK_BITS: Final = 3
 SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)
@@ -19,11 +21,11 @@ COUNTS: Final = tuple(
     for rank in range(len(RANKS))
     for suit in range(len(SUITS))
 )
-"""The number of each card."""
+"""The packed count of each card."""
 
 
 def counts_of(cards: Iterable[Card]) -> int:
-    """The counts of some cards together."""
+    """Return the sum of the cards' packed counts."""
     total = 0
     for card in cards:
         total += COUNTS[card]
@@ -31,18 +33,21 @@ def counts_of(cards: Iterable[Card]) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """The ranks in a sum of counts, each as often as it occurs: most frequent, then highest."""
+    """Return each rank as often as it occurs: the most frequent first, then the highest."""
     found = [(counts >> RANK_BITS * rank & 7, rank) for rank in range(len(RANKS))]
     return [rank for count, rank in sorted(found, reverse=True) for _ in range(count)]
 
 
 def ranks_mask(ranks: Iterable[int]) -> int:
-    """A mask with a bit for each rank that occurs."""
+    """Return a mask with a bit for each rank that occurs."""
     return sum(1 << rank for rank in set(ranks))
 
 
 def suit_with(counts: int, least: int) -> int | None:
-    """The suit that occurs at least so often, where no two can; None where none does."""
+    """Return the suit that occurs at least ``least`` times, or None.
+
+    ``least`` must be high enough that at most one suit can reach it.
+    """
     suits = counts >> SUITS_FROM
     for suit in range(len(SUITS)):
         if suits >> SUIT_BITS * suit & 15 >= least:
@@ -51,14 +56,14 @@ def suit_with(counts: int, least: int) -> int | None:
 
 
 def suited_mask(cards: Sequence[Card], suit: int) -> int:
-    """A mask of the ranks that occur in a suit."""
+    """Return a mask of the ranks that occur in a suit."""
     return sum(1 << rank_of(card) for card in cards if suit_of(card) == suit)
 
 
 def straight_top(mask: int, length: int) -> int | None:
-    """The top rank of the highest run of ``length`` in a mask of ranks, the ace also below the 2.
+    """Return the top rank of the highest run of ``length`` ranks in a mask, or None.
 
-    None where there is no such run. An ace is in no run but one that it begins or ends.
+    An ace also counts as the rank below the 2. It can only begin or end a run.
     """
     aces_low = mask << 1 | mask >> ACE
     run = (1 << length) - 1

@@ -19,9 +19,10 @@ from bonus.hands.counts import (
 
 
 class FiveCardHand(StrEnum):
-    """The hands of 649a.6(d), highest first, with the royal of spades set apart for 649a.12(j).
+    """The hands of 649a.6(d), highest first.
 
-    The last three have no rank there; they are what else five cards may be.
+    The royal flush of spades has its own name for 649a.12(j). The last three are not in 649a.6(d):
+    they name all remaining hands.
     """
 
     ROYAL_FLUSH_SPADES = auto()
@@ -37,13 +38,13 @@ class FiveCardHand(StrEnum):
     HIGH_CARD = auto()
 
 
-# Added to the four suit counts, it carries a count of five or more into the top bit of its four.
+# This is added to the four suit counts. It sets the top bit of each count of five or more.
 _FIVE_CARRIES: Final = 0x3333
 _CARRIED: Final = 0x8888
 
 
 def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
-    """The hand of 649a.6(d) that five cards form; A-2-3-4-5 is a straight (reading G5).
+    """Return the hand of 649a.6(d) that five cards form; A-2-3-4-5 is a straight (reading G5).
 
     Raises:
         ValueError: there are not five cards.
@@ -58,7 +59,7 @@ def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
-    """The highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9)).
+    """Return the highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9)).
 
     Raises:
         ValueError: there are not six cards.
@@ -69,7 +70,7 @@ def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five(cards: Sequence[Card]) -> FiveCardHand:
-    """The highest hand of 649a.6(d) that five of five or six cards form.
+    """Return the highest hand of 649a.6(d) that any five of five or six cards form.
 
     Raises:
         ValueError: there are not five or six cards.
@@ -82,8 +83,8 @@ def best_five(cards: Sequence[Card]) -> FiveCardHand:
     carried = (total >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
         return _by_ranks(total & RANKS_ONLY)
-    # Five of one suit are five ranks, so a sixth card can make a pair of them but nothing that
-    # would outrank the flush.
+    # Five cards of one suit have five different ranks. A sixth card can only make a pair, so
+    # no unsuited hand is higher than the flush.
     suit = (carried.bit_length() - 1) // SUIT_BITS
     top = straight_top(suited_mask(cards, suit), 5)
     if top is None:
@@ -95,7 +96,7 @@ def best_five(cards: Sequence[Card]) -> FiveCardHand:
 
 @cache
 def _by_ranks(counts: int) -> FiveCardHand:
-    """The best five of five or six cards that hold no five of a suit, by the counts of ranks."""
+    """Return the best five of five or six cards if no suit has five, from the counts of ranks."""
     ranks = ranks_most_first(counts)
     most, *others = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
     second = others[0]

@@ -18,7 +18,7 @@ from bonus.hands.counts import (
 
 
 class FourCardHand(StrEnum):
-    """The hands of 682a.6(b), highest first, and what else four cards may be."""
+    """The hands of 682a.6(b), highest first; ``HIGH_CARD`` is any other hand."""
 
     FOUR_OF_A_KIND = auto()
     STRAIGHT_FLUSH = auto()
@@ -37,11 +37,10 @@ _SUIT_MIN: Final = 4
 
 
 def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
-    """The best hand that four of the cards form, and a number by which such hands compare.
+    """Return the best hand that four of the cards form, and its strength.
 
-    Equal numbers are ties: the cards beyond the four never play (reading F8). A-2-3-4 is the
-    lowest straight, and three-of-a-kind stands above a flush, that above a straight, that above two
-    pairs.
+    A higher strength wins. Equal strengths are ties: the other cards never decide (reading F8).
+    A-2-3-4 is the lowest straight. From high to low: three-of-a-kind, flush, straight, two pairs.
 
     Raises:
         ValueError: there are not four, five or six cards.
@@ -65,7 +64,7 @@ def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
 
 @cache
 def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
-    """The best four by the counts of ranks alone."""
+    """Return the best four and their strength from the counts of ranks only."""
     ranks = ranks_most_first(counts)
     found = {rank: ranks.count(rank) for rank in ranks}
     most = found[ranks[0]]
@@ -89,7 +88,7 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
 
 @cache
 def _by_suited(mask: int) -> tuple[FourCardHand, int]:
-    """The best four of one suit, by the mask of its ranks."""
+    """Return the best four cards of one suit and their strength, from the mask of its ranks."""
     top = straight_top(mask, 4)
     if top is not None:
         return _strength(FourCardHand.STRAIGHT_FLUSH, top)

@@ -1,4 +1,4 @@
-"""The rankings by name, as a chapter's file names them."""
+"""The rankings under the names that the chapters' files use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,10 @@ class Ranking:
 
     Attributes:
         hands: the hands, highest first.
-        tops: where a paytable may begin: it need not set the royals apart.
-        cards: how many cards may be judged.
-        of: judges them.
+        tops: hands that may be the first of a paytable: a paytable need not list the royals
+            separately.
+        cards: numbers of cards that the ranking can judge.
+        of: function that judges them.
     """
 
     hands: tuple[StrEnum, ...]
@@ -33,7 +34,7 @@ class Ranking:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the hands are called, highest first."""
+        """Names of the hands, highest first."""
         return tuple(hand.value for hand in self.hands)
 
 
@@ -48,12 +49,12 @@ def _ranking(
 
 
 Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
-"""Gives a hand's name, and a number by which hands of the ranking compare, ties being equal."""
+"""Function that returns a hand's name and its strength; equal strengths are ties."""
 
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}
 )
-"""The rankings by which a player's hand is compared with the dealer's."""
+"""The rankings that compare a player's hand with the dealer's."""
 
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {

@@ -1,6 +1,7 @@
-"""Six-card hands: the best five of six, and six of one suit from the nine to the ace.
+"""Six-card hands: the best five of six, and six cards of one suit from the nine to the ace.
 
-649a.6(d)(8) calls that one a Super Royal, 679a.6(d)(1) and 682a.6(e)(1) a six-card royal flush.
+649a.6(d)(8) calls the latter a Super Royal; 679a.6(d)(1) and 682a.6(e)(1) call it a six-card royal
+flush.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ _NINE_TO_ACE: Final = 0b111111 << ACE - 5
 
 
 class SixCardHand(StrEnum):
-    """The hands of 679a.6(d) and 682a.6(e), highest first, and what else six cards may be."""
+    """The hands of 679a.6(d) and 682a.6(e), highest first, then all remaining hands."""
 
     SIX_CARD_ROYAL_DIAMONDS = auto()
     SIX_CARD_ROYAL = auto()
@@ -33,7 +34,7 @@ class SixCardHand(StrEnum):
 
 
 class SuperRoyalHand(StrEnum):
-    """The hands of the Six Card Bonus, the Super Royal on top (649a.12(f), reading T5)."""
+    """The hands of the Six Card Bonus, with the Super Royal highest (649a.12(f), reading T5)."""
 
     SUPER_ROYAL_DIAMONDS = auto()
     SUPER_ROYAL = auto()
@@ -60,7 +61,7 @@ _SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
 
 
 def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
-    """The highest hand of 679a.6(d) and 682a.6(e) that six cards form.
+    """Return the highest hand of 679a.6(d) and 682a.6(e) that six cards form.
 
     Raises:
         ValueError: there are not six cards.
@@ -73,7 +74,9 @@ def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
 
 
 def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
-    """The highest hand of 649a.6(d) that six cards form, a Super Royal with paytable E in mind.
+    """Return the highest hand of 649a.6(d) that six cards form.
+
+    The Super Royal, and that of diamonds, are separate hands, as paytable E pays them.
 
     Raises:
         ValueError: there are not six cards.

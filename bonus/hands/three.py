@@ -17,10 +17,10 @@ from bonus.hands.counts import (
 
 
 class ThreeCardHand(StrEnum):
-    """The hands of 649a.6(b) and 679a.6(b), highest first, with the royals set apart.
+    """The hands of 649a.6(b) and 679a.6(b), highest first, with separate names for mini-royals.
 
-    In 649a the mini-royals are straight flushes (649a.6(e)); in 679a they stand above those, which
-    comes to the same order. The one of spades is told apart by payouts alone.
+    In 649a the mini-royals are straight flushes (649a.6(e)). In 679a they rank above straight
+    flushes. The order of hands is the same. Only payouts distinguish the mini-royal of spades.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -44,13 +44,14 @@ _ORDER: Final[Mapping[ThreeCardHand, int]] = {
     ThreeCardHand.HIGH_CARD: 0,
 }
 QUEEN_HIGH: Final = QUEEN << 8
-"""The strength from which a dealer's hand is a queen high or better."""
+"""The lowest strength of a hand that is a queen high or better."""
 
 
 def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
-    """The hand that three cards form, and a number by which such hands compare, ties being equal.
+    """Return the hand that three cards form, and its strength; equal strengths are ties.
 
-    Pairs compare by the pair before the odd card, and A-2-3 is the lowest straight (reading G4).
+    Two pairs are compared by the rank of the pair, then by the third card. A-2-3 is the lowest
+    straight (reading G4).
 
     Raises:
         ValueError: there are not three cards.
@@ -60,7 +61,7 @@ def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
 
 
 def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
-    """The highest hand of 649a.6(b) that three cards form.
+    """Return the highest hand of 649a.6(b) that three cards form.
 
     Raises:
         ValueError: there are not three cards.
@@ -73,7 +74,7 @@ def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
-    """The number by which three cards compare with three others (``three_card``).
+    """Return the strength by which three cards compare with three others (``three_card``).
 
     Raises:
         ValueError: there are not three cards.
@@ -82,7 +83,7 @@ def three_card_strength(cards: Sequence[Card]) -> int:
 
 
 def dealer_qualifies(cards: Sequence[Card]) -> bool:
-    """Whether three cards are a queen high or better (649a.11(c)(3)(i), 679a.1).
+    """Return whether three cards are a queen high or better (649a.11(c)(3)(i), 679a.1).
 
     Raises:
         ValueError: there are not three cards.
@@ -92,7 +93,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 
 @cache
 def _three(total: int) -> tuple[ThreeCardHand, int]:
-    """The hand and the strength of three cards whose counts sum to ``total``."""
+    """Return the hand and the strength of three cards whose packed counts sum to ``total``."""
     ranks = ranks_most_first(total)
     top = straight_top(ranks_mask(ranks), 3)
     suits = total >> SUITS_FROM

@@ -1,5 +1,6 @@
-"""The law as data: chapters of 58 Pa. Code, their paytables, and what a table may choose of them.
+"""The law as data: chapters of 58 Pa. Code, their paytables, and the choices they leave to a table.
 
-A chapter's file in ``chapters`` is read (``chapter``) into its ``parts`` and checked whole
-(``checking``); its printed tables are ``paytables``, those of a meter with its ``meter_terms``.
+``chapter`` reads a file of ``chapters`` into the types of ``chapter_file``. ``paytable_checks`` and
+``reference_checks`` check it completely. ``paytables`` has its printed tables, ``meter_terms`` the
+terms of a meter, and ``choices`` checks what a table chooses.
 """

@@ -1,4 +1,4 @@
-"""The cells of the law's tables, read as they are printed: odds, sums, seeds and rates."""
+"""Parsers for the cells of the law's printed tables: odds, sums, seeds and rates."""
 
 import re
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from typing import Final
 
 
 class ChapterError(ValueError):
-    """A chapter's file does not hold together."""
+    """Error in a chapter's file: it cannot be read or contradicts itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """What a cell pays; nothing where all is 0.
+    """Payout of a cell; it pays nothing if all fields are 0.
 
     Attributes:
-        times: how many times the wager.
-        stake_back: whether the wager itself goes back beside that ("to 1", or a fixed sum), or is
-            contained in it ("for 1"); reading G2.
-        percent: how much of the meter.
-        sum_cents: a fixed sum, whatever the wager (reading T5).
+        times: multiple of the wager.
+        stake_back: true if the wager is returned in addition ("to 1", or a fixed sum), false if the
+            payout includes it ("for 1"); reading G2.
+        percent: percentage of the meter.
+        sum_cents: a fixed sum for every wager amount (reading T5).
     """
 
     times: int = 0
@@ -28,12 +28,12 @@ class Payout:
 
     @property
     def wins(self) -> bool:
-        """Whether anything is paid."""
+        """True if anything is paid."""
         return bool(self.times or self.percent or self.sum_cents)
 
     @property
     def worth(self) -> tuple[int, int, int]:
-        """What payouts of one table sort by: a percentage, then a sum, then odds."""
+        """Sort key for payouts of one table: the percentage, then the sum, then the odds."""
         return self.percent, self.sum_cents, self.times
 
 
@@ -68,7 +68,7 @@ def read_payout(cell: str) -> Payout:
 
 
 def read_times(cell: str, of: str) -> int:
-    """Read odds of one kind, ``of`` being "to" or "for", as how many times the wager they are.
+    """Return the multiple of the wager in odds of one kind: ``of`` is "to" or "for".
 
     Raises:
         ChapterError: the cell has no such odds.
@@ -80,7 +80,7 @@ def read_times(cell: str, of: str) -> int:
 
 
 def read_seed(cell: str) -> int:
-    """Read a seed, ``$1,000 for 1`` or ``$0``, as how many times the wager it is.
+    """Return the multiple of the wager in a seed, ``$1,000 for 1`` or ``$0``.
 
     Raises:
         ChapterError: the cell is neither.
@@ -92,10 +92,10 @@ def read_seed(cell: str) -> int:
 
 
 def read_rate_bps(cell: str) -> int:
-    """Read an incrementation rate, ``14%``, in basis points.
+    """Return an incrementation rate, ``14%``, in basis points.
 
     Raises:
-        ChapterError: the cell is no whole percentage below 100.
+        ChapterError: the cell is not a whole percentage below 100.
     """
     match = _RATE.fullmatch(cell)
     if match is None:
@@ -104,10 +104,10 @@ def read_rate_bps(cell: str) -> int:
 
 
 def read_cents(cell: str) -> int:
-    """Read a sum of whole dollars, ``$1,000``, in cents.
+    """Return a sum of whole dollars, ``$1,000``, in cents.
 
     Raises:
-        ChapterError: the cell is no such sum.
+        ChapterError: the cell is not such a sum.
     """
     match = _DOLLARS.fullmatch(cell)
     if match is None:

@@ -1,8 +1,7 @@
-"""The chapters of 58 Pa. Code as data: their games, wagers and paytables, a file a chapter.
+"""The chapters of 58 Pa. Code as data: games, wagers and paytables, one file per chapter.
 
-A file in ``chapters`` is written as the law is printed, cell by cell, and is checked whole before
-any of it is used (``bonus.law.paytable_checks``). A further chapter that uses the same kinds of
-wager is a further file there.
+A file in ``chapters`` copies the printed law cell by cell. It is checked completely before any part
+is used (``bonus.law.paytable_checks``). To add a chapter with the same kinds of wager, add a file.
 """
 
 import tomllib
@@ -23,10 +22,10 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load(name: str) -> Chapter:
-    """The chapter called ``name``, such as ``649a``, read from the package and checked.
+    """Return the chapter ``name``, such as ``649a``, read from the package and checked.
 
     Raises:
-        ChapterError: its file does not hold together.
+        ChapterError: its file is not valid.
     """
     return read_chapter(
         files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}").read_text("utf-8")
@@ -35,10 +34,10 @@ def load(name: str) -> Chapter:
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """Every chapter of the package, by its game, in the order of their numbers.
+    """Return every chapter of the package by its game, in the order of chapter numbers.
 
     Raises:
-        ChapterError: a file does not hold together, or two are of one game.
+        ChapterError: a file is not valid, or two chapters have the same game.
     """
     names = sorted(
         entry.name.removesuffix(_SUFFIX)
@@ -58,8 +57,8 @@ def read_chapter(text: str) -> Chapter:
     """Read and check a chapter's file.
 
     Raises:
-        ChapterError: the text is no TOML, has a key unknown or missing, or a table in it leaves
-            out a hand, has one that it cannot have, or pays a better hand less than a lower one.
+        ChapterError: the text is not TOML, or has an unknown or missing key; or one of its tables
+            omits a hand, has a hand that cannot occur, or pays a higher hand less than a lower one.
     """
     try:
         chapter = msgspec.convert(tomllib.loads(text), Chapter)

@@ -1,4 +1,4 @@
-"""What a chapter's file says, part by part: its game, its wagers, and their printed tables."""
+"""Structure of a chapter's file: its game, its wagers, and their printed tables."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,22 +8,22 @@ from bonus.wagers import MeterKind, PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
-"""A row of a table: a cell for each of its choices, or the one cell of a table without any."""
+"""A row of a table: one cell for each choice, or one cell if the table has no choices."""
 
 COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
 CardsOf = Literal[
     "hand", "hand_and_dealer", "hand_and_community", "dealer_and_community", "hand_and_all_six"
 ]
-"""What cards a wager's hand is formed of."""
+"""The cards that form a wager's hand."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all parts of a chapter share."""
+    """Base of all parts of a chapter."""
 
 
 class Progression(_Part, frozen=True):
-    """Seed, reseed and rates of a meter, by the wager it is for (649a.12(e)(3), (h)(3), ...)."""
+    """Seed, reseed and rates of a meter, relative to its wager (649a.12(e)(3), (h)(3), ...)."""
 
     rule: str
     seed: Cells
@@ -33,15 +33,15 @@ class Progression(_Part, frozen=True):
 
 
 class PrintedTable(_Part, frozen=True):
-    """Paytables as they are printed side by side: a row for each hand, a cell for each choice.
+    """Paytables printed side by side: one row per hand, one cell per choice.
 
     Attributes:
         rule: the subsection.
         pays: the rows, highest hand first.
-        choices: the choices of a Rules Submission that the columns stand for; none where the law
-            leaves no choice.
-        version: whether these tables go with a version of 649a.7(e) alone.
-        progression: the meter's terms, where the table is a meter's.
+        choices: the choices of a Rules Submission, one per column; empty if the law leaves no
+            choice.
+        version: true if these tables may be used only with a version of 649a.7(e).
+        progression: the meter's terms if the table belongs to a meter.
     """
 
     rule: str
@@ -59,7 +59,7 @@ class OneTable(_Part, frozen=True):
 
 
 class MiniRoyal(_Part, frozen=True):
-    """Odds that may be added for a mini-royal, to the tables of one subsection (649a.12(g))."""
+    """Odds for a mini-royal that may be added to the tables of one subsection (649a.12(g))."""
 
     rule: str
     among: str
@@ -74,7 +74,7 @@ class EnvySchedule(_Part, frozen=True):
 
 
 class Envy(_Part, frozen=True):
-    """The Envy Bonuses of a wager, for the hands down to the lowest Qualifying Hand."""
+    """The Envy Bonuses of a wager, from the highest to the lowest Qualifying Hand."""
 
     rule: str
     lowest: str
@@ -82,7 +82,7 @@ class Envy(_Part, frozen=True):
 
 
 class DrawPays(_Part, frozen=True):
-    """What a wager pays on the draws of the table game system (649a.12(i)(3))."""
+    """Payouts of a wager on the draws of the table game system (649a.12(i)(3))."""
 
     rule: str
     magic_card: str
@@ -90,41 +90,41 @@ class DrawPays(_Part, frozen=True):
 
 
 class FourthCard(_Part, frozen=True):
-    """Tables that a wager is paid by where a fourth card is of a rank (679a.12(f))."""
+    """Tables that pay a wager if a fourth card has a certain rank (679a.12(f))."""
 
     rank: str
     table: tuple[PrintedTable, ...]
 
 
 class Readings(_Part, frozen=True):
-    """Rankings among which a table's choice decides, the default first (reading F12)."""
+    """Rankings from which a table chooses one, the default first (reading F12)."""
 
     choice: Name
     rankings: dict[str, str]
 
 
 class WagerTables(_Part, frozen=True):
-    """All that a chapter lays down for an optional wager, or for several with one table.
+    """Terms of an optional wager in a chapter, or of several wagers with one table.
 
     Attributes:
         names: the wagers.
-        ranking: the ranking of ``bonus.hands`` by which their hands are judged.
-        cards: what cards each of them is judged on.
-        placing: the subsection by which they are placed.
+        ranking: the ranking of ``bonus.hands`` that judges their hands.
+        cards: the cards that form the hand, for each wager.
+        placing: the subsection about placing them.
         lowest: the lowest hand that may be paid.
-        paid_from: where payouts come from that are no percentage of a meter.
+        paid_from: source of payouts that are not a percentage of a meter.
         table: the paytables.
-        needs: the wagers of which the player must have placed one first; none where none.
-        forfeited: the subsection by which a fold forfeits them, or empty: they survive it.
-        collected: the subsection by which a losing one is collected; that of the table unless
-            given.
-        divided: the subsection by which a jackpot on the dealer's hand is divided.
+        needs: the player must first have placed one of these wagers; empty if none is needed.
+        forfeited: the subsection under which a fold forfeits them; empty if a fold does not.
+        collected: the subsection under which a losing wager is collected; empty if it is that of
+            the table.
+        divided: the subsection under which a jackpot on the dealer's hand is divided.
         meter: the meter that they feed.
         envy: their Envy Bonuses.
-        draws: what they pay on draws.
+        draws: their payouts on draws.
         mini_royal: odds that may be added for a mini-royal.
-        fourth_card: tables for some rank of a fourth card.
-        readings: rankings to choose among.
+        fourth_card: tables for a certain rank of a fourth card.
+        readings: rankings from which a table chooses.
     """
 
     names: tuple[Name, ...]
@@ -147,7 +147,7 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """A dealer's hand lower than ``below`` high: one of the two wagers wins, the other returns."""
+    """Rule for a dealer's hand below ``below`` high: one main wager wins, the other is returned."""
 
     rule: str
     below: Literal["queen"]
@@ -155,26 +155,28 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """Equal hands: the player is paid as for a higher one, or both wagers return by ``rule``."""
+    """Rule for equal hands: the player is paid as the winner, or ``rule`` returns both wagers."""
 
     pays: bool
     rule: str = ""
 
 
 class Bonus(_Part, frozen=True):
-    """A payout beside the two main wagers, or in place of one of them, for a player who stayed.
+    """A payout besides the two main wagers, or instead of one, for a player who did not fold.
 
     Attributes:
-        item: the line's item; where it is one of the two wagers, it takes that wager's line.
+        item: the line's item; if it is one of the two wagers, the payout replaces that wager's
+            line.
         on: the wager of which it is a multiple.
-        when: whether it is paid whenever the player stayed, when he is not lower, or when lower.
-        ranking: as a wager's.
-        lowest: as a wager's.
-        table: as a wager's.
-        choice: the name of the Rules Submission's choice, empty where there is none.
-        procedure: the subsection of what else becomes of the two wagers then.
-        returns: which of them then returns, empty for none.
-        mini_royal: as a wager's.
+        when: ``played``: always paid; ``not_lower``: paid if the player's hand is not lower than
+            the dealer's; ``lower``: paid if it is lower.
+        ranking: as in ``WagerTables``.
+        lowest: as in ``WagerTables``.
+        table: as in ``WagerTables``.
+        choice: the name of the Rules Submission's choice; empty if there is none.
+        procedure: the subsection about the two main wagers when this bonus is paid.
+        returns: the main wager that is then returned; empty for none.
+        mini_royal: as in ``WagerTables``.
     """
 
     item: Name
@@ -190,23 +192,23 @@ class Bonus(_Part, frozen=True):
 
 
 class Main(_Part, frozen=True):
-    """The game against the dealer: a stake before the deal, and a wager to stay in after it.
+    """The game against the dealer: one wager before the deal, and one after it to stay in.
 
     Attributes:
         stake: the wager before the deal.
-        follow: the wager that follows it.
-        times: which multiples of the stake that may be.
-        placing: the subsection of both.
-        asking: the subsection by which a player follows or forfeits his stake.
-        ranking: the ranking by which hands compare.
-        highest: what the highest hand is called, which need not set the royals apart.
-        odds: what a winning wager of either kind pays.
-        odds_rule: the subsection of that.
-        lower: the subsection by which a lower hand's wagers are collected.
-        tie: what equal hands come to.
-        not_qualified: what a dealer's hand too low comes to, where there is such.
-        follow_pays: what the second wager pays instead when the dealer's hand qualifies.
-        bonus: what is paid beside.
+        follow: the wager after it.
+        times: allowed multiples of the stake for the second wager.
+        placing: the subsection about placing both.
+        asking: the subsection under which a player makes the second wager or forfeits the stake.
+        ranking: the ranking that compares hands.
+        highest: the name of the highest hand; royals need not have separate names.
+        odds: the payout of either wager when it wins.
+        odds_rule: the subsection of those odds.
+        lower: the subsection under which the wagers of a lower hand are collected.
+        tie: the rule for equal hands.
+        not_qualified: the rule for a dealer's hand that does not qualify, if there is one.
+        follow_pays: different payouts of the second wager when the dealer's hand qualifies.
+        bonus: further payouts.
     """
 
     stake: Name
@@ -226,7 +228,7 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """How many cards of one deck are dealt to whom, and how many positions a table may have."""
+    """Number of cards for each position and the dealer, from one deck, and of positions."""
 
     rule: str
     deck_rule: str
@@ -236,7 +238,7 @@ class Deal(_Part, frozen=True):
     dealer: int
 
     def judged(self, cards: CardsOf) -> tuple[int, ...]:
-        """How many cards go to each holder of those that a wager is judged on."""
+        """Return the number of judged cards from each source: the hand, the dealer, and so on."""
         return {
             "hand": (self.hand,),
             "hand_and_dealer": (self.hand, self.dealer),
@@ -247,7 +249,7 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
-    """A wager may be at most so many times another."""
+    """Limit of a wager to a multiple of another wager."""
 
     wager: Name
     at_most: int
@@ -268,9 +270,9 @@ class Limit(_Part, frozen=True):
     Attributes:
         choice: the name of the Rules Submission's choice.
         rule: the subsection.
-        least: the lowest limit that there may be.
-        covers: the subsections whose payouts it covers.
-        excluded: hands whose payouts it leaves out all the same.
+        least: the lowest limit that a table may choose.
+        covers: the subsections of the payouts that it limits.
+        excluded: hands of those subsections whose payouts it does not limit.
     """
 
     choice: Name
@@ -281,7 +283,7 @@ class Limit(_Part, frozen=True):
 
 
 class Irregular(_Part, frozen=True):
-    """Void rounds, and those in which a dealer's card was exposed: ``settled`` wagers stand."""
+    """Rules for void rounds and for exposed cards of the dealer; then only ``settled`` is settled."""
 
     void: str
     dealer_exposed: str
@@ -289,7 +291,7 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True):
-    """A chapter of 58 Pa. Code, as far as money depends on it."""
+    """A chapter of 58 Pa. Code: its rules that affect money."""
 
     chapter: str
     game: Name

@@ -1,4 +1,4 @@
-"""Choices of a table's Rules Submission, checked against what its chapter offers."""
+"""Checks of the choices in a table's Rules Submission against its chapter."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -11,16 +11,16 @@ MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
 
 _ODDS_MAX: Final = 200_000
-"""The highest odds that any chapter has: what they pay stays within 53 bits."""
+"""The highest odds in any chapter: payouts at these odds stay below 2**53."""
 
 Choices = Mapping[str, str | int | Mapping[str, int]]
-"""A table's choices, as a round or a floor file has them under ``paytables``."""
+"""A table's choices: ``paytables`` of a round or of a floor file."""
 
 
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """Give the options of each choice that a chapter leaves to a Rules Submission, by its name.
+    """Return the options of each choice that a chapter leaves to a Rules Submission, by name.
 
-    Odds for a mini-royal and a payout limit, which are numbers, are not among them.
+    Odds for a mini-royal and a payout limit are numbers, so they are not included.
     """
     found: dict[str, tuple[str, ...]] = {}
     for bonus in chapter.main.bonus:
@@ -38,7 +38,7 @@ def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
 
 
 def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
-    """Give the payouts to which a mini-royal may be added, by their item (649a.12(g))."""
+    """Return the payouts to which a mini-royal may be added, by their item (649a.12(g))."""
     found = {bonus.item: bonus.mini_royal for bonus in chapter.main.bonus if bonus.mini_royal}
     found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
     return found
@@ -47,7 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Say why a table cannot choose this, in the words of its chapter, or give None."""
+    """Return why the chapter does not allow a table's choice, with the subsection, or None."""
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
         return _mini_royal_problem(chapter, royals, choice, chosen)
@@ -71,7 +71,7 @@ def choice_problem(
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Reading G6: no limit below the least of 679a.12(h) and 682a.12(g)."""
+    """Return why a limit is not allowed: 679a.12(h) and 682a.12(g) have a minimum (reading G6)."""
     least_cents = read_cents(limit.least)
     if not isinstance(choice, int):
         return f"a {limit.choice} is a whole number of cents ({limit.rule})"
@@ -106,7 +106,7 @@ def _mini_royal_problem(
 
 
 def _rules_of(chapter: Chapter, name: str) -> str:
-    """Give the subsections among whose tables a choice decides."""
+    """Return the subsections whose tables a choice selects from."""
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [

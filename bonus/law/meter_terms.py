@@ -1,7 +1,7 @@
-"""The terms of a meter: what its wager pays, its Envy Bonuses, its seed and its rates.
+"""The terms of a meter: payouts of its wager, Envy Bonuses, seed and rates.
 
-They are made of the chapter's paytables (649a.12(e), (h), (i), (j)) for one wager amount, since a
-meter is for one amount (reading T22).
+They are computed from the chapter's paytables (649a.12(e), (h), (i), (j)) for one wager amount,
+because a meter has exactly one amount (reading T22).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import MeterKind, PaidFrom
 
 METER_GAME: Final = "three_card_poker"
-"""The game whose meters are linked: those of 649a.12(e), (h), (i) and (j)."""
+"""The game whose meters can be linked: those of 649a.12(e), (h), (i) and (j)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a hand wins under a meter's terms.
+    """Payouts of one hand under a meter's terms.
 
     Attributes:
-        hand: the hand's name in this paytable, which need not set every royal apart.
+        hand: the hand's name in this paytable, which may include several royals.
         percent: the percentage of the meter that it pays, or 0.
-        for_1: how many times the wager it pays, or 0.
-        envy_cents: the Envy Bonus that it brings to each wager of another player, or 0.
+        for_1: the multiple of the wager that it pays, or 0.
+        envy_cents: the Envy Bonus for each wager of another player, in cents, or 0.
     """
 
     hand: str
@@ -40,25 +40,24 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MeterTerms:
-    """What the chapter lays down for a meter of one wager amount.
+    """Terms of the chapter for a meter of one wager amount.
 
     Attributes:
         kind: the meter.
-        wager_cents: the amount that every wager on it has, in cents.
-        paytable: the letter of the paytable chosen, where there is a choice.
-        seed_cents: what the meter holds at first, in cents.
-        reseed_cents: what it is given after a win of the whole of it, in cents; beside this, a
-            meter with a reserve is given the reserve (reading T21).
-        primary_bps: how much of a wager is added to the meter, in basis points.
-        reserve_bps: how much of a wager is added to its reserve, in basis points.
-        paid_from: where payouts come from that are no percentage of the meter.
+        wager_cents: the amount of every wager on it, in cents.
+        paytable: the letter of the chosen paytable, or None if there is no choice.
+        seed_cents: the first balance of the meter, in cents.
+        reseed_cents: the balance after a win of the whole meter, in cents; a meter with a reserve
+            also receives its reserve (reading T21).
+        primary_bps: share of a wager that is added to the meter, in basis points.
+        reserve_bps: share of a wager that is added to its reserve, in basis points.
+        paid_from: source of payouts that are not a percentage of the meter.
         rule: the subsection of the payouts.
-        envy_rule: the subsection of the Envy Bonuses, empty where there are none.
-        draw_rule: the subsection of the Magic Card and Lucky Bonus, empty where they are not to be
-            had.
-        magic_card_for_1: how many times the wager the Magic Card pays, or 0.
-        lucky_bonus_for_1: how many times the wager the Lucky Bonus pays, or 0.
-        rows: what each hand wins, for every hand of the ranking.
+        envy_rule: the subsection of the Envy Bonuses; empty if there are none.
+        draw_rule: the subsection of the Magic Card and Lucky Bonus; empty if there are none.
+        magic_card_for_1: the multiple of the wager that the Magic Card pays, or 0.
+        lucky_bonus_for_1: the multiple of the wager that the Lucky Bonus pays, or 0.
+        rows: the payouts of each hand, for every hand of the ranking.
     """
 
     kind: MeterKind
@@ -81,21 +80,21 @@ class MeterTerms:
 def meter_terms(
     kind: MeterKind, wager_cents: int, paytable: str | None = None, game: str = METER_GAME
 ) -> MeterTerms:
-    """The terms of the meter of ``kind`` for wagers of ``wager_cents``, in cents.
+    """Return the terms of the meter ``kind`` for wagers of ``wager_cents``, in cents.
 
     Raises:
-        ValueError: the chapter offers no such meter, with the subsection that says so: an amount
-            without Envy Bonuses laid down for it (reading T22), no amount at all, a paytable that
-            is not among the choices, or none where one has to be chosen.
+        ValueError: the chapter does not allow such a meter; the message names the subsection. The
+            amount is zero or has no Envy Bonuses in the chapter (reading T22), or the paytable is
+            missing or is not one of the choices.
     """
     return terms_in(chapters()[game], kind, wager_cents, paytable)
 
 
 def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
-    """The letters of the paytables among which a meter's is chosen; none where there is no choice.
+    """Return the letters of the paytables that a meter may use; empty if there is no choice.
 
     Raises:
-        ValueError: the chapter offers no such meter.
+        ValueError: the chapter has no such meter.
 
     >>> paytable_choices(MeterKind.PROGRESSIVE), paytable_choices(MeterKind.FIVE_CARD_PROGRESSIVE)
     (('A', 'B'), ())
@@ -104,10 +103,10 @@ def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
 
 
 def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
-    """The terms of a meter by a chapter; as ``meter_terms``.
+    """Return the terms of a meter under a chapter (see ``meter_terms``).
 
     Raises:
-        ValueError: the chapter offers no such meter.
+        ValueError: the chapter does not allow such a meter.
     """
     tables, hands = _wager_tables(chapter, kind)
     chosen, rates = _choose(tables, hands, choice)

@@ -1,7 +1,7 @@
-"""Checks of the paytables in a chapter's file, before any of it is used.
+"""Checks of the paytables in a chapter's file, before any part of it is used.
 
-What a reader of the law would stumble over is refused: a hand left out, a hand unknown, a better
-hand that pays less, odds of two kinds in one table, a choice that stands twice.
+They find errors of copying the law: a missing or unknown hand, a higher hand that pays less, two
+kinds of odds in one table, or a choice that occurs twice.
 """
 
 import re
@@ -32,10 +32,10 @@ from bonus.law.reference_checks import check_consistency
 
 
 def check_chapter(chapter: Chapter) -> None:
-    """Check a chapter whole.
+    """Check all parts of a chapter.
 
     Raises:
-        ChapterError: what does not hold together, with the wager and the subsection.
+        ChapterError: a part is wrong; the message names the wager and the subsection.
     """
     names = [chapter.main.stake, chapter.main.follow]
     for tables in chapter.wager:
@@ -108,7 +108,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 
 
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
-    """Rates, Envy Bonuses and draws go with a meter."""
+    """Check that a wager has rates if it feeds a meter, and Envy Bonuses or draws only then."""
     for paytable in paytables:
         if (paytable.rates is None) != (tables.meter is None):
             raise ChapterError(f"{of} {paytable.rule}: a meter has rates, and nothing else has")
@@ -126,7 +126,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """The paytables that are chosen among: those for a fourth card, where there are such."""
+    """Return the paytables that a table chooses from: those for a fourth card, if there are any."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
@@ -172,7 +172,7 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 
 
 def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
-    """Odds of one kind in a table; percentages of a meter where there is one, else sums."""
+    """Check that a table has one kind of odds, and percentages only if it belongs to a meter."""
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
@@ -214,7 +214,7 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
 def _check_rows(
     where: str, ranking: Ranking, lowest: str, worth: Mapping[str, tuple[int, int, int]]
 ) -> None:
-    """Refuse a table that is not every hand from a top one to the lowest, paying ever less."""
+    """Check that a table has every hand from a top one to the lowest, and never pays more."""
     hands = ranking.names
     for hand in (lowest, *worth):
         if hand not in hands:
@@ -240,7 +240,7 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Every subsection that a chapter's file names, and of what."""
+    """Yield every subsection that a chapter's file names, after the name of its part."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

@@ -1,4 +1,4 @@
-"""The paytables that a printed table has side by side, one column each."""
+"""Paytables as columns of a printed table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ class Paytable:
 
     Attributes:
         rule: the subsection.
-        choice: what a Rules Submission calls it, or None where there is no choice.
-        cells: what each hand that it sets apart pays, as printed, highest first.
-        version: whether it goes with a version of 649a.7(e) alone.
-        rates: the meter's terms, where it is a meter's.
+        choice: its name in a Rules Submission, or None if there is no choice.
+        cells: the printed payout of each hand that it names, highest first.
+        version: true if it may be used only with a version of 649a.7(e).
+        rates: the meter's terms if it belongs to a meter.
     """
 
     rule: str
@@ -42,14 +42,14 @@ class Paytable:
 
 
 def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
-    """The columns of a table, for a ranking's hands.
+    """Return the columns of a table, for a ranking's hands.
 
-    A row ``flush_or_lower`` stands for the flush and every lower hand. Blanks above a column's
-    first cell are hands that it does not set apart (reading T5); any other blank pays nothing
-    (reading T3).
+    A row ``flush_or_lower`` means the flush and every lower hand. Blanks above a column's first
+    cell are hands that have no separate payout: they are paid as that first cell (reading T5). Any
+    other blank pays nothing (reading T3).
 
     Raises:
-        ChapterError: a row has not a cell for each choice, or its hand does not exist.
+        ChapterError: a row does not have one cell for each choice, or its hand does not exist.
     """
     if isinstance(table, OneTable):
         return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
@@ -79,9 +79,9 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """The paytable that a choice stands for, among printed tables; None where there is none.
+    """Return the paytable of a choice from printed tables, or None if there is none.
 
-    Where the law leaves no choice, it is the one of None.
+    If the law leaves no choice, ``choice`` is None.
     """
     for table in tables:
         for paytable in paytables_of(table, hands):
@@ -91,15 +91,15 @@ def chosen_of(
 
 
 def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
-    """A three-card paytable to which a mini-royal of ``times`` to 1 is added (649a.12(g))."""
+    """Return a three-card paytable with an added mini-royal of ``times`` to 1 (649a.12(g))."""
     cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
     return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 
 
 def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
-    """For every hand of a ranking, what the paytable calls it and what it pays.
+    """Return the paytable's name and payout for every hand of a ranking.
 
-    A royal that the paytable does not set apart is named and paid as the table's first row.
+    A royal without its own row has the name and payout of the table's first row.
     """
     first = next(iter(paytable.cells))
     above = hands[: hands.index(first)]

@@ -1,4 +1,4 @@
-"""Checks that what the parts of a chapter's file name is there, and there once."""
+"""Checks of names in a chapter's file: each name used in a part exists, and exists only once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ from bonus.law.chapter_file import (
 from bonus.wagers import PaidFrom, meter_fed_by
 
 _NUMBERS: Final = ("version", "mini_royal")
-"""Choices that every chapter may have beside those that its file names."""
+"""Choices that every chapter may have in addition to those that its file names."""
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
@@ -27,7 +27,7 @@ def check_consistency(chapter: Chapter) -> None:
     """Check a chapter's parts against one another.
 
     Raises:
-        ChapterError: what does not go together.
+        ChapterError: two parts contradict each other.
     """
     optional = [name for tables in chapter.wager for name in tables.names]
     names = [chapter.main.stake, chapter.main.follow, *optional]
@@ -78,7 +78,7 @@ def _check_main(main: Main) -> None:
 
 def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     of = tables.names[0]
-    # A wager is needed before the deal, and itself needs nothing: a player can place it first.
+    # Only the stake, and wagers that need no other wager, can be placed first.
     first = {chapter.main.stake}
     for others in chapter.wager:
         first |= set() if others.needs else set(others.names)

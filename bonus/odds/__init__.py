@@ -1,6 +1,7 @@
-"""Exact odds of every wager, by full enumeration of the deals.
+"""Exact odds of every wager, from a full enumeration of the deals.
 
-Hands are counted over the whole deck (``classes``, ``counts``, ``duels``), the optimal strategy of
-a main game is found hand by hand (``strategy``) and told in words (``words``), and edges are
-fractions (``optional_edges``, ``meter_edges``, ``main_edges``). ``entries`` says what is told.
+``suit_classes``, ``hand_counts`` and ``dealer_duels`` count hands over the whole deck. ``strategy``
+finds the optimal strategy of a main game hand by hand, and ``strategy_text`` describes it. Edges
+are exact fractions (``optional_edges``, ``meter_edges``, ``main_edges``). ``odds_entries`` defines
+the results.
 """

@@ -1,9 +1,10 @@
-"""The game against the dealer: for every hand of the player, how many of the dealer's are higher.
+"""The game against the dealer: number of higher dealer's hands for every hand of the player.
 
-The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are gone through by
-inclusion and exclusion: hands that avoid the player's cards are all hands, less those that hold
-one of them, and so on, with alternating signs, over each subset of the player's hand. How many
-hands hold a subset and are higher than something depends on the subset's class alone.
+The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are counted by
+inclusion and exclusion over the subsets of the player's hand: from all dealer's hands, subtract
+those that contain one of the player's cards, add those that contain two, and so on with alternating
+signs. The number of hands that contain a subset and are higher than a strength depends only on the
+subset's class.
 """
 
 from collections import Counter
@@ -23,20 +24,20 @@ from bonus.odds.suit_classes import HandClasses, Integers, hand_classes
 
 
 class Duel(msgspec.Struct, frozen=True):
-    """Every hand of the player against every hand of the dealer, in columns of one length.
+    """Every hand of the player against every hand of the dealer, in columns of equal length.
 
-    Hands of equal name, strength, suits and chances stand in one row.
+    Player's hands with equal name, strength, suits and chances share one row.
 
     Attributes:
-        hand: what the player's hands of the row are.
-        strength: the number by which they compare.
-        suits: how many of a hand's cards each of its suits has, most first, such as (2, 1).
-        hands: how many of the player's hands the row holds.
-        not_qualified: for each of them, how many of the dealer's hands do not qualify.
-        equal: how many qualify and tie.
-        higher: how many qualify and are higher.
-        deals: how many hands the dealer may have against any one of the player's.
-        examples: for each strength, a hand of the player that has it.
+        hand: name of the row's hands.
+        strength: number by which hands are compared.
+        suits: number of cards in each suit of a hand, largest first, such as (2, 1).
+        hands: number of player's hands in the row.
+        not_qualified: for each of them, number of dealer's hands that do not qualify.
+        equal: number of dealer's hands that qualify and tie.
+        higher: number of dealer's hands that qualify and are higher.
+        deals: number of possible dealer's hands against any one player's hand.
+        examples: for each strength, one hand of the player.
     """
 
     hand: list[str]
@@ -57,11 +58,11 @@ def count_duel(
 
     Args:
         ranking: one of ``COMPARES``.
-        player: how many cards the player has.
-        dealer: how many cards the dealer has, as many as the player or more.
-        advance: told of the steps done, ``steps_of_duel`` in all.
-        queen_qualifies: whether a dealer's hand below a queen high does not qualify
-            (649a.11(c)(3)(i), 679a.11(c)(3)(i)); otherwise any does (reading F9).
+        player: number of the player's cards.
+        dealer: number of the dealer's cards, at least the player's number.
+        advance: called with the number of steps done; the total is ``steps_of_duel``.
+        queen_qualifies: if true, a dealer's hand below a queen high does not qualify
+            (649a.11(c)(3)(i), 679a.11(c)(3)(i)); if false, every hand qualifies (reading F9).
     """
     compare = COMPARES[ranking]
     players, dealers = hand_classes(player), hand_classes(dealer)
@@ -106,7 +107,7 @@ def _suits(cards: Sequence[Card]) -> tuple[int, ...]:
 
 
 def steps_of_duel(player: int, dealer: int) -> int:
-    """How many steps ``count_duel`` tells of."""
+    """Return the total number of steps of ``count_duel``."""
     subsets = sum(comb(dealer, size) for size in range(player + 1))
     return len(hand_classes(player)) + len(hand_classes(dealer)) + subsets * _STEPS_A_SUBSET
 
@@ -115,7 +116,7 @@ _STEPS_A_SUBSET: Final = 20_000
 
 
 class _Tables:
-    """How many of the dealer's hands hold a subset and are higher than a strength."""
+    """Numbers of dealer's hands that contain a subset of cards and are higher than a strength."""
 
     def __init__(
         self, players: HandClasses, dealers: HandClasses, against: Integers, advance: Advance
@@ -134,9 +135,10 @@ class _Tables:
             advance(_STEPS_A_SUBSET)
 
     def above(self, strength: Integers) -> Integers:
-        """For each class of the player, how many hands of the dealer are higher than a strength.
+        """Return the number of dealer's hands above a strength, for each class of the player.
 
-        Hands of the dealer have none of the player's cards. Strengths are of shape (classes,).
+        The counted hands have none of the player's cards. ``strength`` and the result have the
+        shape (classes,).
         """
         ranks = np.searchsorted(self._found, strength, side="right")
         found = np.zeros(len(self._players), np.int64)
@@ -148,7 +150,7 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """The same of the hands that hold all of the player's cards."""
+        """Return the same numbers for dealer's hands that contain all of the player's cards."""
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:
             np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))
@@ -159,14 +161,14 @@ class _Tables:
 def _table(
     dealers: HandClasses, subsets: HandClasses, ranks: Integers, strengths: int, advance: Advance
 ) -> npt.NDArray[np.int32]:
-    """For each class of subsets and each rank of a strength, how many hands are not below it.
+    """Return the number of hands at or above each strength's rank, for each class of subsets.
 
-    Of shape (classes, strengths + 1); none is above the highest. Every hand of a class of the
-    dealer's counts for each subset it holds, and so for all subsets of a class together; they
-    share it equally.
+    The result has the shape (classes, strengths + 1); its last column is 0. Each dealer's hand is
+    added to the class of every subset that it contains. The sum of a class is then divided by the
+    number of its subsets, because each has an equal share.
     """
     width = strengths + 1
-    # A class has 24 subsets at most, each in C(52,6) hands at most: 32 bits hold a row's sum.
+    # A class has at most 24 subsets, each in at most C(52,6) hands, so 32 bits are enough.
     table = np.zeros(len(subsets) * width, np.int32)
     weights = dealers.hands.astype(np.int32)
     for cards in dealers.subsets(subsets.size):
@@ -192,4 +194,4 @@ def _least_qualifying(classes: HandClasses, strength: Integers) -> int:
 
 
 def _unseen(_steps: int) -> None:
-    """Tell nobody of the steps done."""
+    """Ignore the progress."""

@@ -1,6 +1,6 @@
-"""What has to be counted for the odds, each under a name, and counted once.
+"""The named enumerations that the odds need, each computed once.
 
-A count depends on the cards and on how hands are ranked, and on no paytable; so it can be kept.
+A count depends only on the cards and the ranking of hands, not on a paytable, so it can be cached.
 """
 
 from collections.abc import Callable
@@ -29,13 +29,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """Something to be counted.
+    """One count that can be computed.
 
     Attributes:
-        name: tells it from every other.
-        result: the type of what comes of it.
-        count: counts it, telling of each step done.
-        steps: how many steps it tells of.
+        name: unique name.
+        result: type of the result.
+        count: function that computes it and reports each step.
+        steps: function that returns the total number of steps.
     """
 
     name: str
@@ -45,30 +45,30 @@ class Enumeration(Generic[T]):
 
 
 class CountStore(Protocol):
-    """Where what has been counted is kept."""
+    """Store of counts that were computed before."""
 
     def get(self, name: str) -> bytes | None:
-        """What was put under a name, or None."""
+        """Return the data stored under a name, or None."""
 
     def put(self, name: str, data: bytes) -> None:
-        """Keep something under a name, as far as that is possible."""
+        """Store data under a name if possible; a failure is not an error."""
 
 
 Begin = Callable[[str, int], Advance]
-"""Told the name of a count that begins and its number of steps; gives what to tell of them."""
+"""Function called with a count's name and number of steps; returns the function for progress."""
 
 
 class Enumerator:
-    """Counts what is asked for, unless it has been counted before."""
+    """Computation of enumerations, each at most once."""
 
     def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
-        """Keep what is counted on a shelf, where there is one, and tell of what is begun."""
+        """Set the store for results and the function for progress, both optional."""
         self._shelf = shelf
         self._begin = begin
         self._known: dict[str, object] = {}
 
     def get(self, wanted: Enumeration[T]) -> T:
-        """The result of an enumeration."""
+        """Return the result of an enumeration: known, stored, or computed now."""
         known = self._known.get(wanted.name)
         if isinstance(known, wanted.result):
             return known
@@ -95,23 +95,26 @@ class Enumerator:
 
 
 class HandDeals(msgspec.Struct, frozen=True):
-    """How many deals there are of each hand."""
+    """Number of deals of each hand."""
 
     deals: Counts
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Five-card hands by the strength of the three cards in them that are the player's own.
+    """Five-card hands by the strength of the player's own three cards in them.
 
     Attributes:
-        deals: how many deals of three cards and two, by the strength of the three, then by hand.
+        deals: number of deals of three cards and two, by the strength of the three, then by hand.
     """
 
     deals: dict[int, Counts]
 
 
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
-    """How many hands there are of each kind; only colors ask which cards are whose."""
+    """Return the enumeration of all hands of a ranking.
+
+    Only rankings of colors depend on which cards belong to whom (``groups``).
+    """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
     return Enumeration(
@@ -123,7 +126,7 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:
-    """How many hands there are of each kind with a further card of a rank (679a.12(f))."""
+    """Return the enumeration of all hands with a further card of a rank (679a.12(f))."""
     return Enumeration(
         f"{wager.ranking} of {size} cards and a {rank}",
         HandDeals,
@@ -133,7 +136,7 @@ def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[H
 
 
 def duel(chapter: Chapter) -> Enumeration[Duel]:
-    """Every hand of the player against every hand of the dealer."""
+    """Return the enumeration of every hand of the player against every hand of the dealer."""
     main, hand, dealer = chapter.main, chapter.deal.hand, chapter.deal.dealer
     queen = main.not_qualified is not None
     return Enumeration(
@@ -145,7 +148,7 @@ def duel(chapter: Chapter) -> Enumeration[Duel]:
 
 
 def fives(ranking: str) -> Enumeration[Fives]:
-    """The five-card hands that each strength of the player's own three cards may become."""
+    """Return the enumeration of five-card hands by the strength of the player's three cards."""
     return Enumeration(
         f"five_card of {ranking} and 2 cards",
         Fives,
@@ -168,4 +171,4 @@ def _count_fives(ranking: str, advance: Advance) -> Fives:
 
 
 def _unseen(_steps: int) -> None:
-    """Tell nobody of the steps done."""
+    """Ignore the progress."""

@@ -1,7 +1,7 @@
-"""How many of all hands are of each kind, counted over every hand of the deck.
+"""Number of hands of each kind, counted over every hand of the deck.
 
-Each class of hands is judged by the ranking's own function (``bonus.hands``), so that what is
-counted here and what is settled at a table are judged by the same code.
+The ranking's own function (``bonus.hands``) judges each class of hands, so counts and settlement
+use the same code.
 """
 
 from collections import Counter
@@ -17,18 +17,18 @@ from bonus.hands.rankings import RANKINGS
 from bonus.odds.suit_classes import HandClasses, hand_classes, renamed
 
 Advance = Callable[[int], None]
-"""Told how many more steps are done."""
+"""Function called with the number of further steps done."""
 
 Judge = Callable[[Sequence[Card]], StrEnum]
-"""Names the hand that cards form."""
+"""Function that returns the hand that cards form."""
 
 Counts = dict[str, int]
-"""How many deals there are of each hand, by its name."""
+"""Number of deals of each hand, by its name."""
 
 _BATCH: Final = 1 << 14
 _NAMED_SUIT: Final = 5
 BY_COLOR: Final = frozenset({"prime", "five_prime"})
-"""The rankings that judge colors, and whose cards they are."""
+"""The rankings that judge colors; they also depend on who has which cards."""
 
 _BLACK_AND_RED: Final = tuple(
     tuple(card for card in DECK if suit_of(card) in suits) for suits in ({0, 3}, {1, 2})
@@ -36,14 +36,14 @@ _BLACK_AND_RED: Final = tuple(
 
 
 def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
-    """How many deals give each hand, for every hand that occurs.
+    """Return the number of deals of each hand that occurs.
 
     Args:
         ranking: the ranking of ``bonus.hands`` that judges the cards.
-        groups: how many cards go to each holder, such as three to the player and three to the
-            dealer. A ranking by colors asks who holds them, and its deals are of one group after
-            the other; for any other the deals are the sets of all the cards together.
-        advance: told of the steps done, ``steps_of_hands`` in all.
+        groups: number of cards from each source, such as three of the player and three of the
+            dealer. For a ranking of colors, a deal is a separate set of cards for each group. For
+            any other ranking, a deal is one set of all the cards.
+        advance: called with the number of steps done; the total is ``steps_of_hands``.
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -56,22 +56,22 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
 
 
 def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
-    """How many steps ``count_hands`` tells of."""
+    """Return the total number of steps of ``count_hands``."""
     size = sum(groups)
     return len(_BLACK_AND_RED) ** size if ranking in BY_COLOR else len(hand_classes(size))
 
 
 def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
-    """How many deals of a hand and one further card give each hand, that card being of ``rank``.
+    """Return the number of deals of each hand together with one further card of ``rank``.
 
-    It may be the player's own fourth card or the community's: the deals are the same
+    The further card may be the player's own or the community's: the number of deals is the same
     (679a.11(d)(2)(ii), reading P5).
 
     Args:
         ranking: as for ``count_hands``.
-        size: how many cards the hand has.
+        size: number of cards in the hand.
         rank: the character of the rank.
-        advance: told of each class of hands.
+        advance: called with the number of further classes of hands done.
     """
     judge = RANKINGS[ranking].of
     counts: Counter[str] = Counter()
@@ -88,10 +88,10 @@ class HandClass:
     """One class of hands.
 
     Attributes:
-        cards: the hand that stands for it.
-        hands: how many it holds.
-        suited: whether its hands may differ by what their suit is called, as the royal flush of
-            spades does. Such hands lie in one suit with all their cards, or with five.
+        cards: one hand that represents it.
+        hands: number of hands in the class.
+        suited: true if the name of a hand can depend on its suit, as for the royal flush of
+            spades. Such hands have all cards, or five cards, in one suit.
     """
 
     cards: list[Card]
@@ -100,7 +100,7 @@ class HandClass:
 
 
 def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
-    """The classes, one after another."""
+    """Yield the classes one by one, and report the progress."""
     for start in range(0, len(classes), _BATCH):
         batch = slice(start, start + _BATCH)
         suited = classes.in_a_suit[batch] >= min(classes.size, _NAMED_SUIT)
@@ -110,7 +110,7 @@ def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
 
 
 def judged(judge: Judge, one: HandClass) -> Iterable[tuple[str, int]]:
-    """What the hands of a class are, and how many of them."""
+    """Return the names of a class's hands and the number of each."""
     if one.suited:
         return [(judge(sorted(hand)).value, 1) for hand in renamed(one.cards)]
     return ((judge(one.cards).value, one.hands),)

@@ -1,4 +1,4 @@
-"""What the hands of an offered wager are paid, beside how often they occur."""
+"""Payouts of an offered wager's hands, with the number of deals of each hand."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from bonus.odds.offers import Offer
 
 @dataclass(frozen=True, slots=True)
 class PaidHand:
-    """A hand that a paytable sets apart, or does not pay.
+    """A hand under a paytable: a row of the table, or a hand that it does not pay.
 
     Attributes:
         hand: its name in the paytable.
-        cell: what the paytable has for it, empty where it has nothing.
-        payout: what that pays.
-        deals: in how many deals it occurs.
+        cell: its cell in the paytable; empty if it has none.
+        payout: the payout of the cell.
+        deals: number of deals with this hand.
     """
 
     hand: str
@@ -30,7 +30,7 @@ class PaidHand:
     deals: int
 
     def line(self, of: int, fourth_card: str = "") -> HandLine:
-        """The hand as an entry has it."""
+        """Return the line of the hand for an entry."""
         return HandLine(
             hand=self.hand,
             combinations=self.deals,
@@ -41,10 +41,10 @@ class PaidHand:
 
 
 def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) -> Paytable:
-    """The paytable of a choice.
+    """Return the paytable of a choice.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: no paytable has that name.
     """
     paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
     if paytable is None:
@@ -53,15 +53,15 @@ def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) ->
 
 
 def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | None) -> Paytable:
-    """The paytable of an offered wager, with its mini-royal where one is added."""
+    """Return the paytable of an offered wager, including a mini-royal if one is added."""
     paytable = choose(printed, offer.ranking, choice)
     return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable
 
 
 def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHand, ...]:
-    """Every hand of a ranking by what a paytable pays it, highest first.
+    """Return every hand of a ranking with its payout, highest first.
 
-    Hands that the paytable does not set apart are one, as a royal among the straight flushes.
+    Hands that share a row of the paytable are combined, such as a royal with straight flushes.
     """
     found: dict[str, PaidHand] = {}
     for hand, (name, payout) in rows_of(paytable, RANKINGS[ranking].names).items():
@@ -72,7 +72,7 @@ def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHan
 
 
 def comes_back(hands: Iterable[PaidHand], wager_cents: int) -> Fraction:
-    """What a wager gives back over all deals, in units of the wager, percentages left out."""
+    """Return the sum of payouts over all deals, in units of the wager, without percentages."""
     back = Fraction(0)
     for hand in hands:
         each = hand.payout.times + hand.payout.stake_back

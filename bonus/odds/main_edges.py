@@ -34,7 +34,7 @@ from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """The entry of a main game by one paytable of its bonus."""
+    """Return the entry of a main game with one paytable of its bonus."""
     chapter = offer.chapter
     main = chapter.main
     against = counted.get(duel(chapter))
@@ -79,7 +79,7 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """What the paytables to choose among pay, and to whom."""
+    """Return a text about what the selectable paytables pay, and when."""
     bonus = main_choice(chapter)
     if bonus is None:
         return ""
@@ -101,20 +101,20 @@ def _by_rank(
 
 
 def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
-    """A main game by one paytable, played in the best way."""
+    """Return the best play of a main game with one paytable."""
     paytables = _paytables(chapter, choice, 0)
     pays = bonus_pays(chapter.main, paytables.values())
     return play_best(chapter.main, pays, counted.get(duel(chapter)))
 
 
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
-    """The strengths that are folded by the strategy for the first of the paytables.
+    """Return the strengths that the optimal strategy folds.
 
-    What they differ by is paid to hands that are played in any case, so that the strategy is the
-    same by each of them (649a.12(b), (c)).
+    The strategy is that of the first paytable. The paytables differ only in payouts for hands that
+    are always played, so the strategy is the same for each of them (649a.12(b), (c)).
 
     Raises:
-        ValueError: hands of one strength are not all played alike.
+        ValueError: some hands of one strength are folded and others are not.
     """
     times = best_play(chapter, main_choices(chapter)[0], counted).times.tolist()
     by_strength: dict[int, set[bool]] = {}
@@ -127,7 +127,7 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 
 
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
-    """The paytable of each bonus, by the name of its choice or else by its item."""
+    """Return the paytable of each bonus, by the name of its choice, or by its item if none."""
     found = {}
     for bonus in chapter.main.bonus:
         paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
@@ -138,7 +138,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """The bonus among whose paytables there is a choice, or else the first."""
+    """Return the key of the bonus that has a choice of paytables, or of the first bonus."""
     choices = [bonus.choice for bonus in chapter.main.bonus if bonus.choice]
     return next(iter([*choices, *paytables]))
 
@@ -146,7 +146,7 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 def _hand_lines(
     chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
 ) -> Iterator[HandLine]:
-    """The player's hands, as far as some paytable of the game tells them apart."""
+    """Yield the player's hands; hands that every paytable of the game pays alike share a line."""
     main = chapter.main
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)

@@ -1,4 +1,7 @@
-"""The edges of the wagers that feed a meter, as they fall with it (649a.12(e), (h), (i), (j))."""
+"""Edges of the wagers that feed a meter (649a.12(e), (h), (i), (j)).
+
+The edge falls as the meter rises.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,13 +27,13 @@ _DECK_SIZE: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """What a wager gives back, partly off a meter.
+    """Return of a wager that is partly paid from a meter.
 
     Attributes:
-        hands: what each hand is paid, and in how many deals it occurs.
-        of: how many deals there are.
-        drawn: what draws give back, in units of the wager.
-        shares: among how many players a percentage is divided (reading T17).
+        hands: payout and number of deals of each hand.
+        of: total number of deals.
+        drawn: average return of draws, in units of the wager.
+        shares: number of players among whom a percentage is divided (reading T17).
     """
 
     hands: tuple[PaidHand, ...]
@@ -40,29 +43,29 @@ class Metered:
 
     @property
     def edge_at_empty_meter(self) -> Fraction:
-        """The house's edge with nothing on the meter, in units of the wager."""
+        """House edge with an empty meter, in units of the wager."""
         return 1 - comes_back(self.hands, 1) / self.of - self.drawn
 
     @property
     def meter_return(self) -> Fraction:
-        """What share of the meter comes back on average."""
+        """Average share of the meter that is paid."""
         percent = sum(hand.deals * hand.payout.percent for hand in self.hands)
         return Fraction(percent, 100 * self.of * self.shares)
 
     def edge(self, meter_wagers: int) -> Fraction:
-        """The house's edge with so many times the wager on the meter."""
+        """Return the house edge when the meter is ``meter_wagers`` times the wager."""
         return self.edge_at_empty_meter - self.meter_return * meter_wagers
 
     def break_even_cents(self, wager_cents: int, envy_cents: Fraction = Fraction(0)) -> int:
-        """The least meter at which the edge is no longer the house's.
+        """Return the lowest meter, in cents, at which the house has no edge.
 
         Args:
             wager_cents: the wager.
-            envy_cents: what Envy Bonuses bring on average.
+            envy_cents: the average amount of Envy Bonuses.
         """
         lacking = self.edge_at_empty_meter * wager_cents - envy_cents
         meter_cents = max(0, ceil(lacking / self.meter_return))
-        # Percentages and shares are paid down to the cent, so that it takes a little more.
+        # Percentages and shares are rounded down to the cent, so the meter must be a little higher.
         while self._meter_pays_cents(meter_cents) < lacking:
             meter_cents += 1
         return meter_cents
@@ -76,7 +79,7 @@ class Metered:
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """The entry of a wager that feeds a meter.
+    """Return the entry of a wager that feeds a meter.
 
     Raises:
         ValueError: the paytable has no seed.
@@ -125,7 +128,7 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 
 
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
-    """The same with one to six other players, each of whom brings so many cents on average."""
+    """Return the break-even meters with one to six other players; ``envy`` is cents from each."""
     if not envy:
         return ()
     return tuple(
@@ -137,10 +140,10 @@ def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, i
 def _envy(
     offer: Offer, tables: WagerTables, hands: tuple[PaidHand, ...], of: int
 ) -> Iterator[tuple[int, Fraction]]:
-    """What one other player's hand brings on average, in cents, by the wager in cents.
+    """Yield the average Envy Bonus from one other player's hand, in cents, after each wager.
 
-    His cards are as likely to be any as one's own, and averages add, so that nothing else has to be
-    known of the deal. The Bonus is paid for a hand that stays on the table (reading T8).
+    Another player's cards have the same distribution as one's own, and averages add up, so no other
+    part of the deal matters. The Bonus is paid for a hand that stays on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
@@ -154,10 +157,11 @@ def _envy(
 
 
 def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Metered | None:
-    """The Five-Card Progressive of a player who folds (649a.11(b)(2), reading T7).
+    """Return the return of the Five-Card Progressive for a player who sometimes folds, or None.
 
-    The Three-Card Progressive is forfeited as well, but pays no hand that is ever folded: its
-    lowest is a straight, and by the best strategy every pair is played.
+    A fold forfeits this wager (649a.11(b)(2), reading T7). It also forfeits the Three-Card
+    Progressive, but that pays no folded hand: its lowest hand is a straight, and the best strategy
+    plays every pair.
     """
     if not tables.forfeited or tables.cards != ("hand_and_community",):
         return None
@@ -184,7 +188,7 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
 
 
 def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
-    """The jackpot of the dealer's hand divided among the players who wagered on it."""
+    """Yield the odds when one to seven players share a jackpot on the dealer's hand."""
     for players in range(1, PLAYERS_MAX + 1):
         share = Metered(metered.hands, metered.of, metered.drawn, players)
         yield SharedWager(
@@ -197,9 +201,9 @@ def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
 
 
 class _Draws:
-    """What a Magic Card and a Lucky Bonus give back (649a.12(i)(3), readings T19, T20).
+    """Return of a Magic Card and a Lucky Bonus (649a.12(i)(3), readings T19, T20).
 
-    The Magic Card is any of the deck's, and each of the hand's cards may be it. The Lucky position
+    The Magic Card is one card of the deck, and it may be any card of the hand. The Lucky position
     is one of the table's positions or the dealer.
     """
 
@@ -210,17 +214,17 @@ class _Draws:
 
     @property
     def comes_back(self) -> Fraction:
-        """What both give back, in units of the wager."""
+        """Average return of both draws, in units of the wager."""
         return _per(self._magic, self._draws.magic_card_every) + _per(
             self._lucky, self._draws.lucky_every
         )
 
     def magic_card(self, edge: Fraction) -> Drawn:
-        """The Magic Card; the house has ``edge`` with both draws."""
+        """Return the entry of the Magic Card; ``edge`` is the house edge with both draws."""
         return _drawn(self._magic, self._draws.magic_card_every, edge)
 
     def lucky(self, edge: Fraction) -> Drawn:
-        """The Lucky Bonus; the house has ``edge`` with both draws."""
+        """Return the entry of the Lucky Bonus; ``edge`` is the house edge with both draws."""
         return _drawn(self._lucky, self._draws.lucky_every, edge)
 
 
@@ -229,7 +233,10 @@ def _per(gives: Fraction, every: int) -> Fraction:
 
 
 def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
-    """One draw, and how often it may be before the house has nothing left beside the other."""
+    """Return the entry of one draw: its return, and how frequent it must be to remove the edge.
+
+    The other draw keeps its frequency.
+    """
     gone_at = max(Fraction(0), (edge + _per(gives, every)) / gives)
     reached = gone_at <= 1
     return Drawn(

@@ -1,16 +1,16 @@
-"""What has to be known beside an edge, in a sentence each."""
+"""Notes about an edge, one sentence each."""
 
 from bonus.law.paytables import Paytable
 from bonus.odds.offers import Offer
 
 
 def mini_royal_cell(offer: Offer) -> str:
-    """What is added for a mini-royal, as a paytable has it; empty where it is not added."""
+    """Return the paytable cell of an added mini-royal; empty if none is added."""
     return f"{offer.mini_royal:,} to 1" if offer.mini_royal else ""
 
 
 def main_note(offer: Offer, paytable: Paytable) -> str:
-    """The notes of a main game."""
+    """Return the notes of a main game."""
     notes = []
     if paytable.version:
         versions = offer.chapter.version
@@ -20,7 +20,7 @@ def main_note(offer: Offer, paytable: Paytable) -> str:
 
 
 def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
-    """The notes of an optional wager that feeds no meter."""
+    """Return the notes of an optional wager that feeds no meter."""
     notes = []
     if offer.tables and offer.tables.forfeited:
         notes.append(

@@ -1,19 +1,20 @@
-"""An entry of the odds: what a wager by one paytable comes to.
+"""Entries of the odds: the exact odds of a wager with one paytable.
 
-Every edge is a fraction of the wager, ``"n/d"`` and in full; for a main game, of the Ante, Ante and
-what follows it together. It is the house's: the player's gain on average with the sign changed.
-``house_edge_decimal`` and other decimals are rounded to six places. Sums are in cents.
+Every edge is the house edge: the average loss of the player, as an exact fraction ``"n/d"`` of the
+wager. For a main game it is a fraction of the Ante, and it includes the results of the Ante and of
+the wager after it. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
+cents.
 
-A percentage of a meter makes the edge fall with the meter. For a meter of so many cents and a wager
-of so many, with so many other players who may bring an Envy Bonus,
+If a hand is paid a percentage of a meter, the edge falls as the meter rises. With the meter and the
+wager in cents, and a number of other players whose hands may bring an Envy Bonus,
 
     house_edge = house_edge_at_empty_meter
                  - meter_return x meter / wager
                  - envy_return x other players
 
-The meter is what the hand is paid from, this round's wagers included, and nobody has taken of it
-before (reading T14). ``break_even_meter`` is the least meter, in whole cents, at which the edge is
-no longer the house's, for a wager of so many cents; there percentages are paid down to the cent
+The meter here is the amount from which the hand is paid. It includes this round's wagers, and no
+other win was taken from it before (reading T14). ``break_even_meter`` is the lowest meter, in whole
+cents, at which the house has no edge, by the wager in cents; it rounds percentages down to the cent
 (reading G3). Another player's hand brings an Envy Bonus if it stays on the table (reading T8).
 """
 
@@ -27,20 +28,20 @@ _PLACES: Final = 6
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What all parts of an entry share: what does not apply is left out."""
+    """Base of all parts of an entry; fields with their default values are not written."""
 
 
 class HandLine(_Part, frozen=True):
-    """A hand, and how often it occurs.
+    """A hand and its number of deals.
 
     Attributes:
-        hand: its name, as settlements have it.
-        combinations: in how many deals it occurs.
-        of: how many deals there are.
-        pays: the cell of the paytable as printed; empty for a hand that the paytable does not pay.
-        beside: other cells of the chapter that pay the hand, by what they pay, such as the Win
-            Bonus beside a Bad Beat Bonus.
-        fourth_card: for a Pair Bonus, whether the fourth card is a 2 or not.
+        hand: its name, as in settlements.
+        combinations: number of deals with this hand.
+        of: total number of deals.
+        pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
+        beside: other cells of the chapter that also pay the hand, by their item, such as the Win
+            Bonus in addition to a Bad Beat Bonus.
+        fourth_card: for a Pair Bonus, ``a 2`` or ``not a 2``: the rank of the fourth card.
     """
 
     hand: str
@@ -52,7 +53,7 @@ class HandLine(_Part, frozen=True):
 
 
 class OutcomeLine(_Part, frozen=True):
-    """How many deals of a main game come to a fold, or to an outcome against the dealer."""
+    """Number of deals of a main game with one outcome: a fold, or a result against the dealer."""
 
     outcome: str
     combinations: int
@@ -60,11 +61,11 @@ class OutcomeLine(_Part, frozen=True):
 
 
 class MixedHand(_Part, frozen=True):
-    """A hand that the optimal strategy does not always play alike.
+    """A kind of hand that the optimal strategy does not always play in the same way.
 
     Attributes:
         hand: its name in words.
-        hands: how many of its kind are played with each multiple of the Ante, 0 being a fold.
+        hands: number of such hands for each multiple of the Ante that is wagered; 0 is a fold.
     """
 
     hand: str
@@ -72,11 +73,11 @@ class MixedHand(_Part, frozen=True):
 
 
 class ByRank(_Part, frozen=True):
-    """The best that a player can do by the rank of his hand alone.
+    """The best strategy that uses only the rank of the player's hand.
 
     Attributes:
-        strategy: it, in words.
-        house_edge: what the game then comes to.
+        strategy: the strategy in words.
+        house_edge: the house edge under it.
         house_edge_decimal: the same as a decimal.
     """
 
@@ -86,7 +87,7 @@ class ByRank(_Part, frozen=True):
 
 
 class Folding(_Part, frozen=True):
-    """A wager that a fold forfeits, of a player who folds by the main game's strategy.
+    """Odds of a wager that a fold forfeits, if the player folds by the main game's strategy.
 
     Envy Bonuses are not forfeited (649a.11(b)(2), reading T7).
     """
@@ -100,15 +101,16 @@ class Folding(_Part, frozen=True):
 
 
 class Drawn(_Part, frozen=True):
-    """A Magic Card or a Lucky Bonus.
+    """Odds of a Magic Card or a Lucky Bonus.
 
     Attributes:
-        every: drawn in one round of so many on average; 0 for never.
-        wager_return: what it gives back of the wager.
-        house_edge_gone_at: in which share of the rounds the house has nothing left with the meter
-            at its seed, the other being drawn as often as it is; empty where it keeps something.
-        house_edge_gone_every: the largest ``every`` that leaves it nothing; 0 where it keeps
-            something even in every round, or has nothing left without it.
+        every: average number of rounds per draw; 0 for never.
+        wager_return: average return as a fraction of the wager.
+        house_edge_gone_at: share of rounds with this draw at which the house has no edge, with the
+            meter at its seed and the other draw as frequent as it is; empty if the house always has
+            an edge.
+        house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if it has an
+            edge even with a draw in every round, or no edge even without any draw.
     """
 
     every: int
@@ -118,7 +120,10 @@ class Drawn(_Part, frozen=True):
 
 
 class SharedWager(_Part, frozen=True):
-    """A wager on the dealer's hand where so many players made it (649a.12(i)(2), reading T17)."""
+    """Odds of a wager on the dealer's hand, by the number of players who made it.
+
+    They divide a jackpot (649a.12(i)(2), reading T17).
+    """
 
     players: int
     house_edge: str
@@ -128,40 +133,40 @@ class SharedWager(_Part, frozen=True):
 
 
 class OddsEntry(_Part, frozen=True):
-    """What a wager by one paytable comes to.
+    """Odds of a wager with one paytable.
 
     Attributes:
         game: the game.
         wager: the wager.
-        paytable: the choice of the Rules Submission, or null where the chapter leaves none.
-        house_edge: for a progressive, with the meter at its seed.
+        paytable: the choice of the Rules Submission, or null if the chapter leaves none.
+        house_edge: the house edge; for a progressive, with the meter at its seed.
         house_edge_decimal: the same as a decimal.
         hands: every hand, highest first.
         rule: the subsection of the paytable.
-        mini_royal: what is added for a mini-royal (649a.12(g)).
-        reading: the reading by which hands are judged (reading F12).
-        house_edge_by_wager: where the paytable has fixed sums, by the wager in cents.
-        note: what else has to be known.
-        tables: the tables of the floor file that offer it so.
-        pays_what: what the paytable of a main game pays, and to whom.
+        mini_royal: the cell of an added mini-royal (649a.12(g)).
+        reading: the reading that judges hands (reading F12).
+        house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums.
+        note: limits of the figures, in words.
+        tables: the tables of the floor file that offer this wager with this paytable.
+        pays_what: what the paytable of a main game pays, and when.
         strategy: the optimal strategy of a main game, in words.
-        mixed: the hands that it does not always play alike.
-        by_rank: the best by the rank of the hand alone, where that is not the same.
-        element_of_risk: the edge of a main game by all that is wagered on average.
+        mixed: the kinds of hand that it does not always play in the same way.
+        by_rank: the best strategy that uses only the rank of the hand, if it is not optimal.
+        element_of_risk: the edge of a main game divided by the average total wager.
         element_of_risk_decimal: the same as a decimal.
-        average_wager: what is wagered on average, in units of the Ante.
-        outcomes: what a main game comes to.
-        seed_meter: what the meter holds at first, by the wager in cents.
-        house_edge_at_empty_meter: the edge without anything on the meter.
-        meter_return: how far each wager's worth on the meter lowers it.
-        envy_return: how far each other player lowers it, by the wager in cents.
-        break_even_meter: by the wager in cents.
+        average_wager: average total wager, in units of the Ante.
+        outcomes: number of deals of each outcome of a main game.
+        seed_meter: the first balance of the meter in cents, by the wager in cents.
+        house_edge_at_empty_meter: the edge with an empty meter.
+        meter_return: reduction of the edge for each multiple of the wager on the meter.
+        envy_return: reduction of the edge for each other player, by the wager in cents.
+        break_even_meter: the meter without a house edge, in cents, by the wager in cents.
         break_even_meter_with_envy: the same with one to six other players, in this order.
-        when_folding: what a fold makes of it.
+        when_folding: the odds if the player sometimes folds.
         magic_card: the Magic Card.
         lucky: the Lucky Bonus.
-        positions: of how many positions, and the dealer, the Lucky Bonus is drawn.
-        when_shared: for one to seven players.
+        positions: number of positions, without the dealer, for the Lucky Bonus draw.
+        when_shared: the odds for one to seven players.
     """
 
     game: str
@@ -198,7 +203,7 @@ class OddsEntry(_Part, frozen=True):
 
 
 def exact(number: Fraction) -> str:
-    """A fraction as ``n/d``, the denominator always said.
+    """Return a fraction as ``n/d``, always with the denominator.
 
     >>> exact(Fraction(-3, 1))
     '-3/1'
@@ -207,7 +212,7 @@ def exact(number: Fraction) -> str:
 
 
 def decimal(number: Fraction) -> str:
-    """A fraction as a decimal of six places.
+    """Return a fraction as a decimal with six places.
 
     >>> decimal(Fraction(686689, 20358520))
     '0.033730'

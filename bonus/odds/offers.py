@@ -1,4 +1,4 @@
-"""Every wager of the chapters by every paytable, as it may be offered."""
+"""Every wager of the chapters, with every paytable under which it may be offered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,17 +7,17 @@ from typing import Final
 from bonus.law.chapter_file import Bonus, Chapter, MiniRoyal, WagerTables
 
 WAGERS_CENTS: Final = (100, 500)
-"""The wagers for which sums are told unless a floor file has others: $1 and $5."""
+"""The wager amounts for which sums are shown if a floor file has no others: $1 and $5."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:
-    """How often a Magic Card and a Lucky position are drawn, and of how many positions.
+    """Frequency of a Magic Card and of a Lucky position.
 
     Attributes:
-        magic_card_every: in one round of so many on average; 0 for never.
-        lucky_every: the same.
-        positions: how many the table has.
+        magic_card_every: average number of rounds per Magic Card; 0 for never.
+        lucky_every: average number of rounds per Lucky position; 0 for never.
+        positions: number of the table's positions.
     """
 
     magic_card_every: int = 0
@@ -27,19 +27,19 @@ class DrawOdds:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A wager as it is offered by one paytable.
+    """A wager that is offered with one paytable.
 
     Attributes:
         chapter: the chapter of its game.
         wager: its name.
-        paytable: the choice of its paytable, or None where there is none to choose.
-        tables: what the chapter has of an optional wager; None for the main game.
-        mini_royal: what a mini-royal pays to 1 if it is added; 0 where it is not (649a.12(g)).
-        reading: the name of the reading by which hands are judged, where there is a choice.
-        ranking: the ranking by which they are.
-        wagers_cents: the amounts for which sums are told.
-        draws: of a Five Card Hand Bonus.
-        at: the tables that offer it so.
+        paytable: the choice of its paytable, or None if there is no choice.
+        tables: the chapter's terms of an optional wager; None for the main game.
+        mini_royal: the odds to 1 of an added mini-royal; 0 if none is added (649a.12(g)).
+        reading: the name of the reading that judges hands; empty if there is no choice.
+        ranking: the ranking that judges hands.
+        wagers_cents: the amounts for which sums are shown.
+        draws: the draws of a Five Card Hand Bonus.
+        at: the tables that offer this wager with this paytable.
     """
 
     chapter: Chapter
@@ -55,15 +55,15 @@ class Offer:
 
 
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
-    """Every wager of a chapter by every paytable.
+    """Yield every wager of a chapter with every paytable.
 
-    A paytable to which a mini-royal may be added stands there without it, then with it; a wager
-    with two readings stands there for each, the text's first.
+    A paytable to which a mini-royal may be added occurs without it, then with it. A wager with two
+    readings occurs once for each; the reading of the text is the first.
 
     Args:
         chapter: the chapter.
         mini_royal: the odds to 1 of a mini-royal, by the item that it is added to.
-        draws: of a Five Card Hand Bonus.
+        draws: the draws of a Five Card Hand Bonus.
     """
     main = chapter.main
     bonus = main_choice(chapter)
@@ -89,18 +89,18 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
 
 
 def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
-    """The choices of an optional wager's paytable; None where there is none to choose."""
+    """Return the choices of an optional wager's paytable; ``(None,)`` if there is no choice."""
     printed = tables.fourth_card.table if tables.fourth_card else tables.table
     return tuple(choice for table in printed for choice in table.choices) or (None,)
 
 
 def main_choice(chapter: Chapter) -> Bonus | None:
-    """The bonus of a main game among whose paytables there is a choice, or None."""
+    """Return the bonus of a main game that has a choice of paytables, or None."""
     return next((bonus for bonus in chapter.main.bonus if bonus.choice), None)
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """The choices of a main game's bonus; None where there is none to choose."""
+    """Return the choices of a main game's bonus; ``(None,)`` if there is no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)
@@ -108,5 +108,5 @@ def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
 
 
 def _is_among(bonus: Bonus, royal: MiniRoyal, choice: str | None) -> bool:
-    """Whether a mini-royal may be added to the table of a choice (reading T4)."""
+    """Return whether a mini-royal may be added to the table of a choice (reading T4)."""
     return any(choice in table.choices and table.rule == royal.among for table in bonus.table)

@@ -1,4 +1,4 @@
-"""The edges of the optional wagers that feed no meter."""
+"""Edges of the optional wagers that feed no meter."""
 
 from math import comb
 
@@ -12,7 +12,7 @@ from bonus.odds.offers import Offer
 
 
 def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """The entry of an optional wager that is paid by odds or by fixed sums."""
+    """Return the entry of an optional wager that pays odds or fixed sums."""
     if tables.fourth_card:
         return _with_fourth_card(offer, tables, tables.fourth_card, counted)
     paytable = paytable_of(offer, tables.table, offer.paytable)
@@ -26,7 +26,10 @@ def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Od
 def _with_fourth_card(
     offer: Offer, tables: WagerTables, fourth: FourthCard, counted: Enumerator
 ) -> OddsEntry:
-    """Two paytables, by whether the fourth card is of the rank (679a.12(e), (f))."""
+    """Return the entry of a wager with two paytables.
+
+    The rank of the fourth card decides which one applies (679a.12(e), (f)).
+    """
     size = offer.chapter.deal.hand
     further = len(DECK) - size
     all_deals = counted.get(all_hands(offer.ranking, (size,))).deals
@@ -45,7 +48,7 @@ def _with_fourth_card(
 def _entry(
     offer: Offer, parts: dict[str, tuple[PaidHand, ...]], of: int, rules: tuple[str, ...]
 ) -> OddsEntry:
-    """Put an entry together of its hands, by what the fourth card is where there is one."""
+    """Return the entry for hands that are grouped by the text about the fourth card."""
     paid = [hand for hands in parts.values() for hand in hands]
     edges = {cents: 1 - comes_back(paid, cents) / of for cents in offer.wagers_cents}
     edge = next(iter(edges.values()))

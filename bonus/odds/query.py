@@ -1,4 +1,4 @@
-"""What of the odds is asked for, by name; an unknown name is refused with those there are."""
+"""Selection of odds by name; an unknown name is refused with the known names."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _WRONG_USAGE = 2
 
 @dataclass(frozen=True, slots=True)
 class OddsQuery:
-    """Names of which an offer must have one each; none where anything will do."""
+    """Names that select offers: an offer must match each nonempty list."""
 
     games: Sequence[str] = ()
     wagers: Sequence[str] = ()
@@ -19,11 +19,10 @@ class OddsQuery:
 
 
 def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
-    """The offers that are asked for.
+    """Return the offers that match a query.
 
     Raises:
-        UserError: there is no offer of such a game, or none of its wagers is called so, or none of
-            its paytables.
+        UserError: no offer has such a game, wager or paytable.
     """
     of_games = _named(offers, [offer.chapter.game for offer in offers], query.games, "game")
     for offer in of_games:
@@ -37,7 +36,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """What a main game has beside its first wager."""
+    """Return the names that belong to a main game, except its first wager."""
     main = offer.chapter.main
     bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
     return {main.follow} | bonuses

@@ -1,8 +1,8 @@
-"""The main games under the optimal strategy, which is found here hand by hand.
+"""The optimal strategy of the main games, found hand by hand.
 
-For each hand of the player, what he loses by a fold is set against what he wins on average by
-each wager that he may make to stay in. Amounts are in units of the Ante; they are whole numbers
-per deal, so that nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+For each hand of the player, the loss of a fold is compared with the average gain of each wager that
+keeps the player in the game. Amounts are in units of the Ante. They are whole numbers for each
+deal, so nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from bonus.odds.dealer_duels import Duel
 from bonus.odds.suit_classes import Integers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
-"""How the player's hand stands to the dealer's, or that the dealer's does not qualify."""
+"""Rank of the player's hand relative to the dealer's, or that the dealer's does not qualify."""
 
 OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
 FOLD: Final = 0
@@ -31,28 +31,27 @@ _NOTHING: Final = Payout()
 
 @dataclass(frozen=True, slots=True)
 class BonusPays:
-    """A bonus beside the two main wagers, and what it pays each hand."""
+    """A bonus besides the two main wagers, and its payout for each hand."""
 
     bonus: Bonus
     pays: Mapping[str, Payout]
 
     def of(self, hand: str) -> Payout:
-        """What a hand is paid."""
+        """Return the payout of a hand."""
         return self.pays.get(hand, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """A main game played in the best way.
+    """Best play of a main game, and its results.
 
     Attributes:
-        house_edge: the house's gain on average, in units of the Ante.
-        average_wager: Ante and what follows it on average, in the same unit.
-        times: for each row of the duel, the wager that follows the Ante, as a multiple of it; 0 for
-            a fold.
-        deals: how many deals of the player's and the dealer's hands come to a fold, and to each
-            outcome of the hands that are played.
-        of: how many deals there are.
+        house_edge: average gain of the house, in units of the Ante.
+        average_wager: average sum of the Ante and the wager after it, in units of the Ante.
+        times: for each row of the duel, the wager after the Ante as a multiple of it; 0 for a fold.
+        deals: number of deals of the player's and the dealer's hands that end in a fold, and for
+            each outcome of the hands that are played.
+        of: total number of deals.
     """
 
     house_edge: Fraction
@@ -63,12 +62,12 @@ class Best:
 
     @property
     def element_of_risk(self) -> Fraction:
-        """The house's gain by what is wagered in all."""
+        """Average gain of the house divided by the average total wager."""
         return self.house_edge / self.average_wager
 
 
 def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ...]:
-    """What the bonuses of a main game pay each hand, by one paytable for each in their order."""
+    """Return the payouts of a main game's bonuses; ``paytables`` has one for each, in order."""
     found = []
     for bonus, paytable in zip(main.bonus, paytables, strict=True):
         rows = rows_of(paytable, RANKINGS[bonus.ranking].names)
@@ -77,9 +76,9 @@ def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ..
 
 
 def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
-    """Find what to do with each hand, and what the game then comes to.
+    """Find the best wager for each hand, and the results of the game.
 
-    Where two ways are equal, the smaller wager is made.
+    If two wagers are equally good, the smaller one is used.
     """
     worths = _worths(main, bonuses, duel)
     best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
@@ -90,16 +89,17 @@ def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
 
 
 def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
-    """The best that can be done by the rank of the hand alone, higher hands wagering no less.
+    """Find the best strategy that uses only the rank of the hand, and its results.
 
-    A player can follow it without a look at suits or at cards that do not play.
+    A higher hand never wagers less. A player can follow it without regard to suits or to cards that
+    are not part of the best hand.
     """
     worths = _worths(main, bonuses, duel)
     by_strength: dict[int, list[int]] = {}
     for row, strength in enumerate(duel.strength):
         by_strength.setdefault(strength, []).append(row)
     ways = (FOLD, *main.times)
-    # For each way, the best that hands so far come to if the last of them is played so.
+    # For each way: the best total of the hands so far if the last of them is played in this way.
     totals = [0] * len(ways)
     before: list[list[int]] = []
     for strength in sorted(by_strength):
@@ -121,15 +121,15 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
 
 
 def _highest(totals: Sequence[int]) -> int:
-    """The place of the highest total, the first of equal ones."""
+    """Return the index of the highest total; the first one if several are equal."""
     return totals.index(max(totals))
 
 
 def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int, Integers]:
-    """What each row of the duel wins over all of the dealer's hands, by what follows the Ante.
+    """Return each row's total gain over all of the dealer's hands, by the wager after the Ante.
 
     Raises:
-        ValueError: odds are so high that 64 bits would not hold the sum.
+        ValueError: odds are so high that the sum would not fit in 64 bits.
     """
     game = _Game(main, bonuses)
     against = _outcomes(duel)
@@ -147,7 +147,7 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """What a game comes to in which each row of the duel is played so."""
+    """Return the results of a game in which each row of the duel makes the wager in ``times``."""
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])
@@ -178,7 +178,7 @@ def _outcomes(duel: Duel) -> dict[Outcome, Integers]:
 
 
 class _Game:
-    """What a hand that was not folded wins or loses, by outcome."""
+    """Gains and losses of hands that were not folded, by outcome."""
 
     def __init__(self, main: Main, bonuses: tuple[BonusPays, ...]) -> None:
         self._main = main
@@ -191,7 +191,7 @@ class _Game:
             self._follow = {hand: pays for hand, (_, pays) in rows_of(paytable, hands).items()}
 
     def net(self, hands: list[str], outcome: Outcome, times: int) -> Integers:
-        """The gain of each hand in units of the stake, having wagered ``times`` it to stay in."""
+        """Return the gain of each hand in units of the stake, after a wager of ``times`` stakes."""
         gains = {hand: self._net(hand, outcome, times) for hand in set(hands)}
         return np.array([gains[hand] for hand in hands], np.int64)
 
@@ -210,14 +210,22 @@ class _Game:
         return gain + self._paid("played", hand, times)
 
     def _not_qualified(self, times: int) -> int:
-        """One wager pays, the other returns (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading P7)."""
+        """Return the gain if the dealer does not qualify.
+
+        One wager is paid and the other is returned (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading
+        P7).
+        """
         main = self._main
         if main.not_qualified and main.not_qualified.returns == main.stake:
             return self._even.times * times
         return self._even.times
 
     def _lower(self, hand: str, times: int) -> int:
-        """Both wagers are lost, save for what a Bad Beat Bonus leaves (readings P1, F3)."""
+        """Return the gain of a lower hand.
+
+        Both wagers are lost, except those that a Bad Beat Bonus replaces or returns (readings P1,
+        F3).
+        """
         due = [
             bonus.bonus for bonus in self._bonuses
             if bonus.bonus.when == "lower" and bonus.of(hand).wins

@@ -1,4 +1,4 @@
-"""A strategy told in words, made of what was found for each hand."""
+"""Description of a strategy in words, from the best wager of each hand."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ class NamedStrength:
     """A strength in words.
 
     Attributes:
-        group: what it has in common with its neighbors, such as "a pair of tens".
-        full: the whole of it, such as "a pair of tens with ace-three".
+        group: name that it shares with similar strengths, such as "a pair of tens".
+        full: complete name, such as "a pair of tens with ace-three".
     """
 
     group: str
@@ -59,7 +59,7 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
 
 
 def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
-    """A hand's group and its full name, by the names of its ranks, most frequent first."""
+    """Return a hand's group and full name; ``names`` are its ranks, the most frequent first."""
     many, last = _plural(names[0]), _plural(names[-1])
     straight = f"a straight to the {top}"
     three = f"three {many}"
@@ -79,16 +79,16 @@ def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
 def strategy_in_words(
     ranking: str, main: Main, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[str, ...]:
-    """Say what to do with which hands, a sentence for each wager and one for the rest.
+    """Return sentences that describe a strategy: one for each wager, and one for the other hands.
 
-    Where hands of one strength are not all played alike, since the cards that do not play decide,
-    it says how many of them are played how.
+    Hands of one strength may be played in different ways, because of suits or of cards that are not
+    part of the best hand. Then the sentence has the number of hands for each way.
 
     Args:
-        ranking: the ranking by which hands compare.
+        ranking: the ranking that compares hands.
         main: the game.
         duel: every hand of the player.
-        times: for each row of the duel, the wager that follows the Ante; 0 for a fold.
+        times: for each row of the duel, the wager after the Ante; 0 for a fold.
     """
     chosen = _chosen(duel, times)
     names = {
@@ -111,7 +111,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Of each strength, how many hands are played for a wager or a higher one."""
+    """Number of hands of each strength that are played for a wager or a higher one."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -125,7 +125,10 @@ class _Share:
         }
 
     def split(self) -> tuple[list[int], list[int]]:
-        """The strengths down to which all are played, and those from there to the last that is."""
+        """Return the highest strengths, whose hands are all played, and the mixed ones below.
+
+        The mixed ones end with the lowest strength that has a played hand.
+        """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
             len(self.strengths),
@@ -137,7 +140,11 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """How many suits decide where hands of one strength are not all played alike; else None."""
+    """Return the number of suits in the played hands of mixed strengths, as text, or None.
+
+    A strength is mixed if its hands are not all played in the same way. None means that the number
+    of suits alone does not decide, or that no strength is mixed.
+    """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
         by_strength.setdefault(strength, {}).setdefault(made >= wager, set()).add(len(suits))
@@ -152,7 +159,7 @@ def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> st
 def mixed_hands(
     ranking: str, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[tuple[str, dict[int, int]], ...]:
-    """Every strength whose hands are not all played alike, and how many are played how."""
+    """Return the strengths whose hands are played in several ways, with the number for each way."""
     chosen = _chosen(duel, times)
     return tuple(
         (name_hand(ranking, [Card(card) for card in duel.examples[at]]).full, dict(chosen[at]))
@@ -198,7 +205,7 @@ def _some_of(share: _Share, mixed: list[int]) -> str:
 
 
 def _down_to(share: _Share, strength: int) -> str:
-    """The shortest name by which the lowest strength is told from the next one below it."""
+    """Return the shortest name that distinguishes a strength from the next one below it."""
     below = dict(pairwise(share.strengths)).get(strength)
     named = share.names[strength]
     if below is None or share.names[below].group != named.group:

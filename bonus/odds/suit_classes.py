@@ -1,8 +1,9 @@
-"""Hands up to a renaming of the suits: every hand of a deck, gone through a class at a time.
+"""Classes of hands that differ only by a renaming of the suits.
 
-Suits are equal in rank (649a.6(a)), so hands that differ by which suit is which have one strength.
-A hand is four masks of thirteen ranks, one a suit; sorted and put side by side, they are the key
-of its class. A class is as many hands as its masks can be laid on the four suits.
+Suits are equal in rank (649a.6(a)), so all hands of a class have the same strength. A hand is
+written as four masks of thirteen ranks, one per suit. The masks, sorted and packed into one number,
+are the key of its class. The size of a class is the number of distinct ways to assign its masks to
+the four suits.
 """
 
 from collections.abc import Sequence
@@ -17,25 +18,25 @@ import numpy.typing as npt
 from bonus.cards import RANKS, SUITS, Card
 
 Integers = npt.NDArray[np.int64]
-"""Whole numbers of 64 bits, in one row or several."""
+"""Array of 64-bit integers, with one or more dimensions."""
 
 _RANKS: Final = len(RANKS)
 _SUITS: Final = len(SUITS)
 _ONE_SUIT: Final = (1 << _RANKS) - 1
 _SORTING: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
-"""Exchanges that sort any four."""
+"""Compare-and-swap steps that sort any four numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandClasses:
-    """The classes of hands of one size, each with the hand that stands for it.
+    """The classes of hands of one size, with one hand that represents each class.
 
     Attributes:
-        size: how many cards a hand has.
-        keys: the key of each class, ascending; of shape (classes,).
-        hands: how many hands each class holds; of shape (classes,).
-        cards: the cards of the hand that stands for each; of shape (classes, size).
-        in_a_suit: how many cards the longest suit of each has; of shape (classes,).
+        size: number of cards in a hand.
+        keys: key of each class, ascending; shape (classes,).
+        hands: number of hands in each class; shape (classes,).
+        cards: cards of the hand that represents each class; shape (classes, size).
+        in_a_suit: number of cards in the longest suit of each class; shape (classes,).
     """
 
     size: int
@@ -48,19 +49,19 @@ class HandClasses:
         return len(self.keys)
 
     def find(self, cards: Integers) -> Integers:
-        """The number of the class of each hand, for hands in an array of shape (hands, size)."""
+        """Return the class index of each hand, for hands in an array of shape (hands, size)."""
         if self.size == 0:
             return np.zeros(len(cards), np.int64)
         return np.searchsorted(self.keys, _keys(cards))
 
     def subsets(self, size: int) -> list[Integers]:
-        """Each way to take ``size`` of the cards, as an array of shape (classes, size)."""
+        """Return every choice of ``size`` cards, each as an array of shape (classes, size)."""
         return [self.cards[:, chosen] for chosen in combinations(range(self.size), size)]
 
 
 @cache
 def hand_classes(size: int) -> HandClasses:
-    """The classes of all hands of ``size`` cards, 0 to 6.
+    """Return the classes of all hands of ``size`` cards, 0 to 6.
 
     >>> [len(hand_classes(size)) for size in range(5)]
     [1, 13, 169, 1755, 16432]
@@ -75,7 +76,7 @@ def hand_classes(size: int) -> HandClasses:
 
 
 def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
-    """Every hand of the class of a hand."""
+    """Return every hand in the class of a hand."""
     return frozenset(
         frozenset(Card(card - card % _SUITS + suits[card % _SUITS]) for card in cards)
         for suits in permutations(range(_SUITS))
@@ -83,7 +84,7 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """How many cards the four suits may hold, most first."""
+    """Return the possible numbers of cards in the four suits, largest first."""
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -92,10 +93,10 @@ def _shapes(size: int) -> list[tuple[int, ...]]:
 
 
 def _laid_out(shape: tuple[int, ...]) -> Integers:
-    """The masks of the classes with so many cards in each suit; of shape (classes, 4)."""
+    """Return the masks of the classes with these numbers of cards per suit; shape (classes, 4)."""
     found = np.zeros((1, 0), np.int64)
     for count in sorted(set(shape), reverse=True):
-        # Suits that hold equally many may change places, so that their masks are taken together.
+        # Suits with equal numbers of cards are interchangeable, so their masks form one group.
         group = np.array(
             list(combinations_with_replacement(_masks(count), shape.count(count))), np.int64
         )
@@ -108,7 +109,7 @@ def _masks(count: int) -> list[int]:
 
 
 def _orbits(masks: Integers) -> Integers:
-    """How many hands have these masks in some order: four suits, less exchanges of equal ones."""
+    """Return the number of hands in each class: 24 orders of suits, fewer if masks are equal."""
     run = np.ones(len(masks), np.int64)
     exchanges = np.ones(len(masks), np.int64)
     for suit in range(1, _SUITS):
@@ -130,7 +131,7 @@ def _keys(cards: Integers) -> Integers:
 
 
 def _packed(masks: list[Integers]) -> Integers:
-    """Four masks as one number, the greatest mask first."""
+    """Return four masks packed into one number, the greatest mask first."""
     for high, low in _SORTING:
         masks[high], masks[low] = (
             np.maximum(masks[high], masks[low]),

@@ -1,7 +1,7 @@
-"""Settling a round: what was wagered and dealt, whether it can have been, and what it pays.
+"""Settlement of a round: its wagers and cards, the checks of them, and the payouts.
 
-``settle`` is the door: a line of JSON is read (``round_text``), checked against the rules of its
-table (``table_rules``, ``checks``) and settled position by position (``settlement``, ``turns``), by
-one step for each kind of wager: ``main_wagers``, ``optional_wagers``, ``progressives``,
-``hand_bonus``. What that takes off a meter is carried out by ``holdings``.
+``settle`` is the entry point. It reads a line of JSON (``round_text``), checks it against the rules
+of its table (``table_rules``, ``round_checks``), and settles it position by position
+(``settlement``, ``payouts``). Each kind of wager is one step: ``main_wagers``, ``optional_wagers``,
+``progressives``, ``hand_bonus``. ``meter_holdings`` takes the percentages off the meters.
 """

@@ -1,4 +1,7 @@
-"""Which win an Envy Bonus depends on: the one by which a floorperson looks at its hand."""
+"""The win on which an Envy Bonus depends.
+
+A floorperson examines the hand when they validate that win.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +14,7 @@ class WaitingWin(Protocol):
 
     @property
     def position(self) -> int:
-        """Whose it is."""
+        """The position that won."""
         ...
 
     @property
@@ -21,11 +24,11 @@ class WaitingWin(Protocol):
 
 
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
-    """Find the win that an Envy Bonus depends on, by its place among those that wait.
+    """Return the index of the waiting win on which an Envy Bonus depends, or None.
 
-    It is the win of the same hand on the same meter. The holder of the hand need not have wagered
-    on that meter (reading T10): then it is the first win of the hand that waits. A hand of which
-    no win waits gives None: no floorperson is asked about it.
+    It is the win of the same hand on the same meter. The holder of the hand may have made no wager
+    on that meter (reading T10); then it is the hand's first waiting win. The result is None if no
+    win of the hand waits: no floorperson examines the hand.
 
     Args:
         envy: the line of an Envy Bonus.

@@ -13,17 +13,18 @@ from bonus.wagers import MeterKind
 
 @dataclass(frozen=True, slots=True)
 class HandBonus:
-    """The step of the wager on the player's hand and the one on the dealer's.
+    """The step of the wagers on the player's hand and on the dealer's hand.
 
-    Own hand first (reading T18), then the draws. They survive a fold (649a.11(b)(3)), Magic Card
-    and Lucky Bonus with them (reading T19).
+    The player's own hand is settled first (reading T18), then the dealer's, then the draws. A fold
+    does not forfeit the wagers (649a.11(b)(3)). It does not forfeit their Magic Card and Lucky
+    Bonus (reading T19).
 
     Attributes:
         own: the wager on the player's hand.
         dealers: the wager on the dealer's hand.
         meter: the meter that both feed.
         judge: the ranking that judges the hands.
-        divided: the subsection by which a jackpot on the dealer's hand is divided.
+        divided: the subsection under which a jackpot on the dealer's hand is divided.
     """
 
     own: str
@@ -33,7 +34,7 @@ class HandBonus:
     divided: str
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle both wagers of a position, then what they are paid on the draws."""
+        """Settle both wagers of a position, then their payouts on the draws."""
         own, dealers = self.own in box.wagers, self.dealers in box.wagers
         if not own and not dealers:
             return
@@ -58,9 +59,10 @@ class HandBonus:
     def _pay_on_dealer(self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms) -> None:
         """Pay a wager on the dealer's hand.
 
-        A percentage is one jackpot, taken when its first player is paid and divided equally among
-        the players who wagered on the hand: one share each, at the first of his boxes. His other
-        boxes have had their share in that one, and are collected (649a.12(i)(2), reading T17).
+        A percentage is one jackpot. It is taken off the meter when its first player is paid, and
+        it is divided equally among the players who wagered on the hand. Each player has one share,
+        at the first of their boxes. The wagers at their other boxes are collected, because that
+        share includes them (649a.12(i)(2), reading T17).
         """
         if not row.percent:
             pay_row(turns, box, self.dealers, row, terms)

@@ -1,6 +1,6 @@
-"""The game against the dealer: the Ante, the wager that follows it, and the bonuses on either.
+"""The game against the dealer: the Ante, the wager after it, and the bonuses on both.
 
-649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2); a chapter says in its ``main`` what becomes of each.
+649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). The rules are in the ``main`` part of a chapter.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from bonus.wagers import PaidFrom
 
 @dataclass(frozen=True, slots=True)
 class BonusTerms:
-    """What is paid on one of the two wagers, beside it or in its place.
+    """Terms of a bonus on one of the two wagers, paid in addition to it or instead of it.
 
     Attributes:
         item: the line's item.
-        on: the wager that it is a multiple of.
-        rows: what each hand pays; hands that it does not pay are left out.
-        procedure: the subsection of what becomes of the two wagers.
-        returns: which of them returns then, or empty.
+        on: the wager of which it is a multiple.
+        rows: the payout of each hand; hands without a payout are not included.
+        procedure: the subsection about the two wagers when this bonus is paid.
+        returns: the wager that is then returned, or empty.
     """
 
     item: str
@@ -38,20 +38,20 @@ class MainWagers:
     Attributes:
         stake: the wager before the deal.
         follow: the wager after it.
-        compare: by which hands are named and compared.
-        names: what the chapter calls each hand that ``compare`` names.
-        qualifies: the strength from which the dealer's hand qualifies.
-        pays: what a winning wager of either kind pays, by the hand.
-        follow_pays: what the second wager pays when the dealer's hand qualifies, by the hand.
-        not_qualified_returns: the wager that returns when the dealer's hand does not qualify.
+        compare: function that names and compares hands.
+        names: the chapter's name for each hand that ``compare`` returns.
+        qualifies: the lowest strength of a dealer's hand that qualifies.
+        pays: the payout of either wager when it wins, by the hand.
+        follow_pays: the payout of the second wager when the dealer's hand qualifies, by the hand.
+        not_qualified_returns: the wager that is returned if the dealer's hand does not qualify.
         not_qualified_rule: the subsection of that.
-        tie_pays: whether equal hands are paid.
-        tie_rule: the subsection of that.
-        lower: the subsection by which a lower hand is collected.
-        forfeited: the subsection by which a folded stake is.
+        tie_pays: true if equal hands are paid.
+        tie_rule: the subsection of a tie.
+        lower: the subsection under which the wagers of a lower hand are collected.
+        forfeited: the subsection under which the stake of a folded hand is collected.
         played: the bonuses of every hand that was not folded.
-        not_lower: those of a hand that is not lower than the dealer's.
-        beaten: those of a lower one.
+        not_lower: the bonuses of a hand that is not lower than the dealer's.
+        beaten: the bonuses of a hand that is lower than the dealer's.
     """
 
     stake: str
@@ -72,7 +72,7 @@ class MainWagers:
     beaten: tuple[BonusTerms, ...]
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the two wagers of a position, then what is paid on them beside."""
+        """Settle the two wagers of a position, then the bonuses on them."""
         if self.stake not in box.wagers:
             return
         if box.folded:
@@ -93,9 +93,10 @@ class MainWagers:
             self._pay_bonus(turns, box, bonus, hand)
 
     def _pay_one(self, turns: Turns, box: RoundPosition, hand: str) -> None:
-        """The dealer does not qualify: one wager wins, whatever the hand; the other returns.
+        """Settle both wagers when the dealer does not qualify.
 
-        649a.11(c)(3)(i), 679a.11(c)(3)(i); readings T26, P3, P7.
+        One wager wins with any hand, and the other is returned: 649a.11(c)(3)(i),
+        679a.11(c)(3)(i); readings T26, P3, P7.
         """
         for wager in (self.stake, self.follow):
             if wager == self.not_qualified_returns:
@@ -110,9 +111,10 @@ class MainWagers:
             self._pay_bonus(turns, box, bonus, hand)
 
     def _lose(self, turns: Turns, box: RoundPosition, hand: str) -> None:
-        """A lower hand loses both wagers, save for what a Bad Beat Bonus leaves or pays.
+        """Settle both wagers of a lower hand.
 
-        679a.11(c)(3)(iii) and (iv), 682a.11(d)(2)(ii); readings P1, F3.
+        Both are lost, except those that a Bad Beat Bonus returns or pays: 679a.11(c)(3)(iii) and
+        (iv), 682a.11(d)(2)(ii); readings P1, F3.
         """
         due = [bonus for bonus in self.beaten if hand in bonus.rows]
         rule = due[0].procedure if due else self.lower

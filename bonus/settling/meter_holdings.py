@@ -1,7 +1,7 @@
-"""What meters hold: what a round adds, and what its percentages take off, to the micro.
+"""Meter balances: the contributions of a round, and the percentages that it wins, in micros.
 
-A micro is a ten-thousandth of a cent, so cents times basis points are micros and nothing that is
-added is ever rounded. What is paid is floored to the cent; the rest stays (reading G3).
+A micro is a ten-thousandth of a cent. Cents times basis points are micros, so contributions are
+never rounded. Payouts are rounded down to the cent; the rest stays on the meter (reading G3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,10 @@ from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
 def contributions(
     positions: Sequence[RoundPosition], terms: Mapping[MeterKind, MeterTerms]
 ) -> dict[MeterKind, MeterHolding]:
-    """What the wagers of a round add to each meter and its reserve, folded ones too (reading T14).
+    """Return the contributions of a round's wagers to each meter and its reserve.
 
-    Only meters that are added to are named.
+    Wagers of folded hands also contribute (reading T14). Meters without a contribution are not
+    included.
     """
     wagered_cents: dict[MeterKind, int] = {}
     for box in positions:
@@ -36,15 +37,15 @@ def contributions(
 def take_off(
     holding: MeterHolding, take: PercentWon, terms: MeterTerms
 ) -> tuple[int, MeterHolding]:
-    """Take a percentage off a meter; give one share of it, in cents, and what the meter then holds.
+    """Subtract a percentage from a meter; return one share in cents, and the new balances.
 
-    The percentage is floored to the cent, each share to the cent again; fractions and undivided
-    cents stay on the meter (readings G3, T17). After a win of the whole meter it is reseeded at
-    once, by what the chapter gives it and by the whole of its reserve, which starts again from
-    nothing (readings T15, T21; 649a.12(e)(3), (h)(3), (i)(4), (j)(3)).
+    The percentage is rounded down to the cent, then each share is rounded down to the cent. The
+    fractions and undivided cents stay on the meter (readings G3, T17). After a win of the whole
+    meter, it is immediately reseeded with the chapter's amount and its whole reserve. The reserve
+    then starts from 0 (readings T15, T21; 649a.12(e)(3), (h)(3), (i)(4), (j)(3)).
 
     Raises:
-        ValueError: the take is off another meter than the terms are for.
+        ValueError: ``take`` and ``terms`` are for different meters.
     """
     if take.meter != terms.kind:
         raise ValueError(f"a take off {take.meter} by the terms of {terms.kind}")
@@ -62,10 +63,11 @@ def resolve(
     holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
 ) -> tuple[tuple[Line, ...], dict[MeterKind, MeterHolding]]:
-    """The lines of a settlement with every sum in them, and what the meters hold after it.
+    """Return the lines of a settlement with all sums, and the meter balances after it.
 
-    The takes come off one after the other, each off what the one before it left: 649a.12(e)(4),
-    (h)(4), (j)(4), and for the Five Card Hand Bonus by the same rule (reading T16).
+    The percentages are taken in order, each from the balance that the previous one left:
+    649a.12(e)(4), (h)(4), (j)(4), and for the Five Card Hand Bonus under the same rule (reading
+    T16).
     """
     after = dict(holdings)
     share_cents: list[int] = []

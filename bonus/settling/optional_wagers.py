@@ -1,4 +1,4 @@
-"""Optional wagers against a posted paytable: Pair Plus, Six Card Bonus, Prime, Pair Bonus and such.
+"""Optional wagers with a posted paytable, such as Pair Plus, Six Card Bonus, Prime, Pair Bonus.
 
 649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
 """
@@ -21,13 +21,13 @@ class OptionalWager:
         wager: the wager.
         judge: the ranking that judges it.
         cards: the cards that are judged.
-        names: what its paytable calls each hand.
-        rows: what each hand pays; hands that it does not pay are left out.
-        paid_from: where payouts come from.
-        collected: the subsection by which a losing one is collected.
-        forfeited: the subsection by which a fold forfeits it, or empty: it survives the fold.
-        fourth_rank: the rank of a fourth card that changes what is paid, or None.
-        fourth_rows: what is paid then.
+        names: the paytable's name for each hand.
+        rows: the payout of each hand; hands without a payout are not included.
+        paid_from: the source of payouts.
+        collected: the subsection under which a losing wager is collected.
+        forfeited: the subsection under which a fold forfeits it; empty if a fold does not.
+        fourth_rank: the rank of a fourth card that changes the payouts, or None.
+        fourth_rows: the payouts in that case.
     """
 
     wager: str
@@ -42,7 +42,7 @@ class OptionalWager:
     fourth_rows: Mapping[str, PayRow] | None = None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the wager at a position, whatever became of its Ante."""
+        """Settle the wager at a position; the result of the Ante does not matter."""
         cents = box.wagers.get(self.wager)
         if cents is None:
             return
@@ -57,7 +57,7 @@ class OptionalWager:
             turns.pay(box, self.wager, row, self.paid_from, cents, is_wager=True)
 
     def _rows(self, turns: Turns, box: RoundPosition) -> Mapping[str, PayRow]:
-        """The paytable; the fourth card only selects it (679a.11(d)(2)(ii), reading P5)."""
+        """Return the payouts; the fourth card only selects them (679a.11(d)(2)(ii), reading P5)."""
         if self.fourth_rows is None or rank_of(turns.fourth_card(box)) != self.fourth_rank:
             return self.rows
         return self.fourth_rows

@@ -1,7 +1,7 @@
-"""Payouts of one round, turn by turn, up to the limit on what one player wins.
+"""Payouts of one round, position by position, within the limit for one player.
 
-What is settled stands in ``main_wagers``, ``optional_wagers``, ``progressives`` and ``hand_bonus``;
-each of them is a step that every position goes through at its turn.
+The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressives`` and
+``hand_bonus``. Each position goes through every step at its turn.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,15 +20,15 @@ Judge = Callable[[Sequence[Card]], str]
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """What a hand pays a wager that feeds no meter.
+    """Payout of a hand for a wager that feeds no meter.
 
     Attributes:
         hand: the hand's name in the paytable.
-        times: how many times the wager.
-        stake_back: whether the wager goes back beside it (reading G2).
+        times: multiple of the wager.
+        stake_back: true if the wager is returned in addition (reading G2).
         sum_cents: a fixed sum, in cents.
         rule: the subsection.
-        limited: whether the aggregate payout limit covers it.
+        limited: true if the aggregate payout limit covers it.
     """
 
     hand: str
@@ -41,29 +41,29 @@ class PayRow:
 
 @dataclass(frozen=True, slots=True)
 class PayoutLimit:
-    """The most that one player's covered payouts of a round come to, in cents (reading G6)."""
+    """Maximum sum of one player's covered payouts in a round, in cents (reading G6)."""
 
     rule: str
     limit_cents: int
 
 
 class SettlingStep(Protocol):
-    """One of the things that the dealer settles at each position."""
+    """A kind of wager that the dealer settles at each position."""
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
-        """Settle it at a position."""
+        """Settle this kind of wager at a position."""
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
-    """Positions as they are paid: from the dealer's right, the highest first (reading G1)."""
+    """Return positions in paying order: from the dealer's right, highest first (reading G1)."""
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
 class Turns:
-    """A round while it is settled.
+    """State of a round while it is settled.
 
-    ``divided_take`` is the take of a jackpot on the dealer's hand, once it was taken, and
-    ``had_share`` who had his share of it (reading T17).
+    ``divided_take`` is the index of the take for a jackpot on the dealer's hand, after it was
+    taken. ``had_share`` are the players who have received their share of it (reading T17).
     """
 
     def __init__(
@@ -87,21 +87,21 @@ class Turns:
         self._bettors: dict[str, list[RoundPosition]] = {}
 
     def shows_cards(self, box: RoundPosition) -> bool:
-        """Whether a hand stays on the table to be turned up (reading T8)."""
+        """Return whether a hand stays on the table and is turned up (reading T8)."""
         return box.shows_cards(self._survivors)
 
     def bettors(self, wager: str) -> list[RoundPosition]:
-        """The boxes that made a wager, in paying order."""
+        """Return the boxes that made a wager, in paying order."""
         found = self._bettors.get(wager)
         if found is None:
             found = self._bettors[wager] = [box for box in self.boxes if wager in box.wagers]
         return found
 
     def hand(self, judge: Judge, cards: CardsOf, box: RoundPosition) -> str:
-        """The hand that a position's cards, with those that they are combined with, form.
+        """Return the hand that a position's judged cards form.
 
         Raises:
-            RoundError: cards are missing that ``check_cards`` would have asked for.
+            RoundError: cards are missing (``check_cards`` would refuse the round).
         """
         key = (judge, cards, 0 if cards == "dealer_and_community" else box.position)
         hand = self._hands.get(key)
@@ -110,10 +110,10 @@ class Turns:
         return hand
 
     def cards(self, cards: CardsOf, box: RoundPosition) -> tuple[Card, ...]:
-        """The cards that a wager at a position is judged on.
+        """Return the cards that decide a wager at a position.
 
         Raises:
-            RoundError: cards are missing that ``check_cards`` would have asked for.
+            RoundError: cards are missing (``check_cards`` would refuse the round).
         """
         played = self.played
         match cards:
@@ -132,19 +132,19 @@ class Turns:
                 return (*turned_up(box), played.all_six_card)
 
     def dealer(self) -> tuple[Card, ...]:
-        """The dealer's hand."""
+        """Return the dealer's hand."""
         if self.played.dealer is None:
             raise RoundError("cards_missing", "the dealer's hand is missing", "dealer")
         return self.played.dealer
 
     def community(self) -> tuple[Card, ...]:
-        """The two community cards."""
+        """Return the two community cards."""
         if self.played.community is None:
             raise RoundError("community_missing", "the community cards are missing", "community")
         return self.played.community
 
     def fourth_card(self, box: RoundPosition) -> Card:
-        """The card that a Pair Bonus turns on: the table's, or else the position's (reading P5)."""
+        """Return a Pair Bonus's fourth card: the table's, or else the position's (reading P5)."""
         card = self.played.pair_bonus_community_card
         if card is None:
             card = box.fourth_card
@@ -162,7 +162,7 @@ class Turns:
         *,
         is_wager: bool,
     ) -> None:
-        """Pay by a row; what is no wager has no stake of its own to give back (reading G2)."""
+        """Pay a row; a bonus that is not a wager has no stake to return (reading G2)."""
         paid_cents = row.sum_cents or row.times * wagered_cents
         rule = row.rule
         if row.limited and self._limit is not None:
@@ -215,10 +215,10 @@ class Turns:
 
 
 def turned_up(box: RoundPosition) -> tuple[Card, ...]:
-    """The cards of a hand that stays on the table.
+    """Return the cards of a hand that stays on the table.
 
     Raises:
-        RoundError: it has none.
+        RoundError: it has no cards.
     """
     if box.cards is None:
         message = f"the hand of position {box.position} is to be turned up, and has no cards"

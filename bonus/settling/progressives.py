@@ -20,7 +20,7 @@ class ProgressiveWager:
         envy: the item of its Envy Bonuses.
         judge: the ranking that judges it.
         cards: the cards that are judged.
-        forfeited: the subsection by which a fold forfeits it, or empty: it survives the fold.
+        forfeited: the subsection under which a fold forfeits it; empty if a fold does not.
     """
 
     wager: str
@@ -33,8 +33,9 @@ class ProgressiveWager:
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager, then the Envy Bonuses.
 
-        A hand that was folded and collected is nobody's, and brings none; whether its holder made
-        the wager does not matter (readings T8, T10). The dealer's hand has no turn (reading T12).
+        A hand that was folded and collected brings no Envy Bonus. It does not matter whether the
+        hand's holder made the wager (readings T8, T10). The dealer's hand has no turn, so it brings
+        none (reading T12).
         """
         bettors = turns.bettors(self.wager)
         if not bettors:
@@ -80,10 +81,11 @@ def pay_row(
     *,
     take: int | None = None,
 ) -> None:
-    """Pay a meter's wager as the row of its hand has it, or collect it where that pays nothing.
+    """Pay a meter's wager according to the row of its hand; collect it if the row pays nothing.
 
-    ``take`` is the take that a percentage is a share of; without it, a percentage is a take of its
-    own. A percentage is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    If a percentage is a share of an earlier take, ``take`` is the index of that take. Otherwise the
+    percentage is a new take. A percentage is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
+    (9)(iv)).
     """
     if not row.for_1 and not row.percent:
         turns.collect(box, wager, terms.rule, row.hand)

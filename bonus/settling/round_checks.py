@@ -1,7 +1,7 @@
-"""Whether a round can have been wagered and dealt so: checked once, where it comes in.
+"""Checks that the wagers and cards of a round are possible, made once when it is received.
 
-What may not be wagered is refused with the subsection that forbids it; what settles a round relies
-on its having been checked.
+A wager that is not allowed is refused with the subsection that forbids it. Settlement relies on
+these checks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
-"""No wager is higher (a hundred million dollars), so that no odds of a chapter leave 53 bits."""
+"""Highest wager, $100,000,000: payouts at any odds of a chapter stay below 2**53 cents."""
 
 Terms = Mapping[MeterKind, MeterTerms]
 
@@ -24,20 +24,21 @@ Terms = Mapping[MeterKind, MeterTerms]
 def check_wagers(
     positions: Sequence[RoundPosition], rules: TableRules, terms: Terms, *, decided: bool = True
 ) -> None:
-    """Check what was wagered, and where.
+    """Check the positions and wagers of a round.
 
     Args:
         positions: the positions.
-        rules: the table's.
-        terms: the meters'.
-        decided: whether every player has followed his Ante or folded; not where the round ended
-            before.
+        rules: the table's rules.
+        terms: the meters' terms.
+        decided: true if every player must have followed the Ante or folded; false if the round
+            ended earlier.
 
     Raises:
         RoundError: ``bad_position``, ``position_twice``, ``unknown_wager``, ``not_offered``,
-            ``bad_amount``, ``unknown_meter`` (a wager without its meter here), ``wrong_amount``
-            (reading T22, a Play that is not the Ante, a bound of 649a.7(e)), ``wager_missing`` (a
-            wager without the one that it needs), ``after_fold``, ``undecided``, ``nothing_folded``.
+            ``bad_amount``, ``unknown_meter`` (the table has no meter for the wager),
+            ``wrong_amount`` (reading T22, a Play that does not equal the Ante, a limit of
+            649a.7(e)), ``wager_missing`` (a wager without the one that it needs), ``after_fold``,
+            ``undecided``, ``nothing_folded``.
     """
     seen: set[int] = set()
     positions_max = rules.chapter.deal.positions
@@ -95,7 +96,7 @@ def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index:
 
 
 def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: bool) -> None:
-    """The wager that follows the Ante, or the fold: 649a.11(b), 679a.11(b), 682a.11(b)."""
+    """Check the wager after the Ante, or the fold: 649a.11(b), 679a.11(b), 682a.11(b)."""
     main = rules.chapter.main
     stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
     if box.folded:
@@ -126,7 +127,7 @@ def _wrong_follow(main: Main, cents: int) -> str:
 
 
 def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
-    """The versions of 649a.7(e) require one wager for the other, within a multiple of it."""
+    """Check the limits of a version of 649a.7(e): a wager is at most a multiple of another."""
     for bound in rules.bounds:
         cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
@@ -139,7 +140,7 @@ def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
 
 
 def check_cards(played: Round, rules: TableRules) -> None:
-    """Check that every card that a wager turns on was dealt, and none twice.
+    """Check that every card that decides a wager was dealt, and no card twice.
 
     Raises:
         RoundError: ``cards_missing`` (a hand that stays on the table has no cards, reading T8; the
@@ -170,7 +171,7 @@ def check_cards(played: Round, rules: TableRules) -> None:
 
 
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
-    """The cards that are no position's, by their field."""
+    """Yield the cards that belong to no position, after the name of their field."""
     yield "dealer", played.dealer or ()
     yield "community", played.community or ()
     for field, card in (
@@ -189,7 +190,7 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
 def _check_dealt(
     played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
 ) -> None:
-    """Check the cards beside a player's own that one wager of his turns on."""
+    """Check that the cards that decide a wager, besides the player's own, were dealt."""
     placing = rules.placings[wager]
     deal = rules.chapter.deal
     if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
@@ -210,7 +211,7 @@ def _check_dealt(
 
 
 def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
-    """Check that a round can have been wagered and dealt so.
+    """Check that the wagers and cards of a round are possible.
 
     Raises:
         RoundError: as ``check_wagers`` and ``check_cards``.
@@ -223,7 +224,7 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
 
 
 def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:
-    """One deck is played with, so that no card is there twice (649a.3(a) and its like)."""
+    """Check that no card occurs twice: play uses one deck (649a.3(a), 679a.3(a), 682a.3(a))."""
     for card in cards:
         if card in seen:
             rule = rules.chapter.deal.deck_rule

@@ -1,6 +1,6 @@
-"""A round as a line of JSON has it, read into what is checked and settled.
+"""Decoding of a round from a line of JSON, before it is checked and settled.
 
-The shapes are those of the public contract, "pitlink settle".
+The format is that of the public contract, "pitlink settle".
 """
 
 import re
@@ -31,16 +31,16 @@ from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 LINE_BYTES_MAX: Final = 65_536
-"""A longer line is refused unread: no round of seven positions comes near it."""
+"""Longest line in bytes; a longer line is refused unread. Real rounds are much shorter."""
 
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-"""What a meter may hold: ten thousand billion dollars at most, well within 53 bits."""
+"""Balance of a meter: at most ten trillion dollars, well below 2**53 cents."""
 
 
 class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A position as a round has it; wagers in cents."""
+    """A position in the JSON of a round; wagers are in cents."""
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
@@ -51,14 +51,14 @@ class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was drawn for a round."""
+    """The draws for a round in its JSON."""
 
     magic_card: str | None = None
     lucky_position: LuckyPosition | None = None
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter when settling begins, in cents, this round's contributions included."""
+    """A meter when settlement begins, in cents, including this round's contributions."""
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
     amount: Cents
@@ -66,7 +66,7 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RoundText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A round as a line has it."""
+    """A round in JSON."""
 
     game: str
     positions: list[PositionText]
@@ -86,11 +86,11 @@ _NO_DRAW: Final = Draw()
 
 
 def decode_round(line: bytes) -> RoundText:
-    """Read a line.
+    """Decode a line.
 
     Raises:
-        RoundError: ``too_long``, ``not_json``, ``malformed`` (a field is unknown, missing or of
-            another kind), ``unknown_game``, ``wrong_field`` (the game has no such part),
+        RoundError: ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is missing or has
+            the wrong type), ``unknown_game``, ``wrong_field`` (the game has no such part),
             ``unprintable_text``.
     """
     if len(line) > LINE_BYTES_MAX:
@@ -112,19 +112,19 @@ def decode_round(line: bytes) -> RoundText:
 
 
 def rules_of(text: RoundText) -> TableRules:
-    """The rules of the table at which a round was played.
+    """Return the rules of the table at which a round was played.
 
     Raises:
-        RoundError: ``malformed`` or ``not_offered``, for its ``paytables``.
+        RoundError: ``malformed`` or ``not_offered``, about its ``paytables``.
     """
     return _rules(text.game, bytes(text.paytables))
 
 
 def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
-    """The terms of the meters that a round names, by its table's chapter and choices.
+    """Return the terms of the meters that a round names, under its table's chapter and choices.
 
     Raises:
-        RoundError: ``unknown_meter``, or ``bad_meter`` (not on the chapter's terms).
+        RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow these terms).
     """
     terms: dict[MeterKind, MeterTerms] = {}
     for name, meter in text.meters.items():
@@ -148,7 +148,7 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
 def holdings_of(
     text: RoundText, terms: Mapping[MeterKind, MeterTerms]
 ) -> dict[MeterKind, MeterHolding]:
-    """What the meters of a round hold when settling begins."""
+    """Return the balances of a round's meters when settlement begins."""
     return {
         kind: MeterHolding(
             text.meters[kind].amount * MICROS_PER_CENT,
@@ -159,7 +159,7 @@ def holdings_of(
 
 
 def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
-    """The positions of a round with their wagers, without cards, which a void one need not have."""
+    """Return the positions of a round with wagers but no cards; a void round may have no cards."""
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, box.wagers)
         for box in text.positions
@@ -167,7 +167,7 @@ def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
 
 
 def dealt_of(text: RoundText, rules: TableRules) -> Round:
-    """A round with its cards.
+    """Return a round with its cards.
 
     Raises:
         RoundError: ``wrong_cards`` or ``bad_card``.
@@ -235,7 +235,7 @@ def _draw(text: DrawText | None) -> Draw:
 
 
 def _check_fields(text: RoundText) -> None:
-    """Refuse what a round of this game does not have."""
+    """Check that a round has no fields that its game does not have."""
     given = {
         "community": text.community,
         "draw": text.draw,
@@ -256,7 +256,7 @@ def _check_fields(text: RoundText) -> None:
 
 @cache
 def _foreign_fields(game: str) -> frozenset[str]:
-    """The parts of a round that a game does not have."""
+    """Return the fields of a round that a game does not have."""
     chapter: Chapter = chapters()[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)

@@ -1,4 +1,4 @@
-"""A round as it was wagered and dealt, and its cards as they are read."""
+"""A round with its wagers and cards, and the parsers of its cards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ LuckyPosition = int | Literal["dealer"]
 
 
 class RoundError(ValueError):
-    """A round that cannot have been dealt or wagered so.
+    """Error of a round whose wagers or cards are not possible.
 
     Attributes:
-        code: what is wrong, a short name in snake case.
-        message: the same for people.
-        field: where in the round, such as ``positions[2].cards``, or None for the whole.
+        code: short name of the error, in snake case.
+        message: text of the error for people.
+        field: place in the round, such as ``positions[2].cards``, or None for the whole round.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -27,7 +27,7 @@ class RoundError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What the table game system drew for the round (649a.1, Magic Card and Lucky Bonus)."""
+    """The table game system's draws for the round (649a.1, Magic Card and Lucky Bonus)."""
 
     magic_card: Card | None = None
     lucky_position: LuckyPosition | None = None
@@ -39,13 +39,13 @@ class RoundPosition:
 
     Attributes:
         position: 1 (farthest to the dealer's left) or more.
-        patron: who plays it, or None where nobody says: then it is a player of its own.
-        cards: the hand, or None where it was folded and collected, or the round is void.
-        folded: whether the player did not follow his Ante and ended his participation.
+        patron: the patron who plays it; if None, the position counts as a separate player.
+        cards: the hand; None if it was folded and collected, or if the round is void.
+        folded: true if the player did not follow the Ante and so ended their participation.
         wagers: the amount of each wager, in cents.
-        kept: whether its cards stayed on the table though it was folded, for a wager that is not
-            among these, such as a Six Card Bonus.
-        fourth_card: the card dealt to it beside its hand, for a Pair Bonus (679a.8(c)).
+        kept: true if its cards stayed on the table after a fold because of a wager that is not in
+            ``wagers``, such as a Six Card Bonus.
+        fourth_card: the additional card dealt to it for a Pair Bonus (679a.8(c)).
     """
 
     position: int
@@ -58,13 +58,14 @@ class RoundPosition:
 
     @property
     def player(self) -> str | int:
-        """Who plays the position: one patron is one player, whatever his boxes (reading T9)."""
+        """The player: a patron with several boxes is one player (reading T9)."""
         return self.position if self.patron is None else self.patron
 
     def shows_cards(self, survivors: frozenset[str]) -> bool:
-        """Whether the hand stays on the table to be turned up (649a.11(c), reading T8).
+        """Return whether the hand stays on the table and is turned up (649a.11(c), reading T8).
 
-        A folded hand does where a wager on it is among ``survivors``, those that survive the fold.
+        A folded hand stays if it has a wager in ``survivors``: the wagers that a fold does not
+        forfeit.
         """
         return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
 
@@ -75,12 +76,12 @@ class Round:
 
     Attributes:
         positions: the positions that were dealt a hand.
-        dealer: the dealer's hand, or None where no wager turns on it.
+        dealer: the dealer's hand; None if no wager depends on it.
         community: the two community cards (649a.8(d)).
-        draw: what was drawn.
+        draw: the draws of the table game system.
         pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)).
         all_six_card: the All-Six Bonus card (682a.8(c)).
-        dealer_exposed: whether a dealer's card was exposed, so that only some wagers are settled.
+        dealer_exposed: true if a dealer's card was exposed; then only some wagers are settled.
     """
 
     positions: tuple[RoundPosition, ...]
@@ -93,10 +94,10 @@ class Round:
 
 
 def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
-    """Read ``count`` cards, as many as are dealt by a subsection.
+    """Read ``count`` cards, the number that the subsection ``rule`` requires.
 
     Raises:
-        RoundError: ``wrong_cards`` for another number of them, ``bad_card`` for what is no card.
+        RoundError: ``wrong_cards`` if the number differs, ``bad_card`` if a name is not a card.
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
@@ -108,7 +109,7 @@ def one_card(name: str, field: str) -> Card:
     """Read a card.
 
     Raises:
-        RoundError: ``bad_card`` for what is no card.
+        RoundError: ``bad_card`` if the name is not a card.
     """
     try:
         return parse_card(name)

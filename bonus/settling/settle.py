@@ -1,7 +1,7 @@
-"""Rounds in and settlements out, a JSON object a line, as the contract has them.
+"""Settlement of rounds from lines of JSON, in the format of the contract.
 
-A round is read, checked and settled by itself; one that cannot be is answered in its place by an
-error, and the next one is read.
+Each line is one round, and each answer is one line. A round that cannot be settled is answered with
+an error; then the next round is read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,14 @@ from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a meter holds after the round, in cents."""
+    """Balances of a meter and its reserve after the round, in cents."""
 
     amount: int
     reserve: int | None = None
 
 
 class SettlementText(msgspec.Struct, frozen=True):
-    """A settlement as a line has it."""
+    """A settlement in JSON."""
 
     lines: tuple[Line, ...]
     meters: dict[MeterKind, MeterAfter]
@@ -58,9 +58,9 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
-    """Settle each line of ``source`` onto ``sink``, in order; whether all of them were settled.
+    """Settle each line of ``source``, write the answers to ``sink``; return whether all succeeded.
 
-    No more than one line is held at a time, and each answer is out before the next line is read.
+    Only one line at a time is in memory. Each answer is written before the next line is read.
     """
     all_settled = True
     for line in _lines(source):
@@ -75,17 +75,20 @@ def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
 
 
 def _refused(error: RoundError) -> bytes:
-    """Answer a round that cannot be settled; the message may have words of its own."""
+    """Return the answer for a round that cannot be settled.
+
+    Its message may quote text of the round, so unprintable characters are escaped.
+    """
     refused = _Refused(_Error(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode()
 
 
 def settle_line(line: bytes) -> SettlementText:
-    """Settle the round that a line holds.
+    """Settle the round on a line.
 
     Raises:
-        RoundError: it cannot be read (``round_text``), or cannot have been wagered or dealt so
-            (``checks``).
+        RoundError: the round cannot be read (``round_text``), or its wagers or cards are not
+            possible (``round_checks``).
     """
     text = decode_round(line)
     rules = rules_of(text)
@@ -105,13 +108,16 @@ def settle_line(line: bytes) -> SettlementText:
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:
-    """Whether nothing is settled: a void round, or an exposed card that voids all (649a.13(d))."""
+    """Return whether all wagers are returned: a void round, or a card exposed (649a.13(d))."""
     exposed = text.irregularity == "dealer_exposed"
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """The lines of a source, of an overlong one no more than shows that it is."""
+    """Yield the lines of a source; an overlong line is cut after the limit.
+
+    The part that is kept is still longer than the limit, so ``decode_round`` refuses it.
+    """
     while line := source.readline(LINE_BYTES_MAX + 2):
         rest = line
         while len(rest) == LINE_BYTES_MAX + 2 and not rest.endswith(b"\n"):
@@ -125,9 +131,9 @@ def _without_contributions(
     holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
 ) -> dict[MeterKind, MeterHolding]:
-    """The meters of a void round: what it added comes off again (reading T28).
+    """Return the balances of a void round's meters without its contributions (reading T28).
 
-    A reserve that the line does not give is not known, and nothing is taken off it.
+    If the line has no reserve, the reserve is unknown and does not change.
     """
     after = dict(holdings)
     for kind, added in contributions(positions, terms).items():

@@ -1,8 +1,8 @@
-"""Settling a round, in the order in which its chapter has the dealer settle.
+"""Settlement of a round, in the order that its chapter requires of the dealer.
 
-649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` says who won what and needs no
-meter. What a percentage comes to depends on what the meter holds at its turn, so it stands as a
-take, which ``resolve`` (or whoever keeps the meters) carries out in order.
+649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines all wins and needs
+no meter balance. The amount of a percentage depends on the balance at its turn. So a percentage is
+recorded as a take, and ``resolve`` (or the service that has the meters) applies the takes in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,15 @@ from bonus.wagers import MeterKind
 def settle_round(
     played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]
 ) -> Settlement:
-    """Settle a round that ``check_round`` has passed.
+    """Settle a round that ``check_round`` has accepted.
 
-    Positions are paid highest first (reading G1); at each, all its wagers in turn (reading T13),
-    a progressive followed by the Envy Bonuses that the hand brings others. Where a dealer's card
-    was exposed, the wagers against his hand return and the others are settled (readings P8, F10).
+    Positions are paid highest first (reading G1). At each position, all wagers are settled in turn
+    (reading T13); a progressive is followed by the Envy Bonuses that its hand brings to other
+    players. If a dealer's card was exposed, the wagers against the dealer's hand are returned and
+    the others are settled (readings P8, F10).
 
     Raises:
-        RoundError: cards are missing that ``check_round`` would have asked for.
+        RoundError: cards are missing (``check_round`` would refuse the round).
     """
     turns = Turns(played, rules.survivors, terms, rules.limit)
     irregular = rules.chapter.irregular
@@ -43,9 +44,10 @@ def settle_round(
 def void_lines(
     positions: Sequence[RoundPosition], rules: TableRules, rule: str
 ) -> tuple[Line, ...]:
-    """The lines of a void round: every wager goes back (649a.13, 679a.13, 682a.13, reading T28).
+    """Return the lines of a void round: all wagers are returned.
 
-    ``rule`` names the irregularity where it is known, such as 649a.13(d).
+    649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection of the irregularity if it is
+    known, such as 649a.13(d).
     """
     return tuple(
         Line(

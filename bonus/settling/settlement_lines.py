@@ -1,4 +1,4 @@
-"""A settlement's records: its lines, what they take off a meter, and what a meter holds."""
+"""Records of a settlement: its lines, the percentages won from meters, and meter balances."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bonus.wagers import METER_OF, MeterKind, PaidFrom
 
 
 class Item(StrEnum):
-    """The wagers that feed a meter, and what is paid beside them, as lines name them."""
+    """Names, in lines, of the wagers that feed a meter and of the bonuses paid with them."""
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -36,11 +36,11 @@ METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
         Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The meter of a wager that feeds one, and of what is paid beside it."""
+"""The meter of each wager that feeds one, and of each bonus paid with it."""
 
 
 class Outcome(StrEnum):
-    """What became of a wager."""
+    """Result of a wager."""
 
     PAID = auto()
     RETURNED = auto()
@@ -50,21 +50,21 @@ class Outcome(StrEnum):
 class Line(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """One line of a settlement, as the contract has it. Sums are in cents.
+    """One line of a settlement, in the format of the contract. Sums are in cents.
 
     Attributes:
-        position: whose line it is.
-        item: the wager, or what is paid beside it.
+        position: the betting position.
+        item: the wager, or a bonus paid with it.
         outcome: paid, returned or collected.
-        hand: the hand that decided it, where one was turned up.
-        wagered: the wager, or the one that an additional item is based on.
-        paid: what is won.
-        returned: how much of the wager goes back.
-        paid_from: where a payout comes from; left out where nothing is won.
+        hand: the hand that decided it, if a hand was turned up.
+        wagered: the wager, or the wager on which a bonus is based.
+        paid: the amount won.
+        returned: the amount of the wager that is returned.
+        paid_from: the source of the payout; omitted if nothing is won.
         percent: the percentage of the meter that is paid.
         rule: the subsection that decides it.
-        envy_of: for an Envy Bonus, the position that holds the hand.
-        on: for Magic Card and Lucky Bonus, whose hand was wagered on.
+        envy_of: for an Envy Bonus, the position that has the hand.
+        on: for Magic Card and Lucky Bonus, the hand of the wager: the player's or the dealer's.
     """
 
     position: int
@@ -83,12 +83,12 @@ class Line(
 
 @dataclass(frozen=True, slots=True)
 class PercentWon:
-    """One percentage of a meter, taken off it at its turn.
+    """A percentage of a meter that is won, subtracted at its turn.
 
     Attributes:
         meter: the meter.
-        percent: how much of what the meter holds then, 1 to 100.
-        shares: into how many equal shares it is divided (reading T17).
+        percent: percentage of the meter's balance at that time, 1 to 100.
+        shares: number of equal shares into which it is divided (reading T17).
     """
 
     meter: MeterKind
@@ -102,10 +102,10 @@ class PercentWon:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A settlement line.
+    """A settlement line whose amount may still depend on a meter.
 
-    Where ``take`` is not None it is an index into the settlement's takes: the line's ``paid`` is 0
-    as yet, and what is paid is one share of that take.
+    If ``take`` is not None, it is an index into the settlement's takes. The line's ``paid`` is then
+    still 0, and the final amount is one share of that take.
     """
 
     line: Line
@@ -114,7 +114,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Who won what, in paying order, as far as it does not depend on what the meters hold."""
+    """Wins of a round in paying order, without the amounts that depend on meter balances."""
 
     dues: tuple[Due, ...]
     takes: tuple[PercentWon, ...]
@@ -122,7 +122,7 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class MeterHolding:
-    """What a meter and its reserve hold, in micros (a ten-thousandth of a cent)."""
+    """Balances of a meter and its reserve, in micros (ten-thousandths of a cent)."""
 
     amount_micros: int
     reserve_micros: int = 0

@@ -1,4 +1,4 @@
-"""The rules of one table: its chapter with the choices of its Rules Submission, ready to settle."""
+"""The rules of one table: its chapter with the choices of its Rules Submission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,16 +33,16 @@ from bonus.wagers import MeterKind
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """How a wager may be placed at a table.
+    """Conditions for a wager at a table.
 
     Attributes:
         rule: the subsection.
-        needs: the wagers of which one must have been placed; none where none.
-        cards: the cards that it is judged on; None for those against the dealer's hand.
+        needs: the player must have placed one of these wagers; empty if none is needed.
+        cards: the cards that decide it; None for the wagers against the dealer's hand.
         meter: the meter that it feeds, or None.
-        fourth_card: whether it turns on a fourth card.
-        choice: the choice that the table would have to make to offer it, empty where it is offered.
-        choice_rule: the subsection of the tables to choose among.
+        fourth_card: true if it depends on a fourth card.
+        choice: the choice that is missing for the table to offer it; empty if it is offered.
+        choice_rule: the subsection of the tables for that choice.
     """
 
     rule: str
@@ -56,18 +56,18 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """What holds at one table.
+    """Rules of one table.
 
     Attributes:
         chapter: the chapter of its game.
-        placings: every wager of the chapter, in the order in which they are settled.
-        steps: what is settled at each position's turn.
-        exposed_steps: the same where a dealer's card was exposed.
-        survivors: the wagers that survive a fold.
+        placings: every wager of the chapter, in the order of settlement.
+        steps: the steps of settlement at each position's turn.
+        exposed_steps: the steps if a dealer's card was exposed.
+        survivors: the wagers that a fold does not forfeit.
         version: the version of 649a.7(e) that it offers, or None.
         limit: its aggregate payout limit, or None.
         choices: the choices of its Rules Submission.
-        whole: whether a round shows all wagers, or those that feed a meter alone.
+        whole: true if a round contains all wagers, false if only those that feed a meter.
     """
 
     chapter: Chapter
@@ -82,13 +82,13 @@ class TableRules:
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
-        """How wagers are bounded by one another."""
+        """Limits of wagers relative to other wagers."""
         return self.version.bounds if self.version else ()
 
 
 @cache
 def meter_rules() -> TableRules:
-    """The rules of the wagers that feed a meter, which are all that travel to the meter service."""
+    """Return the rules for wagers that feed a meter; the meter service receives only these."""
     chapter = chapters()[METER_GAME]
     placings = {
         name: _placing(chapter, wager, name, "")
@@ -102,9 +102,9 @@ def meter_rules() -> TableRules:
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
-    """The rules of a table whose choices ``choice_problem`` has found to be offered.
+    """Return the rules of a table whose choices ``choice_problem`` has accepted.
 
-    A wager whose table has not been chosen is not offered, and has no step.
+    A wager without a chosen paytable is not offered and has no step.
     """
     build = _Builder(chapter, choices)
     placings, steps = build.main()
@@ -158,7 +158,7 @@ def _meter_step(wager: WagerTables, meter: MeterKind) -> SettlingStep:
 
 
 class _Builder:
-    """Makes the steps of a chapter's wagers with a table's choices."""
+    """Builder of the steps for a chapter's wagers and a table's choices."""
 
     def __init__(self, chapter: Chapter, choices: Choices) -> None:
         self._chapter = chapter
@@ -167,13 +167,13 @@ class _Builder:
         self._mini_royal: Mapping[str, int] = royal if isinstance(royal, Mapping) else {}
 
     def limit(self) -> PayoutLimit | None:
-        """The aggregate payout limit, where one is chosen."""
+        """Return the aggregate payout limit, or None if the table has chosen none."""
         of = self._chapter.limit
         chosen = self._choices.get(of.choice) if of else None
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
 
     def main(self) -> tuple[dict[str, Placing], list[SettlingStep]]:
-        """How the two main wagers may be placed, and their step where they are offered."""
+        """Return the conditions for the two main wagers, and their step if they are offered."""
         main = self._chapter.main
         missing = [
             bonus
@@ -238,7 +238,7 @@ class _Builder:
         return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
-        """The steps of optional wagers with one table; none where it is not chosen."""
+        """Return the steps of optional wagers with one table; empty if it is not chosen."""
         if wager.meter:
             return [_meter_step(wager, wager.meter)]
         made = [self._optional(wager, at) for at in range(len(wager.names))]
@@ -271,7 +271,7 @@ class _Builder:
         )
 
     def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
-        """The paytable of a choice, or the only one; None where none is chosen."""
+        """Return the paytable of a choice, or the only one; None if none is chosen."""
         letter = self._choices.get(choice)
         return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
 
@@ -282,7 +282,7 @@ class _Builder:
         royal_times: int | None = None,
         royal: MiniRoyal | None = None,
     ) -> dict[str, PayRow]:
-        """What each hand pays; a mini-royal that is added pays by its own subsection."""
+        """Return the payout of each hand; an added mini-royal names its own subsection."""
         added = royal if royal_times else None
         if royal_times and added:
             paytable = with_mini_royal(paytable, royal_times)
