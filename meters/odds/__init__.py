@@ -1,1 +1,1 @@
-"""Odds for people and for the disk: tables, plots and the cache of counts."""
+"""Output of odds as tables and plots, and the cache of counts on disk."""

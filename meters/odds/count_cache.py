@@ -1,7 +1,7 @@
-"""Counts kept on disk from one run to the next.
+"""Cache of counts on disk, between runs.
 
-What is kept is named for the code that it was counted by: a change of a ranking, or of how hands
-are gone through, makes all that was kept before it unknown, so that nothing stale is ever read.
+The name of a cached file includes a digest of the code that computed it. After a change of a
+ranking or of the counting code, older files no longer match, so a stale count is never read.
 """
 
 import re
@@ -24,7 +24,7 @@ _COUNTED_BY: Final = (
     "odds/dealer_duels.py",
     "odds/enumerations.py",
 )
-"""The modules on which a count depends; a package stands for all modules in it."""
+"""The modules on which a count depends; a package means all modules in it."""
 
 _DIGEST_SIZE: Final = 32
 _SUFFIX: Final = ".counts"
@@ -33,7 +33,7 @@ _KEY: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_SIZE}}}")
 
 @cache
 def code_digest() -> str:
-    """What tells the code of the counts from any other."""
+    """Return the digest of the code that computes counts."""
     found = sha256()
     for name in _COUNTED_BY:
         for module in _modules(files("bonus").joinpath(*name.split("/"))):
@@ -43,21 +43,22 @@ def code_digest() -> str:
 
 
 class CountCache:
-    """A directory of counts.
+    """A directory of cached counts.
 
-    A file that is damaged, or a directory that cannot be written to, is no error: what it would
-    have held is counted again, and ``notice`` is told why.
+    A damaged file or an unwritable directory is not an error: the count is computed again, and
+    ``notice`` receives the reason.
     """
 
     def __init__(
         self, directory: str | PathLike[str], notice: Callable[[str], None], code: str = ""
     ) -> None:
-        """Keep counts in a directory, which is made when there is something to keep.
+        """Cache counts in a directory; it is created when the first count is stored.
 
         Args:
-            directory: where.
-            notice: told what is wrong, once for each sort of trouble.
-            code: the digest of the code that counts; that of this package unless given.
+            directory: the path of the directory.
+            notice: called with a text for each file that cannot be read or is damaged, and once if
+                nothing can be written.
+            code: the digest of the counting code; by default that of this package.
         """
         self._directory = Path(fspath(directory))
         self._notice = notice
@@ -65,7 +66,7 @@ class CountCache:
         self._unwritable = False
 
     def get(self, name: str) -> bytes | None:
-        """What was kept under a name by the same code, or None."""
+        """Return the data that the same code stored under a name, or None."""
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -81,7 +82,7 @@ class CountCache:
         return payload
 
     def put(self, name: str, data: bytes) -> None:
-        """Keep something under a name: whole or not at all, whoever else writes or reads there."""
+        """Store data under a name, completely or not at all; other processes may use it too."""
         path = self._path(name)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ class CountCache:
         return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
 
     def _drop_older(self, name: str, path: Path) -> None:
-        """Remove what other code kept under a name: it would never be read again."""
+        """Remove files that other code stored under a name, because nothing reads them again."""
         for other in self._directory.glob(f"{_stem(name)}-*{_SUFFIX}"):
             key = other.name.removeprefix(f"{_stem(name)}-").removesuffix(_SUFFIX)
             if other != path and _KEY.fullmatch(key):

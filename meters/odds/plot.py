@@ -1,4 +1,4 @@
-"""The edge against the meter, drawn to a file."""
+"""Plots of the house edge against the meter."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,10 +26,11 @@ ENDINGS: Final = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Check that a plot can go there, before anything is counted for it.
+    """Check that a plot can be written to a path, before its odds are counted.
 
     Raises:
-        ValueError: the ending is of no format, or there is no such directory.
+        ValueError: the file ending has no format, the path is not a file, or its directory does not
+            exist.
     """
     if path.suffix not in ENDINGS:
         raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
@@ -40,11 +41,11 @@ def check_plot(path: Path) -> None:
 
 
 def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
-    """Draw the house's edge against the meter, a panel for each entry that has a meter.
+    """Draw the house edge against the meter, one panel for each entry that has a meter.
 
     Args:
-        entries: the entries, of which one has a meter; those without are left out.
-        path: where to, whole or not at all; one that ``check_plot`` has passed.
+        entries: the entries; at least one has a meter, and those without one are ignored.
+        path: the file, written completely or not at all; ``check_plot`` has accepted it.
 
     Raises:
         OSError: the file cannot be written.
@@ -109,7 +110,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
 def _edges(
     at_empty: Fraction, falls: Fraction, wager_cents: int, end_cents: int
 ) -> tuple[float, float]:
-    """The edge at an empty meter and at the end of the axis, in percent."""
+    """Return the edge at an empty meter and at the end of the axis, in percent."""
     last = at_empty - falls * Fraction(end_cents, wager_cents)
     return float(at_empty * 100), float(last * 100)
 
@@ -128,7 +129,7 @@ def _line(
 
 
 def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
-    """Mark a break-even, and say how much it is."""
+    """Mark a break-even point with its amount."""
     panel.plot([meter_cents / 100], [0], "o", color=color)
     panel.annotate(
         f"{short_money(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,

@@ -1,4 +1,4 @@
-"""The odds as tables for people, grouped by game and wager."""
+"""Tables of the odds for people, grouped by game and wager."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -45,7 +45,7 @@ _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[OddsEntry], console: Console) -> None:
-    """Print entries, by game and heading, in the order in which these are first given."""
+    """Print entries by game and heading, in the order in which these first occur."""
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = chapters()[game]
         console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
@@ -61,12 +61,12 @@ def show(entries: Iterable[OddsEntry], console: Console) -> None:
 
 
 def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
-    """What entries stand under: meters of a floor file each by themselves, with their tables."""
+    """Return the heading of an entry; each meter of a floor file has its own, with its tables."""
     return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
 
 
 def title_of(wager: str, reading: str) -> str:
-    """A wager's name in words, and by which reading its hands are judged."""
+    """Return a wager's name for people, with the reading that judges its hands."""
     name = _NAMES.get(wager, _plain(wager).capitalize())
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
@@ -94,7 +94,7 @@ def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
 
 
 def _room(entries: Sequence[OddsEntry], width: int) -> int:
-    """How many characters are left of a line for paytables side by side."""
+    """Return the number of characters on a line that remain for columns of paytables."""
     extra = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
     taken = sum(max(len(name), len(cell)) + _GAP for name, cell in extra.items())
     lines = entries[0].hands
@@ -115,7 +115,7 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 
 
 def _hands(entries: Sequence[OddsEntry]) -> Table:
-    """Hands down, paytables across, the edge at the foot."""
+    """Return a table with a row for each hand, a column for each paytable, and the edges below."""
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -177,7 +177,7 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
 
 
 def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
-    """What can be followed without a look at suits, and what that costs."""
+    """Yield the best strategy by rank alone, without suits, and its cost."""
     if entries[0].mixed:
         several = len(entries[0].mixed)
         listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
@@ -298,7 +298,7 @@ def _told(word: str, of: str, text: str, entries: list[OddsEntry], among: int) -
 
 
 def _short(entry: OddsEntry) -> str:
-    """What stands above a column; a mini-royal has a row of its own in it."""
+    """Return the heading of a column; ``+`` means that it has a row for a mini-royal."""
     return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
 
 
@@ -323,7 +323,7 @@ def _chance(share: Fraction) -> str:
 
 
 def percent(share: Fraction) -> str:
-    """A share as a percentage of four places."""
+    """Return a share as a percentage with four decimals."""
     return f"{_rounded(share * 100, 4)}%"
 
 

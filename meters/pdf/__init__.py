@@ -1,1 +1,1 @@
-"""PDF files: the text, tables and pages of reports and payout slips."""
+"""PDF files of reports and payout slips: text, tables and pages."""

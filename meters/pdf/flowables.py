@@ -1,6 +1,6 @@
-"""Text, tables and rules of PDF pages, laid out by the PDF library.
+"""Text, tables and lines of PDF pages, laid out by the PDF library.
 
-The library has no types: what it lays out is an `object` here.
+The library has no type annotations, so its elements have the type `object` here.
 """
 
 import functools
@@ -20,7 +20,7 @@ INK: Final = 0.0
 HUSH: Final = 0.33
 FAINT: Final = 0.75
 LEADING: Final = 1.28
-"""The height of a line, by the size of its letters."""
+"""Height of a line of text, as a multiple of the font size."""
 
 Align = Literal["left", "center", "right"]
 
@@ -31,23 +31,23 @@ def paragraph(
     words: str, size: float, *, bold: bool = False, gray: float = INK, align: Align = "left",
     before: float = 0.0,
 ) -> object:  # fmt: skip
-    """Set text over as many lines as it needs; a word that is wider than a line is broken.
+    """Return text on as many lines as it needs; a word wider than a line is split.
 
     Args:
-        words: the text; blanks and line ends in it are one blank each.
-        size: of the letters, in points.
-        bold: whether the letters are bold.
-        gray: from 0 for black to 1 for white.
-        align: where its lines begin or end.
-        before: points that are free above it, unless a page begins there.
+        words: the text; each run of blanks and line ends becomes one blank.
+        size: font size, in points.
+        bold: whether the text is bold.
+        gray: 0 for black to 1 for white.
+        align: alignment of the lines.
+        before: points of free space above it, except at the top of a page.
     """
     return Paragraph(escape(words), _style(face_of(words, bold=bold), size, gray, align, before))
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
-    """Set a figure on the right of one line; it is made smaller where it is wider than that."""
+    """Return a figure at the right of one line; its font shrinks if it is wider than the line."""
     needed = width_of(words, size, bold=bold)
-    # A hair smaller than what just fits, lest rounding break the line.
+    # The size is slightly smaller than the exact fit, because rounding could split the line.
     size = size if needed <= width else 0.999 * size * width / needed
     return paragraph(words, size, bold=bold, align="right")
 
@@ -56,14 +56,14 @@ def table(
     rows: Sequence[Sequence[object]], widths: Sequence[float], *, gap: float = 0.0,
     clear: float = 0.0, titles: int = 0, rules: Sequence[tuple[object, ...]] = (),
 ) -> object:  # fmt: skip
-    """Lay out rows of cells, over as many pages as they need.
+    """Return a table on as many pages as its rows need.
 
     Args:
-        rows: each cell is text already set, or several of them.
-        widths: of the columns in points, the gaps between them included.
+        rows: rows of cells; a cell is one element or several.
+        widths: widths of the columns in points, including the gaps between them.
         gap: points between two columns.
         clear: points above each row, and below it.
-        titles: so many first rows are repeated on each page.
+        titles: number of first rows that are repeated on each page.
         rules: further commands of the library's table style.
     """
     return Table(
@@ -83,12 +83,12 @@ def table(
 
 
 def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:
-    """Draw a rule over the whole width."""
+    """Return a horizontal line over the whole width."""
     return HRFlowable("100%", 0.7, color=(gray, gray, gray), spaceBefore=before, spaceAfter=after)
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Draw two lines a row to sign on, each with who signs; `apart` points from row to row."""
+    """Return rows of two signature lines, each with its label; rows are `apart` points apart."""
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
     signed = (width - gap) / 2
@@ -98,12 +98,12 @@ def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: fl
 
 
 def width_of(words: str, size: float, *, bold: bool = False) -> float:
-    """Measure how wide words are, in points."""
+    """Return the width of words in points."""
     return float(pdfmetrics.stringWidth(words, face_of(words, bold=bold), size))
 
 
 def face_of(words: str, *, bold: bool) -> str:
-    """Choose Helvetica, or for letters that it has not, a font that has them."""
+    """Return the font for words: Helvetica, or another font if Helvetica lacks a letter."""
     try:
         words.encode("cp1252")
     except UnicodeEncodeError:
@@ -113,7 +113,10 @@ def face_of(words: str, *, bold: bool) -> str:
 
 @functools.cache
 def _wide_face(*, bold: bool) -> str:
-    """Load DejaVu Sans, which comes with the library that draws the plots of the odds."""
+    """Return DejaVu Sans after loading it from the library that draws plots.
+
+    If that library is not installed, return Helvetica.
+    """
     name = "DejaVuSans-Bold" if bold else "DejaVuSans"
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:

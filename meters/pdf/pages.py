@@ -1,4 +1,4 @@
-"""Pages of a PDF file, filled from the top down, each with a foot."""
+"""Pages of a PDF file, filled from top to bottom, each with a footer."""
 
 import io
 import math
@@ -20,18 +20,19 @@ _FOOT: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """Layout that all pages of a file share; lengths are in points.
+    """Layout of all pages of a file; lengths are in points.
 
     Attributes:
-        title: the file's.
-        author: whose it is.
-        width: of the paper, and `height`.
-        margin: at the left and right of the foot, which is made smaller where it is too long.
-        foot: stands at the foot of each page, `foot_y` above its lower edge.
-        frames: each a box that is filled, one after the other: its left and lower edge, its width
-            and its height.
-        mark: large pale words from corner to corner, under what is set over them, or none.
-        numbered: the foot tells the page's number of how many.
+        title: title of the file.
+        author: author of the file.
+        width: width of the paper.
+        height: height of the paper.
+        margin: margin at the left and right of the footer; a footer that is too long shrinks.
+        foot: text of the footer.
+        foot_y: height of the footer above the lower edge of the page.
+        frames: boxes that are filled in order: left edge, lower edge, width and height of each.
+        mark: large pale words across the page, behind its contents; empty for none.
+        numbered: whether the footer has the page number and the number of pages.
     """
 
     title: str
@@ -47,9 +48,9 @@ class PageLayout:
 
 
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
-    """Set contents on as many pages as they need.
+    """Return a PDF file with the contents on as many pages as they need.
 
-    Without the library's own clock and chance in it, equal pages are equal files.
+    The library adds no time and no random values, so equal contents make identical files.
     """
     file = io.BytesIO()
     document = BaseDocTemplate(
@@ -69,9 +70,9 @@ def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
 
 @final
 class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
-    """Keeps all pages until it is known how many there are.
+    """Canvas that keeps all pages until their number is known.
 
-    The names of what it overrides are the library's.
+    The names of the methods that it overrides come from the library.
     """
 
     def __init__(self, *args: object, **settings: object) -> None:
@@ -80,7 +81,7 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self._layout: PageLayout | None = None
 
     def begin_page(self, layout: PageLayout) -> None:
-        """Draw a page's mark and foot, before anything is set over them."""
+        """Draw a page's mark and footer before its contents."""
         self._layout = layout
         if layout.mark:
             self._draw_across(layout.mark, layout)
@@ -91,12 +92,12 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self.drawString(layout.margin, layout.foot_y, layout.foot)
 
     def showPage(self) -> None:  # noqa: N802
-        """Keep a page as it is drawn so far."""
+        """Keep the page and start the next one."""
         self._kept.append(dict(self.__dict__))
         self._startPage()
 
     def save(self) -> None:
-        """Number the pages, and write them."""
+        """Write all pages with their numbers."""
         pages = len(self._kept)
         for number, page in enumerate(self._kept, start=1):
             self.__dict__.update(page)
