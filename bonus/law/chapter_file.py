@@ -283,7 +283,7 @@ class Limit(_Part, frozen=True):
 
 
 class Irregular(_Part, frozen=True):
-    """Rules for void rounds and for exposed cards of the dealer; then only ``settled`` is settled."""
+    """Rules for void rounds and for exposed dealer cards; then only ``settled`` is settled."""
 
     void: str
     dealer_exposed: str
