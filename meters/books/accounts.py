@@ -1,14 +1,14 @@
-"""The ledger's accounts, by name; the books of a link are all its accounts, and sum to zero.
+"""Accounts of a link's ledger. Together they are the books of the link, and they sum to zero.
 
 ======================  ==========================================================================
-``table:{table}``       what a table's wagers have contributed, below zero by it
-``meter:{meter}``       what a meter holds
-``reserve:{meter}``     what its reserve holds (649a.12(i)(4))
-``overflow:{meter}``    what it could not hold (duty D3)
+``table:{table}``       contributions of the table's wagers, as a negative balance
+``meter:{meter}``       the meter balance
+``reserve:{meter}``     the balance of the meter's reserve (649a.12(i)(4))
+``overflow:{meter}``    the amount above the meter's limit (duty D3)
 ``claim:{claim}``       a win that waits for a floorperson
-``envy:{claim}``        Envy Bonuses that are owed for its hand until somebody has paid them
-``house``               what the house has put in: seeds, reseeds, odds and Envy payouts
-``paid``                what patrons have been paid
+``envy:{claim}``        Envy Bonuses that are owed for the claim's hand and are not paid yet
+``house``               the house's payments into the books: seeds, reseeds, odds, Envy payouts
+``paid``                payments to patrons
 ======================  ==========================================================================
 """
 
@@ -17,34 +17,34 @@ from typing import Final
 HOUSE: Final = "house"
 PAID: Final = "paid"
 ENVY: Final = "envy:"
-"""How the accounts of what is owed for Envy begin."""
+"""The prefix of the accounts of owed Envy Bonuses."""
 
 
 def meter_account(meter: str) -> str:
-    """What a meter holds."""
+    """Return the account of a meter's balance."""
     return f"meter:{meter}"
 
 
 def reserve_account(meter: str) -> str:
-    """What a meter's reserve holds."""
+    """Return the account of a meter's reserve."""
     return f"reserve:{meter}"
 
 
 def overflow_account(meter: str) -> str:
-    """What a meter could not hold."""
+    """Return the account of the amount above a meter's limit."""
     return f"overflow:{meter}"
 
 
 def table_account(table: str) -> str:
-    """What a table's wagers have contributed, below zero by it."""
+    """Return the account of a table's contributions. Its balance is negative."""
     return f"table:{table}"
 
 
 def claim_account(claim: str) -> str:
-    """A win that waits for a floorperson."""
+    """Return the account of a win that waits for a floorperson."""
     return f"claim:{claim}"
 
 
 def envy_account(claim: str) -> str:
-    """Envy Bonuses that are owed for the hand of a claim until somebody has paid them."""
+    """Return the account of a claim's Envy Bonuses that are owed and not paid yet."""
     return f"{ENVY}{claim}"

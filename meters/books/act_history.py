@@ -1,4 +1,4 @@
-"""Reading what people did with a link out of its ledger, latest first (duty D17)."""
+"""Pages of the acts that people did on a link, read from its ledger, latest first (duty D17)."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -13,7 +13,9 @@ class ActIndex:
         self._store = store
 
     async def page(self, before: int | None, count: int) -> Sequence[tuple[int, dict[str, str]]]:
-        """Entries of a lower number than `before`, or the latest, with their numbers.
+        """Return entries with their numbers, latest first.
+
+        All numbers are lower than `before`. If it is None, the page begins with the latest entry.
 
         Raises:
             RedisError: the store failed.

@@ -1,4 +1,4 @@
-"""What of the floor file was last approved for a link, as its books keep it (duties D10, D12)."""
+"""Approvals of a link's part of the floor file, as its books keep them (duties D10, D12)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ _PAGE: Final = 1_000
 
 
 class Approval(msgspec.Struct, frozen=True):
-    """That a floor file was approved, as the ledger keeps it; `changed` in words.
+    """An approval of a floor file, as the ledger keeps it.
 
-    `text` is all of it, so that the ledger tells under which configuration every wager was taken.
+    `changed` is a list of texts. `text` is the whole approved text, so the ledger shows the
+    configuration under which each wager was accepted.
     """
 
     digest: str
@@ -32,13 +33,13 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """What is approved.
+    """The approved configuration.
 
     Attributes:
-        digest: of the text.
-        text: what of the floor file it was.
-        by: who approved it, at `at`.
-        entry: the ledger entry that says so.
+        digest: the digest of the text.
+        text: the approved part of the floor file.
+        by: the person who approved it, at the time `at`.
+        entry: the number of the ledger entry that records the approval.
     """
 
     digest: str
@@ -49,12 +50,12 @@ class Approved:
 
 
 class ForgedError(Exception):
-    """What the store holds as approved is not what the ledger says was."""
+    """The store's approved configuration differs from the one in the ledger."""
 
     def __init__(self, reason: str, held: str) -> None:
         super().__init__(reason)
         self.held = held
-        """The digest that the store holds."""
+        """The digest that the store has."""
 
 
 class ApprovalBook:
@@ -67,7 +68,9 @@ class ApprovalBook:
         self._none_to = 0
 
     async def current(self) -> Approved | None:
-        """What was approved last, or None where nothing is; cheap where it is as it was.
+        """Return the last approved configuration, or None if there is none.
+
+        The call is cheap if nothing has changed since the last call.
 
         Raises:
             ForgedError: it is not what the ledger says.
@@ -87,7 +90,7 @@ class ApprovalBook:
         return self._proven
 
     async def _prove(self, held: str) -> Approved:
-        """Read what is approved, and hold it against the ledger entry that approved it."""
+        """Read the approved configuration and compare it with the ledger entry that approved it."""
         store = self._store
         async with store.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(store.keys.approved)
@@ -119,19 +122,19 @@ class ApprovalBook:
         return found
 
     async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
-        """Have this approved from now on.
+        """Make this the approved configuration.
 
-        `replaces` is the digest that the store holds, empty where none. With `first` it is adopted
-        unasked, as the first that there ever was.
+        `replaces` is the digest that the store has, or empty if it has none. With `first` the
+        approval is made without a person, as the first that the link has ever had.
 
         Raises:
-            BooksError: ``stale`` where another was approved meanwhile; ``lost`` where it is not the
-                first.
+            BooksError: ``stale`` if another configuration was approved meanwhile; ``lost`` if it is
+                not the first.
             RedisError: the store failed.
         """
         store = self._store
         if first and await self._was_ever():
-            # Two workers that start at once: the other was quicker.
+            # Two workers may start at the same time, and the other one was quicker.
             raise BooksError("lost" if await self.current() is None else "stale")
         rows = await self._script(
             keys=[*store.fixed_keys, store.keys.approved],
@@ -148,10 +151,10 @@ class ApprovalBook:
         _done(texts(rows))
 
     async def _noted(self, entry: int) -> NotedApproval:
-        """An approval as the ledger has it, or the books that it is carried over from.
+        """Return an approval from the ledger, or from the checkpoint if the entry is before it.
 
         Raises:
-            ValueError, KeyError: that entry is none.
+            ValueError, KeyError: the entry is not an approval.
         """
         checkpoint = await self._store.checkpoint()
         if entry <= checkpoint.entries:
@@ -166,9 +169,9 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Whether the ledger knows of an approval: of an older release it knows of none.
+        """Check whether the ledger has any approval. The ledger of an older release has none.
 
-        A long ledger takes longer than a check may, so the next look goes on where this one was.
+        A long ledger takes longer than one check may take, so the next call continues from here.
         """
         checkpoint = await self._store.checkpoint()
         if checkpoint.approval is not None:

@@ -1,9 +1,9 @@
-"""What of the floor file bears on a link's money and on who plays, as text with its digest.
+"""The part of the floor file that affects a link's money and who plays, as text with its digest.
 
-That is its meters and tables, the facility's amounts in cents, and whether corrections need a
-floorperson's confirmation. How anything is called, the
-pages' looks and where the parts are bear on neither. The floor file's own words are held, not the
-parameters in force: what two people have changed since by proposal is no change of the file.
+That is the link's meters and tables, the facility's amounts in cents, and whether corrections need
+a floorperson's confirmation. Names, the look of the pages and the addresses of the parts affect
+neither. The text is what the floor file says, not the parameters in force: a later change by a
+proposal of two people is no change of the file.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _Settings = dict[str, object]
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """The text as a mapping; what is left at its default in the floor file stands in none."""
+    """The text as a mapping. It omits settings that have their default in the floor file."""
 
     facility: _Settings
     meters: dict[str, _Settings]
@@ -34,13 +34,13 @@ class _Text(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class LinkConfiguration:
-    """A link as a floor file has it: the same text wherever the file says the same."""
+    """A link of a floor file as text. Files that say the same have the same text."""
 
     text: str
 
     @classmethod
     def of(cls, floor: Floor, link: Link) -> Self:
-        """What a floor file says of one of its links."""
+        """Make the configuration of one of a floor file's links."""
         facility = floor.facility
         held = _Text(
             facility=_given(
@@ -66,10 +66,10 @@ class LinkConfiguration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def changed_from(self, before: Self) -> tuple[str, ...]:
-        """What stands here otherwise than it did before, in words.
+        """Describe each difference from an earlier configuration.
 
         Raises:
-            msgspec.DecodeError: one of the texts is none of ours.
+            msgspec.DecodeError: one of the texts is not a configuration.
         """
         old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
         return (
@@ -80,10 +80,10 @@ class LinkConfiguration:
 
 
 def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The terms of each meter and the asset of each table, as a text that was approved says.
+    """Return the terms of each meter and the asset of each table in an approved text.
 
     Raises:
-        msgspec.DecodeError: it is none of ours.
+        msgspec.DecodeError: the text is not a configuration.
     """
     held = msgspec.json.decode(text, type=_Text)
     meters = {
@@ -94,7 +94,7 @@ def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _given(of: msgspec.Struct, names: set[str]) -> _Settings:
-    """The settings of these names that are not at their default."""
+    """Return the settings with these names that are not at their default."""
     return {
         field.name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)

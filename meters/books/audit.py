@@ -1,4 +1,4 @@
-"""Auditing a link: its ledger replayed, and every balance compared to the micro (duty D19)."""
+"""Audit of a link: replays its ledger and compares each balance to the micro (duty D19)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
 _PAGE: Final = 100
-"""Entries are read in pages that hold up the tables for some milliseconds at most."""
+"""Entries per page. A page delays the tables by some milliseconds at most."""
 
 _CLAIMS_AGAIN: Final = 500
-"""So many claims that are decided for good are compared again with each later audit."""
+"""Count of finally decided claims that each later audit compares again."""
 
 RESTORING: Final = (
     "the store is being restored, or that was interrupted: run `pitlink restore` to its end"
@@ -25,23 +25,23 @@ RESTORING: Final = (
 
 
 class Onlooker(Protocol):
-    """Looks on while a ledger is replayed."""
+    """An observer of a replay."""
 
     def began(self, replay: Replay) -> None:
-        """The replay begins, or begins anew, with the books as they stand."""
+        """Note that the replay begins, or begins again, with the books as they are now."""
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """An entry was replayed."""
+        """Note that an entry was replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an audit of one link found; micros by meter, and what does not hold, in words.
+    """Result of the audit of one link: balances in micros by meter, and problems as texts.
 
-    `entries` were replayed, by now or before, and `stored` of them the store still holds, which may
-    have lost some since. `first` is the first entry that was replayed. `seal` is over all entries
-    up to the last; `variances` are what was read at the close of a gaming day and was not what the
-    ledger says, which no later act can undo.
+    `entries` is how many entries were replayed, now or in earlier audits. `stored` is how many of
+    them the store still has, since it may have lost some. `first` is the first entry that was
+    replayed. `seal` covers all entries up to the last. `variances` are differences between a
+    reading at the close of a gaming day and the ledger. No later act can undo them.
     """
 
     link: str
@@ -55,23 +55,23 @@ class Finding:
     stored: int = 0
 
     def also(self, problem: str | None) -> Self:
-        """The finding with one more problem, where there is one."""
+        """Return the finding with one more problem, if there is one."""
         return replace(self, problems=(problem, *self.problems)) if problem else self
 
     @property
     def balanced(self) -> bool:
-        """Whether all holds."""
+        """True if there is no problem."""
         return not self.problems
 
 
 class LinkAudit:
-    """A replay that goes on from where it stood, so that an operating link can be audited often.
+    """An audit that continues its replay, so an operating link can be audited often.
 
-    What it has passed can be read again bit by bit, since somebody may change it afterwards; and
-    where something in the ledger does not hold, all of it is, since somebody may put it right.
+    The entries that it has passed can be read again in parts, since somebody may change them later.
+    If a problem was found, the next audit reads the whole ledger, since somebody may repair it.
 
-    It goes on from `begun`, a replay that has taken what is in the archive, or else from the books
-    that the store carries over from there. `onlooker` is shown every entry that is replayed for the
+    The replay continues from `begun`, which has replayed the archive. Without it, the replay begins
+    with the checkpoint that the store keeps. `onlooker` sees each entry that is replayed for the
     first time.
     """
 
@@ -98,10 +98,10 @@ class LinkAudit:
         """Replay up to the entry at which the balances are read, and compare.
 
         Args:
-            seen: what was seen of the ledger before, kept outside the store.
-            advance: told how many entries are done and how many there are.
-            again: how many of the entries that were passed before are read once more.
-            restoring: whether whoever asks is restoring the store.
+            seen: the mark: what was last seen of the ledger, kept outside the store.
+            advance: receives the number of entries done and the number of all entries.
+            again: the count of already passed entries to read once more.
+            restoring: whether the caller is restoring the store.
 
         Raises:
             RedisError: the store failed.
@@ -126,7 +126,7 @@ class LinkAudit:
         self._doubtful = bool(problems)
         stored = replay.entries
         if replay.entries != snapshot.last_entry:
-            # What was replayed before may be gone since.
+            # Entries that were replayed before may be missing from the store now.
             stored = min(stored, await store.last_entry())
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
@@ -139,7 +139,8 @@ class LinkAudit:
         problems += replay.other_tallies(snapshot.tallies)
         if replay.entries == snapshot.last_entry:
             at_most = _CLAIMS_AGAIN if goes_on and again else None
-            # What is only read is left as it is; a service, and a restoring, may put it in order.
+            # An audit that only reads must not change the store. A service or a restore may repair
+            # it.
             problems += await self._claims.problems(
                 replay, snapshot, at_most, reserves=restoring or again > 0
             )
@@ -166,10 +167,10 @@ class LinkAudit:
         )
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay what is new since the last audit, and some entries again; compare no balances.
+        """Replay new entries, and some old ones again, without comparing balances.
 
         Returns:
-            Whether what was read holds; where it does not, the next audit reads all of it.
+            True if no problem was found. If there is one, the next audit reads the whole ledger.
 
         Raises:
             RedisError: the store failed.
@@ -194,13 +195,15 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         onlooker: Onlooker | None = None,
     ) -> Replay:
-        """Have a replay go on up to an entry, or to where the ledger ends; give where it is then.
+        """Continue a replay up to an entry or to the end of the ledger, and return it.
 
-        What it has not reached may be trimmed meanwhile: it goes on from the books carried over.
+        Entries that it has not reached may be trimmed meanwhile. It then continues from the
+        checkpoint.
         """
         while replay.entries < last:
             page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
-            # An entry beside another has its number: a page of such would be read for ever.
+            # A duplicate entry has the number of another. A page of duplicates would be read
+            # forever.
             onward = bool(page) and page[-1][0] > replay.entries
             if not page or page[0][0] > replay.entries + 1:
                 checkpoint = await self._store.checkpoint()
@@ -223,7 +226,7 @@ class LinkAudit:
         return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int) -> list[str]:
-        """Read some of what was passed once more; what of it does not hold now, in words."""
+        """Read some passed entries once more, and return the problems found in them."""
         again = self._again or await self._begun()
         due = min(again.entries + count, replay.entries)
         self._again = again = await self._read(again, due)

@@ -1,7 +1,7 @@
 """Notes of the last audit, archive check and backup, for metrics, alerts and `check`.
 
-An audit's is in the data directory, an archive's with
-its files, where the services read it too.
+The note of an audit is in the data directory. The note of an archive check is next to the archive's
+files, where the services read it too.
 """
 
 import os
@@ -19,28 +19,28 @@ AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"
 ARCHIVE_NOTE: Final = "last-check.json"
 BACKUP_NOTE: Final = "last-backup"
-"""A file under the data directory: whoever makes a backup touches it afterwards."""
+"""A file in the data directory. A person or job that makes a backup touches it afterward."""
 PROBLEMS_NOTED: Final = 20
 
 
 class _Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What notes share: when it was, in UTC, and what did not hold."""
+    """The fields that all notes have: the time in UTC, and the problems that were found."""
 
     at: str
     problems: tuple[str, ...] = ()
 
     @property
     def at_s(self) -> float:
-        """When it was, in seconds since the epoch."""
+        """The time of the note, in seconds since the epoch."""
         return datetime.fromisoformat(self.at).timestamp()
 
 
 class AuditNote(_Note, frozen=True, kw_only=True):
-    """The last audit.
+    """The note of the last audit.
 
     Attributes:
         whole: whether it began with the first entry that there is.
-        through: of each link, the last archived gaming day up to which audits found it in order.
+        through: for each link, the last archived gaming day up to which audits found no problem.
     """
 
     whole: bool
@@ -48,12 +48,12 @@ class AuditNote(_Note, frozen=True, kw_only=True):
 
 
 class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen of a link's archive.
+    """The state of a link's archive.
 
     Attributes:
         first: the number of the first entry in it.
-        read: the last gaming day whose file was read whole, in turn.
-        damaged: the days whose files were read and are not as they were: read again each time.
+        read: the last gaming day whose file was read completely. The days are read in turn.
+        damaged: the days whose files were read and have changed. They are read again each time.
     """
 
     first: int = 0
@@ -62,11 +62,11 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):
-    """The last look at the archive's files.
+    """The note of the last check of the archive's files.
 
     Attributes:
-        read_at: when files were last read whole.
-        links: what was seen of each link's.
+        read_at: the time when files were last read completely.
+        links: the state of each link's archive.
     """
 
     read_at: str
@@ -74,7 +74,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 
     @property
     def read_s(self) -> float:
-        """When files were last read whole, in seconds since the epoch."""
+        """The time when files were last read completely, in seconds since the epoch."""
         return datetime.fromisoformat(self.read_at).timestamp()
 
 
@@ -82,7 +82,7 @@ _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 
 
 def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
-    """Read a note; None where there is none, or none that can be read."""
+    """Read a note. Return None if there is none or it cannot be read."""
     try:
         note = msgspec.json.decode(path.read_bytes(), type=of)
         datetime.fromisoformat(getattr(note, "read_at", note.at))
@@ -93,7 +93,7 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Put a note in place of the one before, as the owner of its directory.
+    """Replace the note before. The owner of the directory becomes the owner of the note.
 
     Raises:
         OSError: it cannot be written.
@@ -103,7 +103,7 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
         file.write(msgspec.json.encode(note))
     owner = path.parent.stat()
     if os.geteuid() == 0:
-        # So that the services read what an operator left who ran a command as root.
+        # An operator may run a command as root, and the services must be able to read its note.
         os.chown(temporary, owner.st_uid, owner.st_gid)
     temporary.replace(path)
 
@@ -111,7 +111,7 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
 def note_audit(
     data: Path, problems: tuple[str, ...], through: Mapping[str, str], *, whole: bool
 ) -> None:
-    """Note an audit, in the data directory where there is one.
+    """Note an audit in the data directory, if that directory exists.
 
     Raises:
         OSError: it cannot be written.
@@ -119,7 +119,7 @@ def note_audit(
     if not data.is_dir():
         return
     if problems:
-        # What comes next begins where all was still in order.
+        # After a problem, the next audit begins with the last day that had none.
         before = read_note(data / AUDIT_NOTE, AuditNote)
         through = before.through if before else {}
     note = AuditNote(

@@ -1,7 +1,7 @@
-"""The chain over a ledger's entries: each carries a digest of itself and of the one before it.
+"""The chain over a ledger's entries: each has a digest of itself and of the one before it.
 
-Whoever changes, leaves out or puts in an entry would have to write all that follow anew, and the
-seal that is kept outside the store shows that too (duties D17, D20).
+A person who changes, omits or inserts an entry has to rewrite all later ones. The seal that is kept
+outside the store shows even that (duties D17, D20).
 """
 
 import hashlib
@@ -9,17 +9,17 @@ from collections.abc import Iterable
 from typing import Final
 
 CHAIN: Final = "chain"
-"""The field of an entry that carries its digest, the last one."""
+"""The field of an entry that holds its digest. It is the last field."""
 
 
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
-    """The digest of an entry that follows one whose digest is `previous`, empty for the first.
+    """Return the digest of an entry that follows the one with the digest `previous`.
 
-    It is SHA-1, which is what a script inside Redis can work out in the same step that writes the
-    entry; the seal over the same entries, kept outside, is SHA-256.
+    It is SHA-1, because a script in Redis can compute that in the same step in which it writes the
+    entry. The seal over the same entries, kept outside, is SHA-256.
 
     Args:
-        previous: the digest of the entry before.
+        previous: the digest of the entry before, empty for the first.
         entry_id: the entry's id in its stream.
         fields: its fields in their order, without the digest.
 
@@ -30,17 +30,20 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
-    """The seal of a ledger up to an entry, by the seal up to the one before, empty for none."""
+    """Return the seal of the ledger up to an entry.
+
+    `previous` is the seal up to the entry before, empty if there is none.
+    """
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """What is digested of an entry: the value before, then the id and the fields, measured."""
+    """Return the bytes to digest: the value before, then the id and fields with their lengths."""
     return previous.encode() + b"".join(_parts(entry_id, fields))
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """An entry as bytes from which it can be read in one way only."""
+    """Yield an entry as bytes that can be read in one way only."""
     yield _measured(entry_id.encode())
     for name, value in fields:
         yield _measured(name)

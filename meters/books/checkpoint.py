@@ -1,8 +1,8 @@
-"""A link's books at the close of a gaming day, from which a replay goes on.
+"""The checkpoint: a link's books at the close of a gaming day, from which a replay continues.
 
-What came before may then be in the archive alone. The text is always written the same way: its
-digest stands in the ledger entry that says that the day was archived, so that a ledger cannot be
-given another beginning (duties D17, D20).
+Earlier entries may then be only in the archive. The text of a checkpoint is always written in the
+same way. Its digest is in the ledger entry that records the archived day, so nobody can replace the
+beginning of a ledger (duties D17, D20).
 """
 
 import hashlib
@@ -19,16 +19,16 @@ from meters.wire.messages import UNREADABLE
 
 
 class CheckpointError(ValueError):
-    """What the store holds as the books of the last day that was trimmed cannot be believed."""
+    """The store's checkpoint for the last trimmed day cannot be trusted."""
 
 
 class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last approval of a floor file that a ledger has (duty D12).
+    """The last approval of a floor file in a ledger (duty D12).
 
     Attributes:
-        entry: its entry.
-        number: which one it was, counted from 1.
-        by: who approved.
+        entry: the number of its entry.
+        number: the number of the approval, counted from 1.
+        by: the person who approved.
         event: the approval as the ledger has it.
     """
 
@@ -41,18 +41,18 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything that a replay knows after an entry; micros by account.
 
-    What has a default is left out of the text where it has that: books from before it was kept
-    have the digest that they had.
+    A field with a default is left out of the text if it has that value. So a checkpoint that is
+    older than the field keeps its digest.
 
     Attributes:
         entries: the entry's number, 0 before the first.
-        chain: the digest that it carries.
+        chain: the digest that the entry has.
         seal: the seal over all entries up to it.
         closed_day: the gaming day that it closed.
         closed: whether the link is closed.
-        contributed_micros: what wagers added, net of voided rounds.
+        contributed_micros: the contributions of wagers, without voided rounds.
         approval: the last approval, None before the first.
-        variances: what was read at a close and was not what it must have been, in words.
+        variances: differences between a reading at a close and the ledger, as texts.
     """
 
     entries: int
@@ -73,12 +73,12 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     @property
     def waiting(self) -> set[str]:
-        """The claims of which the win or its Envy is not decided for good."""
+        """The claims whose win or Envy Bonuses are not finally decided."""
         return self.claims.keys() | self.envy.keys()
 
     @property
     def text(self) -> bytes:
-        """The same as one text."""
+        """The checkpoint as one text."""
         return msgspec.json.encode(self, order="deterministic")
 
     @property
@@ -87,7 +87,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return digest_of(self.text)
 
     def books(self) -> ExpectedBooks:
-        """The books, to go on with."""
+        """Return the books from which a replay continues."""
         return ExpectedBooks(
             dict(self.balances),
             dict(self.cycles),
@@ -100,10 +100,10 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """That a gaming day was archived, as the ledger keeps it.
+    """The record of an archived gaming day, as the ledger keeps it.
 
     Attributes:
-        day: which.
+        day: the gaming day.
         first: the number of its first entry.
         last: the number of its last entry, the reading that closed it.
         digest: the digest of its file.
@@ -118,11 +118,11 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """That the files of archived days were deleted, as the ledger keeps it.
+    """The record of deleted files of archived days, as the ledger keeps it.
 
     Attributes:
         since: the first day that was deleted.
-        until: the last.
+        until: the last day that was deleted.
         last: the number of the last entry that was deleted.
         digest: the digest of the last file that was deleted.
     """
@@ -141,15 +141,15 @@ EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {},
 
 
 def digest_of(text: bytes) -> str:
-    """SHA-256, in hexadecimal digits."""
+    """Return SHA-256 in hexadecimal digits."""
     return hashlib.sha256(text).hexdigest()
 
 
 def read_checkpoint(text: bytes) -> Checkpoint:
-    """The books that a text holds.
+    """Read a checkpoint.
 
     Raises:
-        CheckpointError: it is none.
+        CheckpointError: the text is not a checkpoint.
     """
     try:
         return _CARRIED.decode(text)
@@ -158,15 +158,15 @@ def read_checkpoint(text: bytes) -> Checkpoint:
 
 
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
-    """The books that a text holds, held against the ledger entry by which they were archived.
+    """Read a checkpoint and compare it with the ledger entry that archived it.
 
     Args:
-        text: the books as the store has them.
+        text: the checkpoint as the store has it.
         by: the number of that entry.
-        entries: it, by its number, and whatever else was found there.
+        entries: entries by number, that one among them.
 
     Raises:
-        CheckpointError: they are not what it says, or it is no such entry.
+        CheckpointError: the checkpoint differs from the entry, or the entry does not archive a day.
     """
     checkpoint, fields = read_checkpoint(text), entries.get(by, {})
     try:

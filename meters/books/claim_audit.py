@@ -1,4 +1,4 @@
-"""Holding claims, payout slips and the indexes of wins and acts against a link's ledger."""
+"""Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -22,18 +22,18 @@ from meters.books.store import LinkStore
 log = structlog.get_logger()
 
 _AT_ONCE: Final = 100
-"""So many claims are read at once: Redis is held up for less than a millisecond."""
+"""Count of claims read in one call. It delays Redis by less than a millisecond."""
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
 _Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
-"""A decision, who made it, and its entry."""
+"""A decision, the person who made it, and its entry."""
 
 
 class ClaimAudit:
-    """Compares the claims of one link with its ledger, all of them or some with each audit.
+    """The comparison of a link's claims with its ledger: all of them, or some with each audit.
 
     Attributes:
-        doubles: slips that paid a claim of this link and another as well, by the ledgers of both,
-            which an earlier release let pass.
+        doubles: slips that paid a claim of this link and also another claim, according to the
+            ledgers of both. An earlier release allowed that.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -50,14 +50,14 @@ class ClaimAudit:
         *,
         reserves: bool = False,
     ) -> list[str]:
-        """What of the claims is not as the ledger says, in words.
+        """Return the differences between the claims and the ledger, as texts.
 
         Args:
             replay: the replay of the ledger up to the last entry of the snapshot.
             snapshot: the books with the claims' indexes.
-            at_most: so many claims that are decided for good, and so many slips, are looked at, in
-                turn; None for all.
-            reserves: whether slips that paid, and are reserved for nobody, are reserved again.
+            at_most: the count of finally decided claims, and of slips, to check in turn; None for
+                all.
+            reserves: whether to reserve a slip again if it paid a claim and is not reserved.
 
         Raises:
             RedisError: the store failed.
@@ -76,7 +76,7 @@ class ClaimAudit:
         return found[:PROBLEMS_MAX]
 
     def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
-        """The claims that are looked at: all that are not decided, and of the others some."""
+        """Return the claims to check: all that are not decided, and some of the others."""
         claims, ended = replay.books.waiting, replay.evidence.ended
         past = [claim for claim in replay.evidence.claims if claim in ended]
         if at_most is None or len(past) <= at_most:
@@ -88,7 +88,7 @@ class ClaimAudit:
     async def _other_reservations(
         self, replay: Replay, snapshot: Snapshot, at_most: int | None, *, reserves: bool
     ) -> list[str]:
-        """Where the facility's reservations are not what the ledger says, both ways."""
+        """Return the differences between the facility's slip reservations and the ledger."""
         register, found = self._store.slip_register, list[str]()
         paid = [*_paid(replay, snapshot).items()]
         if at_most is not None and len(paid) > at_most:
@@ -118,7 +118,7 @@ class ClaimAudit:
         return sorted(found)
 
     async def _unknown_reservations(self, replay: Replay) -> list[str]:
-        """Slips that are reserved for claims of this link that its ledger does not have."""
+        """Return slips that are reserved for claims of this link that its ledger does not have."""
         store = self._store
         every = await store.slip_register.every()
         unknown = {
@@ -140,7 +140,7 @@ class ClaimAudit:
         found = []
         for claim, held in zip(ids, rows, strict=True):
             if not held and evidence.ended.get(claim, archived_to + 1) <= archived_to:
-                # It is in the archive, which is where it may be alone.
+                # The store may drop a claim that is in the archive.
                 evidence.claims.pop(claim, None)
                 del evidence.ended[claim]
                 continue
@@ -152,7 +152,7 @@ class ClaimAudit:
         return found
 
     async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """The decisions on claims that were made while the audit ran."""
+        """Return the decisions on claims that were made while the audit ran."""
         found: dict[str, list[_Later]] = {}
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -164,7 +164,7 @@ class ClaimAudit:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Claims that wait in the store or in the ledger alone, and counts of them that differ."""
+    """Return claims that wait only in the store or only in the ledger, and counts that differ."""
     claims, waiting = replay.books.waiting, snapshot.waiting
     found = [
         f"claim {one} waits, and is not in the store's list" for one in claims - waiting.keys()
@@ -189,7 +189,7 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
 
 
 def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Where the index of past wins is not what the ledger makes."""
+    """Return the differences between the index of past wins and the ledger."""
     due: dict[str, str] = {}
     optional: set[str] = set()
     for claim, fields in replay.evidence.claims.items():
@@ -216,10 +216,10 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Where the index of acts, which the acts page reads, is not what the ledger makes.
+    """Return the differences between the index of acts, which the acts page reads, and the ledger.
 
-    What is in the archive may be gone from it, and is not looked at; neither is what was read from
-    a file that the ledger has no note of yet.
+    An archived act may be missing from the index, so it is not checked. An entry that was read from
+    an archive file which the ledger does not record yet is not checked either.
     """
     acts, archived_to = replay.evidence.acts, max(archived_to, replay.evidence.acts_after)
     acts[:] = [act for act in acts if act > archived_to]
@@ -239,20 +239,20 @@ def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 class _Indexed(msgspec.Struct, frozen=True):
-    """What of a claim's record the index of wins goes by."""
+    """The fields of a claim's record from which the index of wins is made."""
 
     meter: str
     percent: int | None
 
 
 def _order_of(member: str) -> int:
-    """The order in a member of the index; higher than any where there is none."""
+    """Return the order in a member of the index, or a number above any order if it has none."""
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """The claim that each slip paid: by the ledger, or by the store for what is before it."""
+    """Return the claim that each slip paid. The store is used for slips older than the replay."""
     evidence = replay.evidence
     before = {
         slip: claim
@@ -263,7 +263,7 @@ def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
 
 
 def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Payout slips that pay another claim in the store than in the ledger, or none."""
+    """Return payout slips whose claims differ between store and ledger, or exist in one only."""
     evidence, found = replay.evidence, []
     for slip, claim in evidence.slips.items():
         held = snapshot.slips.get(slip)

@@ -1,7 +1,7 @@
-"""What a ledger says of each claim: its record, who decided it, and its slip (duties D16, D17).
+"""Each claim as the ledger has it: its record, its decisions and its slip (duties D16, D17).
 
-A claim's hash in the store can be made again from the entries of its round and of its decisions. So
-whatever is changed in it behind the service's back differs from what is made here.
+A claim's hash in the store can be made again from the entries of its round and of its decisions.
+Any change made in the store without the service differs from that hash.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Fields = Mapping[str, str]
 """A claim's hash: its fields as the store keeps them."""
 
 _Round = tuple[bytes, tuple[str, ...]]
-"""The wagers of a table's open round as they were sent, and the meters that they fed."""
+"""The wagers of a table's open round as the table sent them, and the meters that they fed."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
@@ -42,7 +42,7 @@ _SHOWN_MAX: Final = 80
 
 
 class LedgerDecision(msgspec.Struct, frozen=True):
-    """A decision as the ledger keeps it, as far as it is needed here."""
+    """The needed fields of a decision in the ledger."""
 
     claim: str
     act: str
@@ -52,19 +52,19 @@ class LedgerDecision(msgspec.Struct, frozen=True):
 
 
 class _Approval(msgspec.Struct, frozen=True):
-    """An approved floor file as the ledger keeps it, as far as it is needed here."""
+    """The needed field of an approved floor file in the ledger."""
 
     text: str
 
 
 class _ApprovedTable(msgspec.Struct, frozen=True):
-    """A table in it."""
+    """A table of an approved floor file."""
 
     asset: str = ""
 
 
 class _ApprovedFloor(msgspec.Struct, frozen=True):
-    """The text of an approved floor file, as far as it is needed here."""
+    """The needed fields of an approved floor file's text."""
 
     tables: dict[str, _ApprovedTable] = {}
 
@@ -76,16 +76,16 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 @dataclass
 class Evidence:
-    """What the entries so far say of claims.
+    """The claims as the entries so far have them.
 
     Attributes:
-        claims: the hash that each claim must have; only of claims whose round was replayed whole.
-        ended: the entry that decided a claim for good, by claim.
+        claims: the hash that each claim must have; only claims whose round was replayed completely.
+        ended: the entry that finally decided a claim, by claim.
         slips: the claim that each payout slip paid, by the slip's folded number.
-        opened: every claim that the entries opened.
+        opened: all claims that the entries opened.
         assets: the assets of each table in the approved floor files, the latest last.
-        acts: the entries that are in the index of acts, after `acts_after`.
-        acts_after: the entry up to which they were forgotten.
+        acts: the entries in the index of acts that are after `acts_after`.
+        acts_after: the entry up to which acts were forgotten.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -98,10 +98,10 @@ class Evidence:
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Take an entry that was replayed; `books` are those after it.
+        """Process an entry that was replayed. `books` are the books after it.
 
         Raises:
-            KeyError, ValueError, msgspec.DecodeError: no claim can be made of it.
+            KeyError, ValueError, msgspec.DecodeError: no claim can be made from it.
         """
         kind, table = fields["kind"], fields["table"].decode()
         if is_act(kind, fields["event"]):
@@ -123,10 +123,10 @@ class Evidence:
                 self.add_approval(fields["event"])
 
     def add_approval(self, event: bytes | str) -> None:
-        """Take the assets of the tables from a floor file that was approved.
+        """Add the tables' assets from an approved floor file.
 
         Raises:
-            msgspec.DecodeError: it is none.
+            msgspec.DecodeError: the event is not an approval.
         """
         for table, filed in _FILED.decode(_APPROVAL.decode(event).text).tables.items():
             known = self.assets.setdefault(table, [])
@@ -134,23 +134,26 @@ class Evidence:
                 known.append(filed.asset)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
-        """Where a claim is not what the entries say of it; nothing where they begin after it."""
+        """Return the differences between a claim and the entries.
+
+        The list is empty if the claim is older than the entries.
+        """
         due = self.claims.get(claim)
         return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
 
     def assets_of(self, claim: str) -> Sequence[str]:
-        """The assets that the table of a claim may have had."""
+        """Return the assets that the table of a claim may have had."""
         return self.assets.get(table_of(claim), ())
 
     def position_of(self, claim: str) -> tuple[int, str] | None:
-        """The position and the item of a claim; None where its round was not replayed whole."""
+        """Return a claim's position and item, or None if its round was not replayed completely."""
         if claim not in self.claims:
             return None
         record = _RECORD.decode(self.claims[claim]["record"])
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
-        """Forget the claims that were decided for good, apart from some, and all acts up to one."""
+        """Forget finally decided claims, except those in `but`, and all acts up to entry `to`."""
         self.acts.clear()
         self.acts_after = to
         for claim in self.ended.keys() - but:
@@ -215,7 +218,7 @@ class Evidence:
 
 
 def table_of(claim: str) -> str:
-    """The table at which a claim was won, by its name.
+    """Return the name of the table at which a claim was won.
 
     >>> table_of("main.TCP-01-42-1")
     'TCP-01'
@@ -224,7 +227,7 @@ def table_of(claim: str) -> str:
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
-    """The fields of a claim that the books alone determine."""
+    """Return the fields of a claim that the books alone determine."""
     found: dict[str, str] = {}
     if held:
         found = {
@@ -238,7 +241,7 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 def decided_claim(
     due: Fields, decided: LedgerDecision, by: str, entry: Mapping[str, bytes]
 ) -> dict[str, str]:  # fmt: skip
-    """A claim's hash after a decision; without a record only the fields that it had."""
+    """Return a claim's hash after a decision. Without a record it keeps only the fields it had."""
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found, envy = dict(due), _envy_after(due.get("envy"), decided)
     if envy is not None and envy != due.get("envy"):
@@ -253,7 +256,7 @@ def decided_claim(
 
 
 def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
-    """Where a claim's Envy Bonuses are after a decision; None where none are owed under it."""
+    """Return the state of a claim's Envy Bonuses after a decision; None if none are owed."""
     if before is None:
         return None
     if decided.act == "reject_envy" or decided.envy_back:
@@ -266,11 +269,11 @@ def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
 def claim_differences(
     claim: str, due: Fields, held: Fields, assets: Sequence[str] = ()
 ) -> list[str]:
-    """Where a claim is not what the ledger says, field by field, in words.
+    """Return the differences between a claim and the ledger, field by field, as texts.
 
     Args:
         claim: its id.
-        due: its hash as the ledger makes it; without a record only what stands there is compared.
+        due: its hash according to the ledger; without a record only the fields in it are compared.
         held: its hash as it is kept.
         assets: the assets that its table may have had.
     """
@@ -295,7 +298,7 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
     except ValueError as error:
         return [f"claim {claim}: its record cannot be read: {error}"]
     made, found = _RECORD.decode(due), []
-    # What a record of an earlier release did not have yet is not compared.
+    # A record of an earlier release may lack newer fields. They are not compared.
     for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
         one, other = getattr(stored, name), getattr(made, name)
         known = one in assets or not other if name == "asset" else False
@@ -318,7 +321,7 @@ def _difference(claim: str, name: str, held: str | None, due: str | None) -> str
 
 
 def shown(value: str | None) -> str:
-    """A value of the store as a problem names it."""
+    """Return a value of the store in the form that problems show."""
     if value is None:
         return "missing"
     return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")

@@ -1,4 +1,4 @@
-"""Records of wins that wait for a floorperson, with the evidence for their decision (duty D16)."""
+"""Records of wins that wait for a floorperson, with the evidence for the decision (duty D16)."""
 
 from collections.abc import Callable, Sequence
 from itertools import starmap
@@ -16,7 +16,7 @@ ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.
 
 
 class AcceptedWagers(msgspec.Struct, frozen=True):
-    """What a position had wagered at lock-out, in cents by wager: evidence for a floorperson."""
+    """A position's wagers at lock-out, in cents by wager: evidence for a floorperson."""
 
     position: int
     patron: str | None
@@ -26,7 +26,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     """An Envy Bonus that a hand brings to another position; the amount in cents.
 
-    `meter` is the meter that it is of, empty where that is the meter of the claim.
+    `meter` is its meter, or empty if that is the meter of the claim.
     """
 
     position: int
@@ -37,10 +37,10 @@ class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ClaimRecord(msgspec.Struct, frozen=True):
-    """What a floorperson needs to know of a win; `claim` names it for ever.
+    """The facts of a win that a floorperson needs. `claim` is its permanent name.
 
-    `turn` is its turn among the `turns` of its round that wait for a floorperson. Where `item` is
-    an Envy Bonus it is of a hand of which no win waits: nothing but its `envy` is owed for it.
+    `turn` is its place among the `turns` wins of its round that wait for a floorperson. If `item`
+    is an Envy Bonus, no win of the hand waits: only its `envy` is owed.
     """
 
     claim: str
@@ -67,11 +67,11 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 
     @property
     def only_envy(self) -> bool:
-        """Whether nothing but Envy Bonuses is owed for the hand."""
+        """True if only Envy Bonuses are owed for the hand."""
         return self.item in ENVY_ITEMS
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
-        """The cents of its Envy Bonuses by meter, in their order."""
+        """Return the cents of its Envy Bonuses by meter, in their order."""
         cents: dict[str, int] = {}
         for owed in self.envy:
             meter = owed.meter or self.meter
@@ -80,10 +80,10 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 
 
 class Records:
-    """Writes the records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
+    """The records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
 
     `waiting` are the lines that wait for a floorperson. `owes` says whether its Envy Bonuses are
-    owed until they are paid; releases before the third schema booked them as paid, under the
+    owed until they are paid. Releases before the third schema booked them as paid, under the
     claim's meter.
     """
 
@@ -114,7 +114,7 @@ class Records:
         self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:
-        """The record of the next win that waits."""
+        """Make the record of the next win that waits."""
         self._opened += 1
         turn = self._opened
         envy = [
@@ -125,22 +125,22 @@ class Records:
         )  # fmt: skip
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """The record of Envy Bonuses for a hand of which no win waits."""
+        """Make the record of Envy Bonuses for a hand of which no win waits."""
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
-        """The name of the claim that a win in its turn opens.
+        """Return the name of the claim that a win in its turn opens.
 
-        The link is in it: a table that moves to another link begins its numbers anew.
+        The name includes the link, because a table that moves to another link restarts its numbers.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
     def envy_claim_of(self, holder: int) -> str:
-        """The name of the claim of Envy Bonuses for a hand of which no win waits."""
+        """Return the name of the claim of Envy Bonuses for a hand of which no win waits."""
         return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
-        """The claim that decides on an Envy Bonus, or None where no win of its hand waits."""
+        """Return the claim that decides an Envy Bonus, or None if no win of its hand waits."""
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)
 

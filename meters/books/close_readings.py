@@ -1,4 +1,4 @@
-"""Reading a link's meters at the close of each gaming day (duty D19)."""
+"""Readings of a link's meters at the close of each gaming day (duty D19)."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the store held at the close of a gaming day: micros by account, counts by tally."""
+    """A reading of the store at the close of a gaming day: micros by account, counts by tally."""
 
     day: date
     accounts: dict[str, int]
@@ -30,7 +30,7 @@ READING: Final = msgspec.json.Decoder(CloseReading)
 
 
 class CloseReadings:
-    """Closes the gaming days of one link."""
+    """The closing of one link's gaming days."""
 
     def __init__(
         self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
@@ -43,11 +43,11 @@ class CloseReadings:
         self._script = store.redis.register_script(load_script("read_meters"))
 
     async def keep(self, day: OpenDay) -> None:
-        """Close the day that is open, where it is over.
+        """Close the open day if it is over.
 
-        Days follow one another whatever the clock does: where it was set ahead and is set right
-        again, what was closed stays so, and the rest of that day is counted with the next. A clock
-        that is more than five minutes off Redis's closes none.
+        Days follow one another even if the clock changes. If a clock was ahead and is corrected,
+        closed days remain closed, and the rest of such a day counts with the next. A clock that
+        differs from the clock of Redis by more than five minutes closes no day.
 
         Raises:
             RedisError: the store failed.
@@ -84,7 +84,7 @@ class CloseReadings:
                 )
 
     def _due(self, day: OpenDay) -> str:
-        """The day that should be open."""
+        """Return the day that should be open."""
         today = self._days.of(self._clock())
         if day.closed:
             today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))

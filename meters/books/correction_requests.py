@@ -1,8 +1,8 @@
-"""Corrections that a table asks a floorperson to confirm: what is asked, and how the books keep it.
+"""Correction requests: what a floorperson confirms, and how the books keep it.
 
 A correction is a void after cards were entered, or a result with hands that were entered
-differently before. A confirmation serves for exactly what was shown: round, reason, cards entered
-and, of a result, everything that is settled. Their digest names it.
+differently before. A confirmation is valid only for exactly what was shown: the round, the reason,
+the entered cards and, for a result, everything that is settled. The digest of these names it.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from meters.wire.messages import (
 )
 
 AskAct = Literal["confirm_correction", "refuse_correction"]
-"""What a person does with what a table asks for, and the kind of the ledger's entry."""
+"""A person's decision on a correction request, which is also the kind of the ledger entry."""
 
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
@@ -33,12 +33,12 @@ _DECISION: Final = "!"
 
 
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What of a correction a floorperson is shown and confirms.
+    """The part of a correction that a floorperson sees and confirms.
 
     Attributes:
         what: whether it is a void or a result.
         round: the round.
-        reason: why the round is void; empty for a result.
+        reason: the reason of the void; empty for a result.
         entered: the cards that were entered and are not in the result.
         positions: the hands of the result.
         dealer: the dealer's hand of the result.
@@ -55,7 +55,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, event: MoneyEvent) -> Self | None:
-        """Return what an event corrects; None where it corrects nothing."""
+        """Return the correction that an event makes, or None if it makes none."""
         entered = tuple(entered_in(event))
         if not entered:
             return None
@@ -77,11 +77,11 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """The digest by which a confirmation names it, in hexadecimal."""
+        """The digest that a confirmation names, in hexadecimal."""
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return what the result has in place of cards that were entered; empty for nothing."""
+        """Return the result's cards that replace cards entered before; empty if there are none."""
         match entered.what:
             case "dealer":
                 return self.dealer
@@ -93,7 +93,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A correction that a table asks for; `at` is when it first did."""
+    """A correction request. `at` is the time when the table first asked."""
 
     ask: str
     table: str
@@ -102,7 +102,7 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a person decided about an ask, as the ledger keeps it."""
+    """A person's decision on a correction request, as the ledger keeps it."""
 
     ask: str
     act: AskAct
@@ -115,14 +115,14 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class StoredAsk:
-    """An ask as the store has it.
+    """A correction request as the store has it.
 
     Attributes:
-        table: whose it is, by the field that it stands in.
-        digest: the digest that it is kept under, which a decision serves for.
+        table: the table that asks, from the name of the field.
+        digest: the digest that a decision refers to.
         ask_id: its id.
-        text: what people are shown.
-        decision: what was decided: ``confirmed`` or ``refused``, and who, a line each; or empty.
+        text: the text from which people are shown the request.
+        decision: ``confirmed`` or ``refused``, then the person, a line each; empty while undecided.
     """
 
     table: str
@@ -133,10 +133,10 @@ class StoredAsk:
 
     @cached_property
     def ask(self) -> Ask:
-        """What is asked.
+        """The decoded request.
 
         Raises:
-            ValueError: it is not what it was kept as: somebody has changed it in the store.
+            ValueError: it differs from what was stored: somebody has changed it in the store.
         """
         try:
             ask = _ASK.decode(self.text)
@@ -149,7 +149,7 @@ class StoredAsk:
 
     @property
     def decided(self) -> tuple[str, str]:
-        """How it was decided and by whom; empty while it is not."""
+        """The decision and the person who made it; both empty while undecided."""
         state, _, rest = self.decision.partition("\n")
         return state, rest.partition("\n")[0]
 
@@ -160,7 +160,7 @@ ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
 
 def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
-    """Give each ask of a link, by the fields of its hash in the store."""
+    """Yield each correction request of a link from the fields of its hash in the store."""
     tables = {name.removesuffix(_DECISION) for name in fields}
     for table in sorted(tables):
         digest, _, rest = fields.get(table, "").partition("\n")
@@ -169,16 +169,16 @@ def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
 
 
 def correction_in(event: bytes) -> Correction | None:
-    """Return what the event of an entry corrects; None where it corrects nothing.
+    """Return the correction that an entry's event makes, or None if it makes none.
 
     Raises:
-        msgspec.DecodeError: it is none.
+        msgspec.DecodeError: it is not the event of a void or a result.
     """
     return Correction.of(_EVENT.decode(event))
 
 
 def confirmed_by(by: str) -> str:
-    """Return who confirmed the correction that an entry is, by its field `by`; empty for nobody.
+    """Return the person who confirmed an entry's correction, from its field `by`; empty if nobody.
 
     >>> confirmed_by("table:TCP-01, confirmed by Ada Lane"), confirmed_by("table:TCP-01")
     ('Ada Lane', '')

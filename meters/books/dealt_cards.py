@@ -1,4 +1,4 @@
-"""What was dealt in a round, in short: two tables cannot have the same cards in one round id."""
+"""Digests of the dealt cards: two tables cannot have the same cards under one round id."""
 
 import hashlib
 from typing import Final
@@ -8,13 +8,13 @@ import msgspec
 from meters.wire.messages import Result
 
 DEALT_KEPT: Final = 16_384
-"""So many results of a link are remembered at most, each in the place of its ledger entry."""
+"""Results that a link remembers at most. Each has the place of its ledger entry in a ring."""
 
 
 def dealt_digest(event: Result) -> str:
-    """A digest of a round's id and its cards; empty where no player's hand is in the result.
+    """Return a digest of a round's id and cards; empty if no player's hand is in the result.
 
-    Neither positions nor the order of cards are in it, so that a copy with either changed is found.
+    Positions and the order of cards are not in it, so a copy with either changed is found.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -24,10 +24,10 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """The field that has the table and the entry of a result."""
+    """Return the field that has the table and the entry of a result."""
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """The field that has the digest in an entry's place of the ring."""
+    """Return the field that has the digest at an entry's place in the ring."""
     return f"s:{entry % DEALT_KEPT}"

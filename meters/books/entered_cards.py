@@ -1,7 +1,7 @@
 """Cards that were entered and are not in a round's result, as the ledger has them (duty D17).
 
-A void after cards were entered, and a hand that was taken back and entered differently, are looked
-at like what people do: their entries are among the acts of the link.
+A void after cards were entered, and a hand that was entered again differently, are treated as acts
+of people: their entries are among the acts of the link.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from msgspec import UNSET, UnsetType
 from meters.wire.messages import EnteredCards, MoneyEvent, Result, Void
 
 OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
-"""The kinds of entries that are tables' events; all others are acts."""
+"""The kinds of entries that are tables' events. All others are acts."""
 
 
 class _Entered(msgspec.Struct, frozen=True):
-    """A void or a result, as far as it is needed here."""
+    """The needed fields of a void or a result."""
 
     entered: list[EnteredCards] | UnsetType = UNSET
     entered_before: list[EnteredCards] | UnsetType = UNSET
@@ -27,7 +27,7 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """The cards that a void or a result tells of as entered before it."""
+    """Return the cards that were entered before a void or a result and are not in it."""
     match event:
         case Void():
             return event.entered or ()
@@ -38,10 +38,10 @@ def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
 
 
 def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
-    """The same of an entry's event.
+    """Return the same cards from the text of an entry's event.
 
     Raises:
-        msgspec.DecodeError: it is none.
+        msgspec.DecodeError: the text is not such an event.
     """
     if kind not in {"void", "result"}:
         return ()
@@ -52,10 +52,11 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 def is_act(kind: bytes, event: bytes) -> bool:
     """Return whether an entry is in the index of acts, as `note_entry` puts it there.
 
-    All are but what tables send, and of that what names cards entered before.
+    All entries are, except the tables' events. Of these, only those that name cards entered before
+    are in the index.
 
     Raises:
-        msgspec.DecodeError: the event is none.
+        msgspec.DecodeError: the event is not valid.
     """
     if kind not in OF_TABLES:
         return True
@@ -63,5 +64,5 @@ def is_act(kind: bytes, event: bytes) -> bool:
 
 
 def count_hands(entered: Sequence[EnteredCards]) -> int:
-    """How many hands, the dealer's and the community cards among them, some cards are of."""
+    """Count the hands that the cards are of. The community cards count as one hand."""
     return len({(cards.what, cards.position) for cards in entered})

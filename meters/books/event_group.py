@@ -1,4 +1,4 @@
-"""The secret name by which services share the tables' events, where no bundle of keys has one."""
+"""The secret name under which services share the tables' events if no key bundle has one."""
 
 import secrets
 from typing import Final, cast
@@ -14,19 +14,20 @@ _NAME: Final = "name"
 
 
 def new_event_group() -> str:
-    """Make a name that nobody guesses and that MQTT takes for a group."""
+    """Make a name that nobody can guess and that MQTT accepts for a group."""
     return secrets.token_hex(_BYTES)
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Give the name that all services of a floor find in Redis; the first to ask makes it.
+    """Return the group name that all services of a floor share through Redis; make it if missing.
 
     Raises:
         RedisError: Redis fails.
-        OSError: it is not reached.
+        OSError: Redis cannot be reached.
     """
     client, key = redis_of(redis, link), LinkKeys(link).event_group
-    # A stream takes an entry's id once, so whoever comes second is refused, and reads the first.
+    # A stream accepts an entry's id only once. So the second service is refused, and reads the name
+    # of the first.
     refused = None
     try:
         await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST)

@@ -1,6 +1,6 @@
-"""What each entry of a ledger must move, reckoned from its event and the books before it.
+"""The transfers that each ledger entry must make, from its event and the books before it.
 
-It is the second opinion on the scripts, for the audit (duty D19): nothing here is shared with them.
+The audit uses this as an independent calculation (duty D19). It shares nothing with the scripts.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A movement of micros from one account to another, in a meter's cycle."""
+    """A transfer of micros from one account to another, in a meter's cycle."""
 
     source: str
     target: str
@@ -39,7 +39,7 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a round's wagers added to one meter, in micros by account, and in which cycle."""
+    """The amount that a round's wagers added to one meter: micros by account, and the cycle."""
 
     meter: str
     wagers: int
@@ -50,9 +50,9 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class HeldWin:
-    """A win that waits, or waited, for a floorperson; `state` is where `by` brought it.
+    """A win that waits, or waited, for a floorperson. `by` is the person who set its `state`.
 
-    `after_cents` is what the meter held after it.
+    `after_cents` is the meter balance after it.
     """
 
     meter: str
@@ -66,7 +66,7 @@ class HeldWin:
 
 @dataclass(frozen=True, slots=True)
 class EnvyBonus:
-    """An Envy Bonus: whose it is, for the hand of which position, of which meter."""
+    """An Envy Bonus of a `position`, for the hand of the position `holder`, and its meter."""
 
     position: int
     holder: int
@@ -78,11 +78,11 @@ class EnvyBonus:
 
 @dataclass(frozen=True, slots=True)
 class HeldEnvy:
-    """The Envy Bonuses that are owed under a claim; `state` is where `by` brought them.
+    """The Envy Bonuses that are owed under a claim. `by` is the person who set their `state`.
 
-    They are pending until the claim's win is decided. Where no win of the hand waits for a
-    floorperson they are validated at the table, by nobody who is named. `after_cents` is what the
-    meter of the first of them held after the result.
+    They are pending until the claim's win is decided. If no win of the hand waits for a
+    floorperson, they are validated at the table and `by` is empty. `after_cents` is the balance,
+    after the result, of the meter of the first of them.
     """
 
     state: str
@@ -92,7 +92,7 @@ class HeldEnvy:
 
     @property
     def cents(self) -> int:
-        """What they sum to."""
+        """Their sum."""
         return sum(one.cents for one in self.bonuses)
 
     @property
@@ -101,7 +101,7 @@ class HeldEnvy:
         return self.bonuses[0].holder
 
     def lines_of(self, lines: Iterable[Line]) -> list[Line]:
-        """Their lines among those of their round."""
+        """Return their lines among the lines of their round."""
         own = {(one.position, one.item, one.holder) for one in self.bonuses}
         return [line for line in lines if (line.position, line.item, line.envy_of) in own]
 
@@ -114,10 +114,10 @@ class ExpectedBooks:
         balances: by account.
         cycles: by meter.
         terms: by meter.
-        rounds: what the open round of each table added.
-        claims: the wins that are not decided for good.
-        envy: what is owed for Envy, by the claim under which it is.
-        tallies: what only rises (duty D2).
+        rounds: the amounts that the open round of each table added.
+        claims: the wins that are not finally decided.
+        envy: the owed Envy Bonuses, by the claim under which they are.
+        tallies: the counters that only rise (duty D2).
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -130,16 +130,18 @@ class ExpectedBooks:
 
     @property
     def waiting(self) -> set[str]:
-        """The claims of which the win or its Envy is not decided for good."""
+        """The claims whose win or Envy Bonuses are not finally decided."""
         return self.claims.keys() | self.envy.keys()
 
 
 class Draft:
-    """Transfers that are reckoned one after the other, each on what the ones before it left.
+    """A calculation of transfers one after the other.
+
+    Each transfer uses the balances after the one before.
 
     Attributes:
-        transfers: in their order.
-        faults: what of the event cannot be, in words.
+        transfers: the transfers in their order.
+        faults: errors of the event, as texts.
     """
 
     def __init__(self, books: ExpectedBooks) -> None:
@@ -149,18 +151,18 @@ class Draft:
         self._changed: dict[str, int] = {}
 
     def holds(self, account: str) -> int:
-        """What an account holds by now, in micros."""
+        """Return the present balance of an account, in micros."""
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
-        """Move micros, where there are any."""
+        """Move micros, if there are any."""
         if micros > 0:
             self._changed[source] = self.holds(source) - micros
             self._changed[target] = self.holds(target) + micros
             self.transfers.append(Transfer(source, target, micros, cycle))
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
-        """Fill a meter up to its limit, and its overflow with what is more (duty D3)."""
+        """Fill a meter up to its limit. The rest goes to its overflow (duty D3)."""
         added_micros = min(micros, self.room(meter))
         self.move(source, meter_account(meter), added_micros, cycle)
         self.move(source, overflow_account(meter), micros - added_micros, cycle)
@@ -168,17 +170,17 @@ class Draft:
             self._books.tallies[f"overflow_micros:{meter}"] += micros - added_micros
 
     def room(self, meter: str) -> int:
-        """How much a meter can take."""
+        """Return the micros that a meter can still take."""
         limit_cents = self._books.terms[meter].limit_cents
         room = limit_cents * MICROS_PER_CENT - self.holds(meter_account(meter))
         return max(0, room) if limit_cents else 2**63
 
 
 def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Which meter each wager fed in an entry, by the meters that it moved to.
+    """Return the meter that each wager fed in an entry, from the accounts that it moved to.
 
-    Not by what its table offers today: a table may have gone from the floor since, and a parameter
-    may have changed.
+    The table's present meters are no evidence: the table may have left the floor since, and a
+    parameter may have changed.
     """
     targets = {one.target for one in moved}
     return {
@@ -191,7 +193,10 @@ def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
 
 
 def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
-    """What accepted wagers must move, by the rates (649a.12(e)(3), (h)(3), (i)(4), (j)(3))."""
+    """Return the transfers of accepted wagers, by the rates.
+
+    The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
+    """
     draft, round_added = Draft(books), []
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
@@ -224,7 +229,7 @@ def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[s
 
 
 def void_moved(books: ExpectedBooks, table: str) -> Draft:
-    """What a void round must move back (649a.13, reading T28).
+    """Return the transfers that undo a void round (649a.13, reading T28).
 
     Raises:
         KeyError: the table has no round.
@@ -247,13 +252,16 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 def result_moved(
     books: ExpectedBooks, table: str, reply: Reply, moved: Sequence[Transfer] = ()
 ) -> Draft:
-    """What a result must move: each line at its turn, percentages of what the meter held then.
+    """Return the transfers of a result.
+
+    Each line has its turn. A percentage is of the meter balance at that turn.
 
     Args:
-        books: as they were before it.
+        books: the books before the result.
         table: the table.
-        reply: what it was told.
-        moved: what the entry moved; it says where Envy Bonuses went of which no win waits.
+        reply: the reply to the result.
+        moved: the transfers of the entry; they show where Envy Bonuses of hands without a waiting
+            win went.
 
     Raises:
         KeyError: the table has no round, or a line is of a meter that it did not feed.
@@ -300,7 +308,7 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """What a table's result, which was just replayed, has left owed for Envy, by claim."""
+    """Return the Envy Bonuses, by claim, that the table's last replayed result left owed."""
     own = f"{table}-{seq}"
     return {
         claim: held
@@ -310,13 +318,13 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 
 
 class _EnvyPayees:
-    """Where the Envy Bonuses of a result go.
+    """The accounts to which a result's Envy Bonuses go.
 
-    Releases before the third schema booked them as paid at once. A ledger that has owed any has
-    left that behind.
+    Releases before the third schema booked them as paid immediately. A ledger that has ever owed an
+    Envy Bonus is newer.
 
     Attributes:
-        held: what is owed from now on, by claim.
+        held: the Envy Bonuses that are owed from now on, by claim.
     """
 
     def __init__(
@@ -336,7 +344,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """The account that an Envy Bonus goes to."""
+        """Return the account that an Envy Bonus goes to."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -348,13 +356,17 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """The claim under which it is owed, and how it begins; empty where it is paid at once."""
+        """Return the claim under which a bonus is owed, and its first state.
+
+        Both are empty if the bonus is paid immediately.
+        """
         cause = cause_of(line, self._claims)
         if cause is not None:
             return (self._claims[cause].claim, "pending") if self._holds else ("", "")
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
         for target, micros in self._moved:
-            # One below `validate_from` is only recorded: of which amount they are, the entry says.
+            # A win below `validate_from` is only recorded. The entry shows the amounts of its
+            # bonuses.
             if target.startswith(ENVY) and target.endswith(ending) and micros == due:
                 return target.removeprefix(ENVY), "validated"
         return "", ""
@@ -369,10 +381,10 @@ def decision_moved(
     envy_back_cents: int = 0,
     envy_paid_cents: int = 0,
 ) -> Draft:
-    """What a floorperson's decision must move; who validated a win does not pay it (duty D4).
+    """Return the transfers of a floorperson's decision. The validator may not pay (duty D4).
 
     Raises:
-        KeyError: there is no such claim, or it was decided for good.
+        KeyError: there is no such claim, or it was finally decided.
     """
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):
@@ -398,7 +410,7 @@ def decision_moved(
         _decide_envy(books, draft, claim_id, by, envy_back_cents, envy_paid_cents)
         return draft
     if act == "reject":
-        # What was won before Envy Bonuses were owed has them paid already.
+        # Envy Bonuses of a win from before they were owed are already paid.
         draft.move(PAID, HOUSE, envy_back_cents * MICROS_PER_CENT, cycle)
         tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
     if envy_paid_cents:
@@ -409,7 +421,7 @@ def decision_moved(
 def _decide_envy(  # noqa: PLR0917
     books: ExpectedBooks, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
 ) -> None:
-    """What the decision on a win does to its Envy Bonuses."""
+    """Apply the decision on a win to its Envy Bonuses."""
     envy = books.envy[claim_id]
     if not (back_cents or paid_cents):
         if envy.state == "pending":
@@ -423,7 +435,7 @@ def _decide_envy(  # noqa: PLR0917
 
 
 def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
-    """What it must move that Envy Bonuses were paid, or found not to be due.
+    """Return the transfers for Envy Bonuses that were paid, or found not to be due.
 
     Raises:
         KeyError: none is owed under the claim.
@@ -449,7 +461,7 @@ def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: boo
 
 
 def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
-    """What a correction of a meter must move (duty D15)."""
+    """Return the transfers of a correction of a meter (duty D15)."""
     draft, micros, cycle = Draft(books), abs(cents) * MICROS_PER_CENT, books.cycles[meter]
     if cents < 0:
         draft.move(meter_account(meter), HOUSE, micros, cycle)
@@ -460,7 +472,7 @@ def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
 
 
 def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
-    """What the first filling of a meter must move."""
+    """Return the transfers of a meter's first seed."""
     books.terms[meter], books.cycles[meter] = terms, 1
     draft = Draft(books)
     draft.move(HOUSE, meter_account(meter), terms.seed_cents * MICROS_PER_CENT, 1)
@@ -471,9 +483,9 @@ _KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
 def _take_of(line: Line) -> str:
-    """What tells one percentage of a meter from another within a result.
+    """Return the name that identifies one percentage of a meter in a result; empty if none.
 
-    Those on the dealer's hand are shares of one (reading T17).
+    Percentages on the dealer's hand are shares of one percentage (reading T17).
     """
     if not line.percent:
         return ""
@@ -484,7 +496,7 @@ def _take_of(line: Line) -> str:
 def _take_off(
     books: ExpectedBooks, draft: Draft, meter: str, percent: int, payees: Sequence[str]
 ) -> int:  # fmt: skip
-    """Take a percentage off a meter and reseed it after 100%; the cents of one share."""
+    """Take a percentage off a meter, reseed it after 100%, and return the cents of one share."""
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)
     for payee in payees:

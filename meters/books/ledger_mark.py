@@ -1,8 +1,9 @@
-"""How far a link's ledger had come, kept outside the store: a store that is behind it lost entries.
+"""The mark: what was last seen of a link's ledger, kept outside the store.
 
-Without it an emptied store would look like a new one, and every meter would go back to its seed
-(duties D10, D15). With the digest of the last entry, and the seal over all that were audited, a
-ledger that was written anew from some entry on is told from the one that was (duty D17).
+A store that is behind its mark has lost entries. Without the mark an emptied store would look like
+a new one, and each meter would go back to its seed (duties D10, D15). The mark has the digest of
+the last entry, and the seal over all audited entries. They show if somebody rewrote the ledger from
+some entry on (duty D17).
 """
 
 import fcntl
@@ -30,13 +31,13 @@ class MarkError(OSError):
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was seen of a ledger.
+    """The content of a ledger's mark.
 
     Attributes:
-        link: whose it is.
-        entries: the number of the last entry that was seen to be in the store.
-        chain: the digest that it carried.
-        sealed: the number of the last entry at which an audit found that all holds.
+        link: the link of the ledger.
+        entries: the number of the last entry that was seen in the store.
+        chain: the digest of that entry.
+        sealed: the number of the last entry at which an audit found no problem.
         seal: the seal over the entries up to that one.
     """
 
@@ -48,16 +49,16 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def marked_links(data: Path) -> frozenset[str]:
-    """The links of whose ledgers a data directory has marks."""
+    """Return the links for whose ledgers a data directory has marks."""
     names = (path.name for path in (data / "marks").glob(f"*.{_FILE}"))
     return frozenset(name.removesuffix(f".{_FILE}") for name in names)
 
 
 class LedgerMark:
-    """The mark of one link, a file under the data directory.
+    """The mark of one link, a file in the data directory.
 
     Raises:
-        UserError: the file is there and cannot be read.
+        UserError: the file exists and cannot be read.
     """
 
     def __init__(self, data: Path, link: str, name: str = "") -> None:
@@ -70,15 +71,15 @@ class LedgerMark:
 
     @property
     def seen(self) -> Mark:
-        """What was seen of the ledger; read it before the store, which goes on."""
+        """The mark of the ledger. Read it before the store, which may get new entries meanwhile."""
         return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Why a store with so many entries is not the one that the mark was set on, or None.
+        """Return why a store with so many entries is not the one of the mark, or None if it is.
 
         Args:
-            entries: how many the store holds.
-            had: the mark as it was before the store was asked.
+            entries: the count of entries in the store.
+            had: the entries of the mark before the store was asked.
         """
         if entries >= had:
             return None
@@ -89,7 +90,7 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Note that the store holds so many entries, and the digest of the last.
+        """Note the count of entries in the store and the digest of the last.
 
         Raises:
             MarkError: the file cannot be written.
@@ -98,7 +99,7 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
-        """Note that an audit found all entries up to one in order, and their seal.
+        """Note that an audit found no problem up to an entry, and the seal up to that entry.
 
         Raises:
             MarkError: the file cannot be written.
@@ -107,9 +108,9 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def begin_anew(self, entries: int, chain: str, seal: str) -> None:
-        """Have the mark begin anew with a ledger that was restored, found in order and sealed.
+        """Begin a new mark with a ledger that was restored, audited without a problem, and sealed.
 
-        Only a restoring may do this, with no service running: what was seen before is forgotten.
+        Only a restore may do this, and no service may run: the mark before is forgotten.
 
         Raises:
             MarkError: the file cannot be written.
@@ -130,9 +131,10 @@ class LedgerMark:
             raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
     def _replace(self, mark: Mark) -> None:
-        """Put a mark in place of the one before in one step, with what others noted meanwhile.
+        """Replace the mark in one step. The new mark includes what others noted meanwhile.
 
-        Services that share the directory take turns, as beat and audit of one do.
+        Services that share the directory take turns. So do the heartbeat and the audit of one
+        service.
         """
         make_private_directory(self.path.parent)
         temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
@@ -141,7 +143,8 @@ class LedgerMark:
             with write_private_file(temporary) as file:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
-                    # Not each time: after a power cut it is behind, or empty, and never wrong.
+                    # Not each write is synced. After a power cut the mark may be old or empty, but
+                    # it is never wrong.
                     file.flush()
                     os.fsync(file.fileno())
             temporary.replace(self.path)
@@ -149,7 +152,10 @@ class LedgerMark:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Have the file to oneself; not for ever, since who has it may have been stopped."""
+        """Hold the lock on the file.
+
+        The wait is bounded, since a process that holds the lock may have been stopped.
+        """
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             until = time.monotonic() + _TURN_WITHIN_S
@@ -181,7 +187,7 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """What either has seen that is later."""
+    """Return the later entry and the later seal of two marks."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)

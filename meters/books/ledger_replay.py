@@ -1,4 +1,4 @@
-"""Replaying a link's ledger: every transfer again, on books of our own."""
+"""Replay of a link's ledger: repeats each transfer on separate books."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ from meters.books.table_evidence import TableEvidence
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
-"""After so many the ledger is plainly broken, and more would not help to find out why."""
+"""Problems after which no more are collected. More would not help to find the cause."""
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
@@ -48,7 +48,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """What a floorperson's decision says, as far as a replay needs it."""
+    """The fields of a floorperson's decision that a replay needs."""
 
     claim: str
     act: str
@@ -57,7 +57,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """What a change of a meter says, as far as a replay needs it."""
+    """The fields of a change of a meter that a replay needs."""
 
     meter: str
     by: str
@@ -81,17 +81,19 @@ class Replay:
 
     Attributes:
         entries: the number of the last entry replayed.
-        chain: the digest that it carries.
+        chain: the digest of that entry.
         seal: the seal over all entries so far, empty before the first.
-        problems: what does not hold, in words.
-        variances: what was read at the close of a gaming day and is not what it must have been.
-        archived: the gaming days of which the entries say that they were archived.
-        expired_to: the last entry of which they say that its file was deleted.
+        problems: the problems found, as texts.
+        variances: differences between readings at the close of a gaming day and the ledger, as
+            texts.
+        archived: the gaming days that the entries record as archived.
+        expired_to: the last entry whose file was deleted, according to the entries.
         closed_day: the last gaming day that was closed, empty before the first.
-        begins_after: the last entry that was not replayed: the books after it were given.
-        evidence: what the replayed entries say of each claim.
-        tables: what they say of each table.
-        link: what they say of the link itself.
+        begins_after: the last entry that was not replayed; the replay began with the books after
+            it.
+        evidence: each claim as the replayed entries have it.
+        tables: each table as they have it.
+        link: the link itself as they have it.
     """
 
     entries: int = 0
@@ -114,7 +116,7 @@ class Replay:
 
     @classmethod
     def after(cls, checkpoint: Checkpoint) -> Self:
-        """A replay that goes on from the books at the close of a gaming day."""
+        """Make a replay that continues from the books at the close of a gaming day."""
         evidence, link = Evidence(), LinkEvidence()
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
@@ -137,7 +139,7 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """All that is known by now, to go on from another time."""
+        """Everything that the replay knows now, from which a later replay can continue."""
         books = self._books
         return Checkpoint(
             entries=self.entries,
@@ -165,7 +167,7 @@ class Replay:
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        """Replay one entry, and hold it against what its event says it must be."""
+        """Replay one entry, and compare it with the transfers that its event requires."""
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number
@@ -196,7 +198,7 @@ class Replay:
             self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
-        """Hold the last entry against what was seen of it before (duty D17)."""
+        """Compare the last entry with the mark (duty D17)."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
@@ -204,14 +206,14 @@ class Replay:
 
     @property
     def totals(self) -> Totals:
-        """What the ledger counts."""
+        """The counts of the ledger."""
         return Totals.of(self._books.tallies, self._contributed_micros)
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
-        """Which meters' terms in the store are not those of the ledger, in words (duty D12).
+        """Return the meters whose terms differ between store and ledger, as texts (duty D12).
 
         Args:
-            meters: what the store holds of the meters, ``terms:{meter}`` among it.
+            meters: the store's fields of the meters, with ``terms:{meter}`` among them.
         """
         return [
             f"meter {meter} has other terms in the store than in the ledger: {stored}"
@@ -220,11 +222,12 @@ class Replay:
         ]
 
     def state_difference(self, meters: Mapping[str, str]) -> list[str]:
-        """Where the store says otherwise than the ledger how the link stands, in words.
+        """Return the differences between store and ledger in the state of the link, as texts.
 
         Args:
-            meters: what the store holds of the link: the last entry's digest, whether it is
-                closed, the last gaming day that was, the rounds in hand, each meter's cycle.
+            meters: the store's fields of the link: the last entry's digest, whether the link is
+                closed, the last closed gaming day, the count of rounds in progress, each meter's
+                cycle.
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
@@ -246,7 +249,7 @@ class Replay:
         return found
 
     def other_tallies(self, tallies: Mapping[str, int]) -> list[str]:
-        """Where the store's accounting meters are not the ledger's, in words (duties D2, D19)."""
+        """Return the accounting meters that differ from the ledger, as texts (duties D2, D19)."""
         own = self._books.tallies
         return [
             f"{name} stands at {tallies.get(name, 0)}, the ledger says {own[name]}"
@@ -255,7 +258,7 @@ class Replay:
         ]
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
-        """Where the store's balances are not the ledger's, by how much, in words."""
+        """Return the differences between the balances of store and ledger, as texts."""
         own = self._books.balances
         found = [
             f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
@@ -272,7 +275,10 @@ class Replay:
             self.problems.append(what)
 
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Hold an entry against its digest; the next is held against the one that stands there."""
+        """Compare an entry with its digest.
+
+        The next entry is compared with the digest that this entry has, even if it is wrong.
+        """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
         due = link_entry(self.chain, entry, content)
@@ -289,7 +295,7 @@ class Replay:
     def _check(
         self, number: int, fields: Mapping[str, bytes], transfers: Sequence[Transfer]
     ) -> None:
-        """Hold what an entry moved against what it must move (duties D6, D15, D19)."""
+        """Compare the transfers of an entry with those that it must have (duties D6, D15, D19)."""
         due = self._due(fields, transfers)
         for fault in due.faults:
             self._problem(f"entry {number}: {fault}")
@@ -304,10 +310,10 @@ class Replay:
             )
 
     def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
-        """What an entry must move.
+        """Return the transfers that an entry must have.
 
         Raises:
-            KeyError, ValueError: it cannot be at all.
+            KeyError, ValueError: the entry is not possible at all.
         """
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
@@ -327,7 +333,7 @@ class Replay:
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
     ) -> Draft:  # fmt: skip
-        """What an act of people, or of the service by itself, must move."""
+        """Return the transfers that an act of a person, or of the service itself, must have."""
         books = self._books
         match kind:
             case b"seed":
@@ -351,7 +357,7 @@ class Replay:
         return Draft(books)
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
-        """What a decision on a win, or on Envy Bonuses that are owed, must move."""
+        """Return the transfers of a decision on a win, or on Envy Bonuses that are owed."""
         if kind in {"pay_envy", "reject_envy"}:
             return envy_moved(self._books, kind, decided.claim)
         return decision_moved(
@@ -364,21 +370,24 @@ class Replay:
         )
 
     def _hold_reading(self, reading: CloseReading) -> None:
-        """Hold what was read at a day's close against the books; never smoothed over (duty D19)."""
+        """Compare the reading at a day's close with the books.
+
+        Each difference remains a variance forever (duty D19).
+        """
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
         problems = (f"at the close of {reading.day}: {one}" for one in found)
         self.variances += [*problems][: PROBLEMS_MAX - len(self.variances)]
         self.closed_day = reading.day.isoformat()
 
     def _hold_archived(self, archived: Archived) -> None:
-        """Hold the books that a day was archived with against those at its close."""
+        """Compare the checkpoint with which a day was archived with the books at its close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
             self._problem(f"{day} was archived with other books than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
-        """What a change of a meter must move, and whether it could be (duties D4, D12)."""
+        """Return the transfers of a change of a meter, and check the change (duties D4, D12)."""
         books = self._books
         if kind == b"adjust":
             due = adjustment_moved(books, changed.meter, changed.amount)
@@ -410,13 +419,13 @@ class Replay:
 
 
 def _text_of(transfers: Counter[Transfer]) -> str:
-    """Transfers as an accountant reads them."""
+    """Return transfers as text for an accountant."""
     parts = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
     return ", ".join(parts) or "nothing"
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:
-    """The meter that a seed filled.
+    """Return the meter that a seed filled.
 
     Raises:
         ValueError: it filled none.

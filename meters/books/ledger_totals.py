@@ -1,4 +1,4 @@
-"""What a ledger counts over all its meters."""
+"""Counts of a ledger over all its meters."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass
 class Totals:
-    """What a ledger counts: wagers and contributions net of voided rounds."""
+    """The counts of a ledger. Wagers and contributions do not include voided rounds."""
 
     rounds: int = 0
     voids: int = 0
@@ -19,7 +19,7 @@ class Totals:
 
     @classmethod
     def of(cls, tallies: Counter[str], contributed_micros: int) -> Self:
-        """The sums of accounting meters, with what wagers added to all meters."""
+        """Sum the accounting meters. `contributed_micros` is what wagers added to all meters."""
 
         def net(laid: str, voided: str) -> int:
             laid_sum = sum(of for name, of in tallies.items() if name.startswith(laid))

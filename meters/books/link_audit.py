@@ -1,4 +1,4 @@
-"""Holding what a store has of a link itself against its ledger."""
+"""Comparison of a link's own state in the store with its ledger."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -10,22 +10,22 @@ from meters.books.money_terms import terms_as_text, terms_digest
 from meters.books.store import LinkStore
 
 _AT_ONCE: Final = 100
-"""So many proposals are read at once: Redis is held up for less than a millisecond."""
+"""Count of proposals read in one call. It delays Redis by less than a millisecond."""
 
 
 class LinkStateAudit:
-    """Compares what stands of a link beside its accounts, tables and claims."""
+    """The comparison of a link's state apart from its accounts, tables and claims."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
     async def problems(self, replay: Replay, snapshot: Snapshot, *, whole: bool) -> list[str]:
-        """What is not as the ledger says, in words.
+        """Return the differences from the ledger, as texts.
 
         Args:
             replay: the replay of the ledger up to the last entry of the snapshot.
             snapshot: the books with the indexes.
-            whole: whether decided proposals and the approval are looked at as well.
+            whole: whether to check decided proposals and the approval too.
 
         Raises:
             RedisError: the store failed.
@@ -33,7 +33,8 @@ class LinkStateAudit:
         found = [
             *_state_difference(replay, snapshot.meters),
             *_other_versions(replay, snapshot.meters),
-            # A running link's self-check looks at it itself, and an approval puts it right.
+            # The self-check of a running link checks the approval itself, and a new approval
+            # repairs it.
             *(_other_approval(replay, snapshot.approved) if whole else ()),
             *_other_open(replay, snapshot.proposals),
         ]
@@ -43,7 +44,7 @@ class LinkStateAudit:
             some = due[begin : begin + _AT_ONCE]
             entries, rows = await self._store.proposals_at(some)
             if entries != replay.entries:
-                # One of them may have been decided since: the next audit looks at them.
+                # One of them may have been decided since. The next audit checks them.
                 break
             for proposal, held in zip(some, rows, strict=True):
                 differences = _differences(link.proposals[proposal], held)
@@ -68,7 +69,10 @@ def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str
 
 
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
-    """Versions that were set back: displays would ignore the meters' values until they catch up."""
+    """Report versions that were set back.
+
+    Displays would ignore the meters' values until the versions are higher again.
+    """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")
         if not text.isdigit() or int(text) < least:
@@ -83,7 +87,7 @@ def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
 
 
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
-    """Proposals that wait in the store or in the ledger alone, or at another place."""
+    """Yield proposals that wait only in the store or only in the ledger, or in another place."""
     due = replay.link.open
     for proposal in sorted(due.keys() - held.keys()):
         yield f"proposal {proposal} waits, and is not in the store's list"
@@ -93,7 +97,7 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
-    """Fields that are not what they must be; what is not known is not compared."""
+    """Yield the fields that differ. A field that is not known is not compared."""
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):
         if held.get(name) != due.get(name):

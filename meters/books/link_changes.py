@@ -1,4 +1,4 @@
-"""Opening and closing a link, and what one person proposes and another confirms, in its books."""
+"""Closing and opening of a link, and proposals that another person confirms, in its books."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ Verdict = Literal["confirm", "withdraw"]
 
 @dataclass(frozen=True, slots=True)
 class NewTerms:
-    """A meter's terms as they are, and as they are to be.
+    """A meter's present terms and its new ones.
 
     Attributes:
-        before: the terms as they are.
-        after: as they are to be.
-        digest: of all terms of the link from then on.
-        seed_micros: what the meter must hold in its first cycle, since its wager changes; 0 where
-            that stays.
+        before: the present terms.
+        after: the new terms.
+        digest: the digest of all terms of the link from then on.
+        seed_micros: the least balance of the meter in its first cycle if its wager changes; 0 if
+            the wager stays the same.
         reseed_micros: the same for a later cycle.
     """
 
@@ -48,7 +48,7 @@ class ChangeBook:
         """Close the link or open it again.
 
         Raises:
-            BooksError: ``wrong_state``, with who closed it.
+            BooksError: ``wrong_state``, with the person who closed it.
             TermsError: the link's terms changed.
         """
         store = self._store
@@ -59,10 +59,10 @@ class ChangeBook:
         _done(texts(rows))
 
     async def propose(self, proposal: str, kind: str, by: str, record: bytes) -> None:
-        """Keep what somebody proposes.
+        """Store a proposal.
 
         Raises:
-            BooksError: ``not_closed``, or ``rounds_open`` with how many.
+            BooksError: ``not_closed``, or ``rounds_open`` with the count of rounds.
             TermsError: the link's terms changed.
         """
         store = self._store
@@ -86,11 +86,11 @@ class ChangeBook:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
     ) -> None:
-        """Carry out what was proposed, or withdraw it.
+        """Carry out a proposal, or withdraw it.
 
-        `amount_cents` is added to the meter, or below zero taken off it. `cycle` is the meter's
-        when that was proposed: once it is won, it is another. `limit_cents` is the limit from then
-        on, 0 for none.
+        `amount_cents` is added to the meter, or taken off it if it is negative. `cycle` is the
+        meter's cycle at the time of the proposal: after a win it is another. `limit_cents` is the
+        limit from then on, 0 for none.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
@@ -122,12 +122,12 @@ class ChangeBook:
         _done(texts(rows))
 
     async def find(self, proposal: str) -> dict[str, str]:
-        """A proposal's fields, empty where there is none."""
+        """Return a proposal's fields, or an empty mapping if there is no such proposal."""
         (fields,) = await self._read([proposal])
         return fields
 
     async def open_proposals(self) -> list[dict[str, str]]:
-        """What was proposed and is not decided, oldest first."""
+        """Return the proposals that are not decided, oldest first."""
         redis, keys = self._store.redis, self._store.keys
         rows = cast("list[bytes]", await redis.zrange(keys.proposals, 0, -1))
         return await self._read([row.decode() for row in rows])

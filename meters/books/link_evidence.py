@@ -1,7 +1,7 @@
-"""What a ledger says of the link itself: whether it is closed, what was approved and proposed.
+"""The state of the link itself as its ledger has it: closed or open, approvals and proposals.
 
-It also says how high the meters' versions have risen at least: each step of the service raises the
-version of the meters that it touches by one, and the entries of a step have one time.
+It also shows the least version that each meter must have. Each step of the service raises the
+version of the meters that it touches by one, and all entries of a step have the same time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
 
 
 class _Switched(msgspec.Struct, frozen=True):
-    """That a link was closed, as far as it is needed here."""
+    """The needed field of an entry that closes a link."""
 
     reason: str = ""
 
 
 class _Approved(msgspec.Struct, frozen=True):
-    """What was approved."""
+    """An approval."""
 
     digest: str
     text: str
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """Which proposal an entry is about, of what kind it is, and of which meter."""
+    """The proposal of an entry, its kind and its meter."""
 
     proposal: str
     kind: str = ""
@@ -39,13 +39,13 @@ class _Proposed(msgspec.Struct, frozen=True):
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """Which claim a decision is about."""
+    """The claim of a decision."""
 
     claim: str
 
 
 class _Outage(msgspec.Struct, frozen=True):
-    """Which outage an entry tells of."""
+    """The outage of an entry."""
 
     id: str
 
@@ -59,17 +59,17 @@ _OUTAGE: Final = msgspec.json.Decoder(_Outage)
 
 @dataclass
 class LinkEvidence:
-    """What the entries so far say of the link.
+    """The state of the link as the entries so far have it.
 
     Attributes:
-        standing: fields of the hash of the meters, None where there must be none; only those that
-            the entries tell.
-        approved: fields of what of the floor file was approved last.
+        standing: fields of the hash of the meters, None for a field that must not exist; only those
+            that the entries determine.
+        approved: fields of the last approved configuration.
         proposals: fields of each proposal that the entries made or decided.
         open: the entries of the proposals that are not decided.
-        versions: how high each meter's version has risen at least.
+        versions: the least version that each meter must have.
         upgraded: whether an earlier release wrote some of the store.
-        restored: whether the store was made again at some time.
+        restored: whether the store was ever restored.
     """
 
     standing: dict[str, str | None] = field(default_factory=dict)
@@ -84,10 +84,10 @@ class LinkEvidence:
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
-        """Take that a floor file was approved by an entry.
+        """Note that an entry approved a floor file.
 
         Raises:
-            msgspec.DecodeError: it is none.
+            msgspec.DecodeError: the event is not an approval.
         """
         approved = _APPROVED.decode(event)
         self.approved = {
@@ -97,7 +97,7 @@ class LinkEvidence:
     def add_entry(
         self, number: int, fields: Mapping[str, bytes], moved: Sequence[Transfer]
     ) -> None:
-        """Take an entry that was replayed.
+        """Process an entry that was replayed.
 
         Raises:
             ValueError, msgspec.DecodeError: it cannot be read.
@@ -134,7 +134,7 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
-        """Count a step for each meter that it touched; some are touched though nothing moved."""
+        """Count a step for each meter that it touched, even if nothing moved."""
         kind = fields["kind"]
         parts = [(one.source.split(":"), one.target.split(":")) for one in moved]
         touched = {name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER}

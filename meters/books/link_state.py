@@ -1,18 +1,18 @@
-"""What is read of a link's books: where tables, meters and the link itself stand."""
+"""Data classes for a link's books: the state of tables, meters and the link itself."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
 Act = Literal["validate", "reject", "pay"]
-"""What a floorperson does with a claim."""
+"""A floorperson's decision on a claim."""
 
 EnvyAct = Literal["pay_envy", "reject_envy"]
-"""What a floorperson does with the Envy Bonuses that are owed under a claim."""
+"""A floorperson's decision on the Envy Bonuses that are owed under a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """Where a table stands: its last seq, its open round, the claims of its last results.
+    """The state of a table: its last seq, its open round, the claims of its last results.
 
     `fed` are the meters that the open round added to.
     """
@@ -28,9 +28,9 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class LedgerHead:
-    """The number of a ledger's last entry, 0 for none, and the digest that it carries.
+    """The number of a ledger's last entry, 0 for none, and its digest.
 
-    They stand beside the ledger; `in_ledger` says whether its last entry is that one.
+    Both are kept outside the ledger. `in_ledger` says whether the ledger's last entry is that one.
     """
 
     entry: int
@@ -40,7 +40,7 @@ class LedgerHead:
 
 @dataclass(frozen=True, slots=True)
 class OpenDay:
-    """The gaming day that is open, and the last that was closed, as dates; empty where none."""
+    """The open gaming day, and the last one that was closed, as dates; empty if there is none."""
 
     open: str
     closed: str
@@ -48,7 +48,7 @@ class OpenDay:
 
 @dataclass(frozen=True, slots=True)
 class MeterState:
-    """A meter as the store has it; the amount in cents, without fractions."""
+    """A meter as the store has it; the amount in whole cents."""
 
     meter: str
     amount_cents: int
@@ -59,7 +59,7 @@ class MeterState:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """Why a link is closed, by whom and since when."""
+    """The reason why a link is closed, the person who closed it, and the time."""
 
     reason: str
     by: str
@@ -72,9 +72,9 @@ class LinkState:
 
     Attributes:
         meters: its meters, in the order of the floor file.
-        closure: why it is closed, or None while it is open.
-        rounds_open: how many rounds have wagers and no result yet.
-        desk: a count that rises whenever something changes that floorpersons see.
+        closure: the reason why it is closed, or None while it is open.
+        rounds_open: the count of rounds that have wagers and no result yet.
+        desk: a count that rises with each change that floorpersons see.
         head: the last ledger entry.
         day: the gaming day that is open.
     """
@@ -91,10 +91,10 @@ class LinkState:
 class Snapshot:
     """A link's accounts in micros and its counts, all of one moment.
 
-    Where the indexes were asked for, `waiting`, `wins` and `slips` are those of its claims, and
-    `acts` is that of what people did; `misplaced` counts the wins that are out of their order.
-    `proposals` are those that wait to be decided, by the entry that made them, and `approved` is
-    what of the floor file was approved last.
+    If the indexes were asked for, `waiting`, `wins` and `slips` are those of its claims, and `acts`
+    is the index of what people did. `misplaced` counts the wins that are out of their order.
+    `proposals` are those that wait for a decision, with the entry that made them. `approved` is the
+    last approved configuration.
     """
 
     accounts: dict[str, int]
@@ -116,7 +116,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """What a decision came to, in cents."""
+    """The result of a decision, in cents."""
 
     state: str
     amount_cents: int

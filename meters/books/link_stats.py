@@ -1,4 +1,4 @@
-"""What whoever watches a link wants to know of its books, read once a beat in one step."""
+"""Figures of a link's books for monitoring, read once a heartbeat in one step."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from meters.books.store import LinkStore
 _CLAIMS_READ: Final = 1_000
 _FEW: Final = 50
 _MANY_EVERY_S: Final = 5.0
-"""So often more than a few claims are read, since that takes the service longer than a beat may."""
+"""The interval in which many claims are read, since that takes longer than a heartbeat may."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """So many that wait, and since when the oldest does, in seconds of the epoch; None: none."""
+    """A count of waiting items, and the time of the oldest in seconds of the epoch; None: none."""
 
     count: int = 0
     since_s: float | None = None
@@ -29,20 +29,20 @@ class WaitingCount:
 
 @dataclass(frozen=True, slots=True)
 class LinkStats:
-    """What a link's books hold beside the meters' values.
+    """The figures of a link's books apart from the meters' values.
 
     Attributes:
         reserve_micros: the reserve of each meter.
-        overflow_micros: what each meter could not hold.
-        claims: wins that wait for a floorperson, or for their payment by hand.
-        hand_pays: those of them that are paid by hand.
-        envy: hands whose Envy Bonuses may be paid, which nobody has confirmed yet.
-        corrections: corrections that tables ask a floorperson to confirm.
-        proposals: what was proposed and is not decided.
-        entries_live: how many ledger entries the store holds.
-        entries_archived: how many are in the archive.
-        archived_s: when the last day was archived, in seconds of the epoch; None: never.
-        read_s: when the meters were last read at a day's close; None: never.
+        overflow_micros: the amount above the limit of each meter.
+        claims: wins that wait for a floorperson or for their hand pay.
+        hand_pays: the wins among them that are hand pays.
+        envy: hands whose Envy Bonuses may be paid, without a confirmation of the payment yet.
+        corrections: correction requests that wait for a floorperson.
+        proposals: the count of proposals that are not decided.
+        entries_live: the count of ledger entries in the store.
+        entries_archived: the count of ledger entries in the archive.
+        archived_s: the time when the last day was archived, in seconds of the epoch; None: never.
+        read_s: the time when the meters were last read at a day's close; None: never.
     """
 
     reserve_micros: Mapping[str, int]
@@ -60,14 +60,14 @@ class LinkStats:
 
 @dataclass(frozen=True, slots=True)
 class RedisMemory:
-    """Redis's memory in bytes; a limit of 0 is none."""
+    """The memory of Redis in bytes; a limit of 0 is none."""
 
     used_bytes: int
     limit_bytes: int
 
 
 class _PaidFrom(msgspec.Struct, frozen=True):
-    """What is looked at of a claim's record."""
+    """The needed field of a claim's record."""
 
     paid_from: str
 
@@ -76,7 +76,7 @@ _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 
 
 class LinkStatsReader:
-    """Reads a link's figures; claims and asks only when something has changed at the desks."""
+    """Reads a link's figures. Reads claims and correction requests only after a change of them."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -90,14 +90,14 @@ class LinkStatsReader:
         self._not_before_s = 0.0
 
     async def read(self, desk: int) -> LinkStats:
-        """The figures of one moment.
+        """Read the figures of one moment.
 
         Args:
-            desk: the count that rises whenever something changes that floorpersons see.
+            desk: the count that rises with each change that floorpersons see.
 
         Raises:
             RedisError: the store failed.
-            ValueError: the store holds what it should not.
+            ValueError: the store has an invalid value.
         """
         store, keys = self._store, self._store.keys
         ids = [meter.meter_id for meter in store.link.meter]
@@ -137,7 +137,10 @@ class LinkStatsReader:
         )
 
     async def _read_claims(self, count: int) -> None:
-        """Tell hand pays and Envy from the rest; of more claims than a desk lists, the oldest."""
+        """Read the waiting claims, and count hand pays and Envy Bonuses among them.
+
+        If more wait than this reads, it reads the oldest.
+        """
         found = [
             (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
             for fields in await self._store.claims(await self._store.waiting(_CLAIMS_READ))
@@ -155,7 +158,7 @@ class LinkStatsReader:
         self._listed = count
 
     async def memory(self) -> RedisMemory | None:
-        """Redis's memory, or None where it does not tell."""
+        """Read the memory of Redis; None if Redis does not report it."""
         try:
             info = cast("Mapping[str, object]", await self._store.redis.info("memory"))
         except RedisError:
@@ -167,12 +170,15 @@ class LinkStatsReader:
 
 
 def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
-    """So many that wait, and so many more of which no more is known."""
+    """Make the count of the times, plus the count of items whose time is not known."""
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
 def _asked_s(stored: StoredAsk) -> float | None:
-    """When a table first asked; None where the ask was altered, which the audit names."""
+    """Return the time when a table first asked; None for an altered request.
+
+    The audit names altered requests.
+    """
     try:
         return _since_s(stored.ask.at)
     except ValueError:

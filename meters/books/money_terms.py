@@ -1,4 +1,4 @@
-"""A link's money terms as text and digest, so that a changed parameter cannot go unseen (D12)."""
+"""A link's money terms as text and digest, so no change of a parameter goes unnoticed (D12)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from meters.floor.floor_file import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """What of a meter may not change while its link operates; cents and basis points.
+    """The terms of a meter that may not change while its link operates; cents and basis points.
 
-    What follows from the chapter stands here too, so that another edition of it cannot come into
-    force unseen.
+    Values that follow from the chapter are included too, so another edition of the chapter cannot
+    come into force unnoticed.
     """
 
     kind: str
@@ -35,7 +35,7 @@ _TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
-    """A meter's terms, always written the same way."""
+    """Return a meter's terms as text, always written in the same way."""
     terms = meter.terms
     return msgspec.json.encode(
         TermsText(
@@ -55,32 +55,32 @@ def terms_text(meter: Meter) -> str:
 
 
 def terms_as_text(terms: TermsText) -> str:
-    """Terms as the store and the ledger have them."""
+    """Return terms as the store and the ledger have them."""
     return msgspec.json.encode(terms).decode()
 
 
 def read_terms(text: str | bytes) -> TermsText:
-    """The terms that a text holds.
+    """Read terms.
 
     Raises:
-        msgspec.DecodeError: it is none of ours.
+        msgspec.DecodeError: the text is not a meter's terms.
     """
     return _TERMS.decode(text)
 
 
 def terms_digest(texts: Mapping[str, str]) -> str:
-    """A digest of the terms of all meters of a link, by the meters' ids."""
+    """Return a digest of the terms of all meters of a link, by the meters' ids."""
     lines = sorted(f"{meter}={text}" for meter, text in texts.items())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
 def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
-    """The link with the parameters that were changed by proposal since the floor file was read.
+    """Return the link with the parameters that a proposal changed since the floor file was read.
 
     Args:
         approved: the link as the floor file has it.
-        stored: what the books hold of its meters: ``terms:{meter}``, those in force, and
-            ``file:{meter}``, those that the floor file had when the link was last opened.
+        stored: the books' fields of its meters: ``terms:{meter}``, the terms in force, and
+            ``file:{meter}``, the terms in the floor file when the link was last opened.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)
@@ -111,5 +111,5 @@ class LinkTerms:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of all terms, by which every script knows that it works under the same ones."""
+        """A digest of all terms, by which each script checks that it works under the same terms."""
         return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

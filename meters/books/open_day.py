@@ -1,4 +1,4 @@
-"""Which gaming day a link's books say is open, under whatever terms its meters are."""
+"""The open gaming day in a link's books, whatever the terms of its meters are."""
 
 from datetime import date
 from typing import cast
@@ -7,10 +7,10 @@ from meters.books.store import LinkStore
 
 
 async def day_open(store: LinkStore) -> date | None:
-    """The gaming day that is open; None where no service has begun one.
+    """Return the gaming day that is open; None if no service has begun one.
 
     Raises:
-        ValueError: what the store holds there is no day.
+        ValueError: the store's value is not a day.
         RedisError: the store failed.
     """
     day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))

@@ -1,4 +1,4 @@
-"""That a link was inoperable, in its ledger (duty D17)."""
+"""Ledger entries of times in which a link was inoperable (duty D17)."""
 
 from typing import Final
 
@@ -13,11 +13,11 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A time in which a link did not operate, or several such times close together.
 
     Attributes:
-        id: tells it from all others.
-        since: when it began, RFC 3339 in UTC.
-        reasons: why, the first ones that differ.
-        times: how often the link ceased to operate.
-        until: when it was over, empty while it lasts.
+        id: the id of the outage.
+        since: its beginning, RFC 3339 in UTC.
+        reasons: the first different reasons.
+        times: how often the link stopped operating.
+        until: its end, empty while it lasts.
     """
 
     id: str
@@ -31,7 +31,7 @@ OUTAGE: Final = msgspec.json.Decoder(Outage)
 
 
 class OutageBook:
-    """Notes outages in a link's ledger."""
+    """The writer of outages in a link's ledger."""
 
     def __init__(self, store: LinkStore, by: str) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class OutageBook:
         self._script = store.redis.register_script(load_script("note_outage"))
 
     async def note(self, outage: Outage) -> None:
-        """Write an entry about an outage that is over; the last one again is not written again.
+        """Write an entry about an outage that is over; the last one is not written a second time.
 
         Raises:
             RedisError: the store failed.

@@ -1,4 +1,4 @@
-"""Why an event is refused: one code each, with the plain message that goes with it."""
+"""Reasons for refusing an event: one code each, with its plain message."""
 
 from typing import Final
 
@@ -13,12 +13,12 @@ _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
 class EventRefusal(Exception):  # noqa: N818  (the contract's word)
-    """An event that is refused; nothing changes.
+    """The refusal of an event; nothing changes.
 
     Attributes:
         code: for programs.
         message: for people.
-        field: the place in the event, such as ``positions[2].wagers.progressive``, if one is.
+        field: the place in the event, such as ``positions[2].wagers.progressive``, if there is one.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -44,22 +44,22 @@ BY_STATUS: Final = {
 
 
 def refused(seq: int | None, code: str, message: str, field: str | None = None) -> bytes:
-    """The reply to a refused event."""
+    """Return the reply to a refused event."""
     return msgspec.json.encode(
         Reply(seq=seq, status="refused", error=ErrorDetail(code=code, message=message, field=field))
     )
 
 
 def refused_by_script(seq: int, status: Status) -> bytes:
-    """The reply to an event that the script refused."""
+    """Return the reply to an event that the script refused."""
     return refused(seq, status.value, BY_STATUS[status], None)
 
 
 def refusal_texts() -> str:
-    """The replies to what the script refuses, by code, from after the event's number on.
+    """Return the replies to script refusals, by code, from after the event's number on.
 
-    The script puts the number before them, and the claims between the first brackets and the first
-    parentheses of ``held``.
+    The script puts the event's number before them. It puts the claims between the first brackets
+    and the first parentheses of ``held``.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -72,11 +72,11 @@ def refusal_texts() -> str:
 
 
 def refused_for_hold(seq: int, holding: bytes) -> bytes:
-    """The reply to wagers of a table that is held, with the claims that hold it.
+    """Return the reply to wagers of a held table, with the claims that hold it.
 
     Args:
         seq: the event's number.
-        holding: the claims, each in a line, as the table was told of them when they were opened.
+        holding: the claims, each on a line, as the table was told of them when they were opened.
     """
     claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
     error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))
@@ -84,11 +84,11 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """The reply to a correction that a person refused, from after the event's number on."""
+    """Return the reply to a correction that a person refused, from after the event's number on."""
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:
-    """The reply to an event that came before the one ahead of it."""
+    """Return the reply to an event that came before the one with the expected number."""
     return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

@@ -1,4 +1,4 @@
-"""That a link's store was restored, in its ledger (duty D17)."""
+"""Ledger entries of a restore of a link's store (duty D17)."""
 
 from typing import Final
 
@@ -9,21 +9,21 @@ from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.wire.clock import now_text
 
 VERSIONS_RAISED: Final = 1_000_000_000
-"""More than the displays of any link were shown between a copy of its store and its loss."""
+"""More versions than the displays of a link were shown between a copy of its store and its loss."""
 
 
 class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a store was restored from.
+    """The sources of a restored store.
 
     Attributes:
-        seen: how many entries its ledger had before, as the mark said; 0 where none was kept.
-        chain: the digest that the last of these carried.
-        held: up to which entry the store, or the copy of its ledger, still had them.
+        seen: the count of ledger entries before, according to the mark; 0 without a mark.
+        chain: the digest of the last of these.
+        held: the last of these that the store, or the copy of its ledger, still had.
         copied: whether they were written from a copy of the ledger.
-        events: how many events of tables' outboxes were taken again.
-        differing: as ``TABLE SEQ``, those of them that were answered otherwise than before.
-        without: the tables of which there was no outbox.
-        versions_raised: by how much the meters' versions rose.
+        events: the count of events from tables' outboxes that were applied again.
+        differing: those of them whose reply differs from the first one, as ``TABLE SEQ``.
+        without: the tables that had no outbox.
+        versions_raised: the number by which the meters' versions rose.
     """
 
     seen: int
@@ -40,14 +40,14 @@ RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
 
 
 class RestoreEntries:
-    """Notes in a link's ledger that its store was restored."""
+    """The writer of restores in a link's ledger."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         self._script = store.redis.register_script(load_script("note_restore"))
 
     async def note(self, restoring: RestoreEntry, by: str) -> int:
-        """Write the entry; gives its number.
+        """Write the entry and return its number.
 
         Raises:
             RedisError: the store failed.

@@ -1,4 +1,4 @@
-"""The Lua scripts as the package carries them, their shared fragments flattened in."""
+"""The Lua scripts of the package, with their shared fragments included."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""The arrays that scripts are given packed, and what `apply_events` answers: one step an event."""
+"""The packed arrays that scripts receive, one per event, and the answers of `apply_events`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Kind(StrEnum):
-    """What a step does."""
+    """The kind of a step."""
 
     WAGERS = "wagers"
     RESULT = "result"
@@ -19,7 +19,10 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What the wagers of one event add to one meter, which rises to its limit, 0 for none."""
+    """The amount that one event's wagers add to one meter.
+
+    `limit_micros` is the limit up to which the meter rises, 0 for none.
+    """
 
     meter: str
     wagers: int
@@ -30,9 +33,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
-    """A percentage of a meter in so many equal shares, and how the meter reseeds after 100%.
+    """A percentage of a meter in equal shares, and the meter's reseed after 100%.
 
-    `limit_micros` is how far it reseeds at most, 0 for no limit.
+    `limit_micros` is the limit of the reseed, 0 for none.
     """
 
     meter: str
@@ -44,12 +47,12 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
-    """What is due to one winner: a share of a take (counted from 1), or fixed cents.
+    """The amount due to one winner: a share of a take (counted from 1), or fixed cents.
 
-    `claim_key` is the place of the claim's key among the script's keys, 0 where nobody need
-    validate. `holds` names a claim that holds its table, as the table is told of it, up to its
-    amount; it is empty for any other. `envy` is the claim under which an Envy Bonus is owed; empty
-    for what is none.
+    `claim_key` is the place of the claim's key among the script's keys, or 0 if the win needs no
+    validation. `holds` is the beginning, up to the amount, of the text about a claim that holds its
+    table; it is empty for any other claim. `envy` is the claim under which an Envy Bonus is owed;
+    it is empty for anything else.
     """
 
     take: int
@@ -65,7 +68,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses that are owed under one claim.
 
-    `record` is that of a claim for nothing but Envy; empty where a win of the result opens it.
+    `record` is the record of a claim for Envy Bonuses only. It is empty if a win of the result
+    opens the claim.
     """
 
     claim_key: int
@@ -77,7 +81,8 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
     """A correction that needs a floorperson's confirmation.
 
-    `digest` is of what is asked, `ask` its id and `text` what people are shown, should it be new.
+    `digest` is the digest of the request. `ask` is its id and `text` is what people are shown, both
+    used only for a new request.
     """
 
     digest: str
@@ -86,7 +91,7 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a void, a withdrawal or a refusal: the reply, and nothing else."""
+    """The work of a void, a withdrawal or a refusal: only the reply."""
 
     reply: str
 
@@ -94,8 +99,8 @@ class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     """The work of accepted wagers.
 
-    `despite_hold` is for wagers that were accepted once, and are taken again into a store that was
-    restored: its table was not held then.
+    `despite_hold` is for wagers that were accepted before and are applied again in a restored
+    store. Their table was not held at that time.
     """
 
     reply: str
@@ -105,9 +110,9 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a result; a number in the reply stands for that due's cents, from 1.
+    """The work of a result. A number in the reply is replaced by the cents of that due, from 1.
 
-    `dealt` is the digest of its round id and cards, empty where there is none.
+    `dealt` is the digest of its round id and cards, empty if there is none.
     """
 
     reply: tuple[str | int, ...]
@@ -121,10 +126,10 @@ Work = ReplyWork | WagersWork | ResultWork
 
 
 class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
-    """One event, judged, for `apply_events`.
+    """One validated event for `apply_events`.
 
-    `basis` is the wagers' seq that a result rests on. `act` says that its entry is among the acts.
-    `ask` is there where a floorperson must confirm it.
+    `basis` is the seq of the wagers that a result is based on. `act` says that its entry is among
+    the acts. `ask` is set if a floorperson must confirm it.
     """
 
     table_key: int
@@ -141,7 +146,7 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RoundContribution(NamedTuple):
-    """What `apply_events` keeps of an open round's wagers on one meter, which a void takes off."""
+    """The amounts of an open round for one meter, kept by `apply_events` and undone by a void."""
 
     meter: str
     wagers: int
@@ -153,14 +158,14 @@ class RoundContribution(NamedTuple):
 
 
 class EnvyCents(NamedTuple):
-    """What is owed for Envy under a claim, by meter."""
+    """The cents of Envy Bonuses owed under a claim, by meter."""
 
     meter: str
     cents: int
 
 
 class HeldTable(NamedTuple):
-    """A table that wins hold, for `upgrade_link`: its key's position, and the wins, a line each."""
+    """A table held by wins, for `upgrade_link`: its key's position, and the wins, a line each."""
 
     table_key: int
     wins: str
@@ -180,7 +185,7 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "OWED": EnvyCents,
     "HELD_TABLE": HeldTable,
 }
-"""The arrays whose positions have names in the scripts, by what the names begin with."""
+"""The arrays whose positions have names in the scripts, by the prefix of the names."""
 
 
 def position_names() -> str:
@@ -193,7 +198,7 @@ def position_names() -> str:
 
 
 class Status(StrEnum):
-    """What `apply_events` answers to a step, in the order of its header."""
+    """The status of a step that `apply_events` answers, in the order of its header."""
 
     AGAIN = "again"
     SEQ_REUSED = "seq_reused"
@@ -217,7 +222,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaidDue:
-    """What a due came to, the meter after it (both in cents), and the ledger entry."""
+    """The cents of a due, the meter balance after it in cents, and the ledger entry."""
 
     amount_cents: int
     meter_after_cents: int
@@ -226,12 +231,12 @@ class PaidDue:
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """What the script made of one step.
+    """The script's answer to one step.
 
-    `text` is the reply, or the expected seq of a gap; `entry` is the ledger entry that it became.
-    `confirmed_by` confirmed the correction that it is; `asked` says that a floorperson is asked
-    for it now, and was not before.
-    `elsewhere` are another table and its entry, of a result with the same round id and cards.
+    `text` is the reply, or the expected seq of a gap. `entry` is the ledger entry of the event.
+    `confirmed_by` is the person who confirmed its correction. `asked` says that a floorperson is
+    asked for the first time. `elsewhere` is another table and its entry, of a result with the same
+    round id and cards.
     """
 
     status: Status
@@ -244,10 +249,10 @@ class ScriptAnswer:
 
 
 def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> ScriptAnswer:
-    """What the script answered to a step.
+    """Read the script's answer to a step.
 
     Raises:
-        TypeError: nothing that it answers.
+        TypeError: the answer has no known form.
     """
     match row:
         case [bytes(status), bytes(reply), bytes(entry), list(dues), bytes(other), bytes(by)]:

@@ -1,24 +1,28 @@
-"""The numbers of payout slips: what one is, and for which claim of the facility each is reserved.
+"""The numbers of payout slips, and the claim of the facility for which each is reserved.
 
-One number pays one claim, whatever its link. In a Redis Cluster the links are in different slots,
-and no script can look at two of them. So a payment has two steps: the number is reserved for its
-claim in a hash of the whole facility, and then the link's own script pays and keeps the number.
+One number pays one claim, on any link. In a Redis Cluster the links are in different slots, and no
+script can read two of them. So a payment has two steps. First the number is reserved for its claim
+in a hash of the whole facility. Then the link's own script pays and keeps the number.
 
-Why a number is never used twice, and nobody is hindered for ever, wherever either step is cut off:
+A number is never used twice, and no claim is blocked forever, even if either step is interrupted:
 
-- A payment runs its script only while the number is reserved for its claim. Reserving is one atomic
-  step, and gives the number to one claim only. So of two claims one is refused before it is paid.
-- The reservation stays when the payment is done, and when nobody knows whether it is: the store did
-  not answer, or the process died between the steps. The number is then nobody else's, and the same
-  claim can be paid with it again, since reserving it once more for the same claim is allowed.
-- It is taken back only by a payment whose script said that it did nothing. Each try is counted, so
-  that this does not take it from another try that is under way or has paid.
-- What a process that died has left is given to another claim only if it cannot be used any more:
-  the claim was decided for good, with another number or none, and its link does not have this one.
+- A payment runs its script only while the number is reserved for its claim. A reservation is one
+  atomic step, and only one claim gets the number. So the other of two claims is refused before it
+  is paid.
+- The reservation remains after the payment. It also remains if nobody knows whether the payment was
+  done: the store did not answer, or the process died between the steps. No other claim can then get
+  the number. The same claim can be paid with it again, since a second reservation for the same
+  claim is allowed.
+- A reservation is released only by a payment whose script answered that it did nothing. Each try is
+  counted, so a release does not affect another try that is in progress or has paid.
+- The reservation of a process that died is replaced by another claim only if it cannot be used any
+  more: the claim was finally decided, with another number or none, and its link does not have this
+  number.
 
-The ledger stays the truth. An audit compares it with the reservations. A number that paid and is
-reserved for nobody, since an earlier release paid it or the hash was lost, is reserved again by the
-service (`meters/books/claim_audit.py`); until then a payment looks at all links' own numbers too.
+The ledger remains the truth. An audit compares it with the reservations. A number may have paid a
+claim and be reserved for none, since an earlier release paid it or the hash was lost. The service
+reserves it again (`meters/books/claim_audit.py`). Until then a payment also reads the numbers of
+all links.
 """
 
 import contextlib
@@ -36,7 +40,7 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, every_redis, redis_of
 
 SLIPS_TAG: Final = "@slips"
-"""The hash tag of the reservations, which no link's id can be."""
+"""The hash tag of the reservations. No link can have this id."""
 
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
 """Hash: a slip's folded number to the count of tries to pay with it, a blank, and the claim."""
@@ -47,24 +51,27 @@ _ALIKE: Final = str.maketrans(
     "авеікмнорстухѕјαβεζηικμνορτυχ\u02d7\u2043\u2212\u2796",
     "abeikmhopctyxsjabezhikmnoptyx----",
 )
-"""Letters of other alphabets whose capitals look like ours, and signs that look like hyphens."""
+"""Letters of other alphabets whose capitals look like Latin ones, and signs that look like hyphens.
+"""
 _UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
-"""What earlier releases took and nobody sees in a number: selectors of a variant too."""
+"""Characters that earlier releases accepted in a number and that nobody can see, with variation
+selectors.
+"""
 _AT_ONCE: Final = 500
 
 
 class SlipError(ValueError):
-    """Text that is no slip's number; what is wrong with it, and what to do."""
+    """Text that is not the number of a slip; with the error and what to do."""
 
 
 def clean_slip(text: str) -> str:
-    """A slip's number as it is kept, without blanks around it.
+    """Return a slip's number as it is kept, without blanks around it.
 
     >>> clean_slip(" A-1001 ")
     'A-1001'
 
     Raises:
-        SlipError: it has a character that a number does not have, though it may look the same.
+        SlipError: it has a character that a number cannot have, even if it looks the same.
     """
     slip = text.strip(" ")
     if _SLIP.fullmatch(slip):
@@ -82,9 +89,9 @@ def clean_slip(text: str) -> str:
 
 
 def fold_slip(slip: str) -> str:
-    r"""A slip's number as numbers are compared over the facility.
+    r"""Return a slip's number in the form in which the facility compares numbers.
 
-    What earlier releases took may only look like a number that a slip has now.
+    A number that an earlier release accepted may only look like a number that a slip has now.
 
     >>> fold_slip("A-1001"), fold_slip("\uff21-1001"), fold_slip("\u0410\u200b\u20111001")
     ('a-1001', 'a-1001', 'a-1001')
@@ -96,14 +103,17 @@ def fold_slip(slip: str) -> str:
 
 
 def fold_in_link(slip: str) -> str:
-    """A slip's number as a link's own hash has it; earlier releases took numbers of any text."""
+    """Return a slip's number in the form of a link's own hash.
+
+    Earlier releases accepted any text as a number.
+    """
     return " ".join(slip.casefold().split())
 
 
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
-    """The links that have numbers of payout slips, as far as Redis lets us look for them.
+    """Return the links that have numbers of payout slips, if Redis allows the search.
 
-    Redis's list of users does not let a service list keys; nobody else is asked.
+    The ACL of Redis does not allow a service to list keys. It then finds no link.
 
     Raises:
         RedisError: the store failed.
@@ -118,14 +128,14 @@ async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[st
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """For which claim a number is reserved, and the text that says so."""
+    """The claim for which a number is reserved, and the stored text of the reservation."""
 
     claim: str
     text: str
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The reservation that a text holds."""
+        """Read a reservation from its text."""
         tries, blank, claim = text.partition(" ")
         return cls(claim if blank and tries.isdecimal() else text, text)
 
@@ -145,22 +155,24 @@ class SlipRegister:
         self._release = self._redis.register_script(load_script("release_slip"))
 
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
-        """Reserve a number for a claim, once more where it is; give the other claim that has it.
+        """Reserve a number for a claim. If another claim has it, return that reservation.
+
+        A number that is reserved for the same claim is reserved once more.
 
         Args:
             slip: the number.
-            claim: the claim that is to be paid with it.
+            claim: the claim to be paid with it.
             instead_of: the text of a reservation that cannot be used any more.
 
         Raises:
-            RedisError: the store failed: it may be reserved.
+            RedisError: the store failed: the number may be reserved.
         """
         answer = await self._reserve(keys=[SLIPS_KEY], args=[fold_slip(slip), claim, instead_of])
         status, *held = (text.decode() for text in answer)
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Take back one try to pay a claim with a number: nothing was paid by it.
+        """Release one try to pay a claim with a number. That try paid nothing.
 
         Raises:
             RedisError: the store failed.
@@ -168,7 +180,7 @@ class SlipRegister:
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """The reservations of some numbers, by the number as it is compared; of those that are.
+        """Return the reservations of those of the numbers that are reserved, by the folded number.
 
         Raises:
             RedisError: the store failed.
@@ -182,7 +194,7 @@ class SlipRegister:
         return found
 
     async def every(self) -> Mapping[str, Reservation]:
-        """All reservations, by the number.
+        """Return all reservations, by the number.
 
         Raises:
             RedisError: the store failed.
@@ -191,7 +203,7 @@ class SlipRegister:
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve the numbers that paid claims of a link; how many there are.
+        """Reserve the numbers that paid claims of a link, and return their count.
 
         Raises:
             RedisError: the store failed; some may be reserved.
@@ -202,7 +214,7 @@ class SlipRegister:
         return len(rows)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Whether a number paid a claim, by the link's own hash.
+        """Check in the link's own hash whether a number paid a claim.
 
         Raises:
             RedisError: the store failed.
@@ -210,7 +222,7 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """A claim of some links that a number has paid.
+        """Return a claim of some links that a number has paid.
 
         Raises:
             RedisError: the store failed.

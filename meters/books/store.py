@@ -1,4 +1,4 @@
-"""One link's books in Redis: every change of money through one atomic script."""
+"""One link's books in Redis. Each change of money is made by one atomic script."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
@@ -45,13 +45,13 @@ from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
 REPLIES_KEPT: Final = 32
-"""A table repeats its last event only; a few more replies are kept for what the broker delays."""
+"""A table repeats only its last event. More replies are kept for delays of the broker."""
 
 FIXED_KEYS: Final = 7
-"""The keys that every script is given first."""
+"""Count of the keys that every script receives first."""
 
 CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
-"""What `apply_events` keeps of a round's wagers, meter by meter."""
+"""The contributions of a round's wagers, meter by meter, as `apply_events` keeps them."""
 
 _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
@@ -61,16 +61,16 @@ TERMS_CHANGED: Final = "the link's terms in the store are no longer those it ope
 
 
 class TermsError(Exception):
-    """The link's terms in the store are not those of the floor file, or are gone (duty D10)."""
+    """The link's terms in the store are not those of the floor file, or are missing (duty D10)."""
 
 
 class BooksError(Exception):
-    """Something that a script does not do; nothing was done.
+    """A refusal of a script; nothing was done.
 
     Attributes:
-        status: what it answered, such as ``same_person``.
-        detail: what it said beside that, if anything.
-        setter: with ``same_person``: who set a PIN, empty where it is the same name.
+        status: its answer, such as ``same_person``.
+        detail: the rest of its answer, if anything.
+        setter: with ``same_person``: the person who set a PIN, empty if it is the same name.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -81,11 +81,11 @@ class BooksError(Exception):
 
 
 class WrongStateError(Exception):
-    """A claim has been decided already, or is not yet where the act needs it.
+    """A claim has been decided already, or is not yet in the state that the act needs.
 
     Attributes:
-        state: where it is, or empty where there is no such claim.
-        by: who brought it there, if anybody.
+        state: its state, or empty if there is no such claim.
+        by: the person who set that state, if there is one.
     """
 
     def __init__(self, state: str, by: str) -> None:
@@ -98,16 +98,15 @@ class LinkStore:
     """The books of one link.
 
     Attributes:
-        link: the link as it operates: as in the floor file, save for parameters that were changed
-            since by proposal.
+        link: the link in operation: as in the floor file, except for parameters that a proposal
+            changed since.
         terms: the terms of its meters.
-        redis: where the books are.
-        fixed_keys: the keys that every script is given first.
-        slip_register: the numbers of payout slips that are reserved, over all links.
-        must_keep: whether a batch is answered only where Redis syncs every write, which a service
-            asks for.
-        head: the last ledger entry that the answer to a batch told of; batches are under way side
-            by side, and their answers may come in any order.
+        redis: the Redis that has the books.
+        fixed_keys: the keys that every script receives first.
+        slip_register: the reserved numbers of payout slips, over all links.
+        must_keep: whether a batch is answered only if Redis syncs every write; a service sets it.
+        head: the latest ledger entry in the answers to batches. Batches run in parallel, and their
+            answers may come in any order.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -136,10 +135,10 @@ class LinkStore:
         self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     async def open(self, by: str) -> None:
-        """Seed meters that have never been; make sure that the others kept their terms.
+        """Seed new meters, and check that the other meters kept their terms.
 
-        A meter whose terms were changed by proposal since the floor file was read keeps them, as
-        long as the floor file says what it said then, or the same.
+        A proposal may have changed a meter's terms since the floor file was read. The meter keeps
+        these terms if the floor file has the old terms still, or has the same terms.
 
         Raises:
             TermsError: they did not (duties D10, D12).
@@ -179,10 +178,10 @@ class LinkStore:
                 )
 
     async def schema(self) -> int | None:
-        """The version of the books' layout; None where the link was never opened.
+        """Return the version of the books' layout; None if the link was never opened.
 
         Raises:
-            ValueError: what is noted there is none.
+            ValueError: the value is not a version.
             RedisError: the store failed.
         """
         fields = [FIELD, "terms", "entries"]
@@ -190,10 +189,10 @@ class LinkStore:
         return version_of(noted, begun=any(others))
 
     async def schema_problem(self) -> str | None:
-        """Why this release may not work on the books, or None (duty D10).
+        """Return why this release may not work on the books, or None if it may (duty D10).
 
         Raises:
-            ValueError: no version is noted there, but something else.
+            ValueError: the value there is not a version.
             RedisError: the store failed.
         """
         return self._other_schema(await self.schema())
@@ -202,11 +201,11 @@ class LinkStore:
         return schema_problem(f"the store of link {self.link.id} is", version)
 
     async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
-        """Apply a batch in one atomic step; `keys` are those that the steps' places name.
+        """Apply a batch in one atomic step. `keys` are the keys that the steps' places refer to.
 
         Raises:
             TermsError: the link's terms are not those that were opened; nothing was done.
-            NotSyncedError: Redis may lose what was done: it is not to be told.
+            NotSyncedError: Redis may lose the changes: the replies must not be sent.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
@@ -241,16 +240,16 @@ class LinkStore:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
     ) -> DecisionResult:
-        """Carry one decision on a claim, once.
+        """Apply one decision on a claim, once.
 
-        `owed` are the cents of its Envy Bonuses by meter; `envy_cents` their sum where a rejection
-        finds that they are not due, or where they were paid along with the win, and 0 elsewhere.
+        `owed` are the cents of its Envy Bonuses by meter. `envy_cents` is their sum if a rejection
+        finds that they are not due, or if they were paid together with the win. Otherwise it is 0.
 
         Raises:
             TermsError: the link's terms changed.
-            WrongStateError: the claim is not where this act needs it.
-            BooksError: ``same_person`` with who validated and who set a PIN, ``slip_used`` with
-                the claim, ``envy_decided``, ``books_differ`` or ``books_full``.
+            WrongStateError: the claim is not in the state that this act needs.
+            BooksError: ``same_person`` with the validator and the person who set a PIN,
+                ``slip_used`` with the claim, ``envy_decided``, ``books_differ`` or ``books_full``.
         """
         rows = await self._decide(
             keys=[
@@ -294,7 +293,7 @@ class LinkStore:
         hand_pay: bool,
         owed: Sequence[EnvyCents],
     ) -> int:
-        """Settle the Envy Bonuses that are owed under a claim, once; gives the ledger entry.
+        """Settle the Envy Bonuses that are owed under a claim, once; return the ledger entry.
 
         Raises:
             TermsError: the link's terms changed.
@@ -323,7 +322,7 @@ class LinkStore:
     async def decide_ask(
         self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
     ) -> int:
-        """Confirm or refuse what a table asks for, once; gives the ledger entry.
+        """Confirm or refuse a correction request, once; return the ledger entry.
 
         `refusal` is the reply to the table's next try, from after its number on.
 
@@ -350,17 +349,17 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """What tables ask for, by table, and the decisions, as the store keeps them."""
+        """Return the correction requests by table, and their decisions, as the store keeps them."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """The same, and the last ledger entry of that same moment."""
+        """Return the same, and the last ledger entry of that moment."""
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
-        """Where some tables stand, read in one round trip."""
+        """Return the state of some tables, read in one round trip."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for table in tables:
                 pipe.hmget(
@@ -382,7 +381,7 @@ class LinkStore:
         ]
 
     async def state(self) -> LinkState:
-        """The link and every meter, all of one moment.
+        """Return the link and all its meters at one moment.
 
         Raises:
             TermsError: the terms in the store are not those that the link opened with, or the
@@ -425,7 +424,7 @@ class LinkStore:
         )
 
     async def snapshot(self, *, indexes: bool = False) -> Snapshot:
-        """All accounts and counts of one moment, with the indexes of the claims if wanted."""
+        """Return all accounts and counts of one moment. With `indexes`, return the indexes too."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
@@ -437,7 +436,7 @@ class LinkStore:
                 pipe.zrange(self.keys.acts, 0, -1, withscores=True)
                 pipe.zrange(self.keys.proposals, 0, -1, withscores=True)
                 pipe.hgetall(self.keys.approved)
-                # Not ZCOUNT, which Redis's list of users of an earlier release does not allow.
+                # ZCOUNT is not used, because the Redis ACL of an earlier release does not allow it.
                 pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
                 pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
             accounts, tallies, meters, *rest = await pipe.execute()
@@ -458,7 +457,7 @@ class LinkStore:
         )
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Read some hashes, and the last ledger entry of that same moment."""
+        """Read some hashes, and the last ledger entry of that moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for key in keys:
@@ -467,19 +466,19 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """The fields of some claims, and the last ledger entry of that same moment."""
+        """Return the fields of some claims, and the last ledger entry of that moment."""
         entries, rows = await self._hashes_at(map(self.keys.claim, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """The fields of some proposals, and the last ledger entry of that same moment."""
+        """Return the fields of some proposals, and the last ledger entry of that moment."""
         entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], fields: Sequence[str]
     ) -> tuple[int, list[list[bytes | None]]]:
-        """Some fields of some tables, and the last ledger entry of that same moment."""
+        """Return some fields of some tables, and the last ledger entry of that moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for table in tables:
@@ -488,14 +487,14 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
-        """All fields of some tables, and the last ledger entry of that same moment."""
+        """Return all fields of some tables, and the last ledger entry of that moment."""
         entries, rows = await self._hashes_at(map(self.keys.table, tables))
         return entries, [
             {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
         ]
 
     async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
-        """Up to `count` ledger entries that follow entry `after`, with their numbers."""
+        """Return up to `count` ledger entries that follow entry `after`, with their numbers."""
         rows = cast(
             "list[tuple[bytes, dict[bytes, bytes]]]",
             await self.redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
@@ -509,24 +508,25 @@ class LinkStore:
         ]
 
     async def last_entry(self) -> int:
-        """The number of the last entry that the ledger itself has, or of those in the archive."""
+        """Return the number of the ledger's last entry, or of the checkpoint's if it is empty."""
         rows = cast(
             "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
         )
         return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
 
     async def checkpoint(self) -> Checkpoint:
-        """The books from which a replay of what the ledger still holds goes on (duty D17).
+        """Return the checkpoint from which a replay of the store's entries continues (duty D17).
 
         Raises:
-            CheckpointError: they are not those that the day was archived with.
+            CheckpointError: it is not the one with which the day was archived.
             RedisError: the store failed.
         """
         held = await self._held_over()
         while held:
             text, by = held
             noted = await self.entries(by - 1, 1)
-            # It may have been trimmed between the two looks: then others are carried over by now.
+            # The entry may have been trimmed between the two reads. Then there is another
+            # checkpoint.
             was, held = held, await self._held_over()
             if held == was:
                 return proven(text, by, dict(noted))
@@ -539,7 +539,7 @@ class LinkStore:
         return None if text is None else (text, int(by or 0))
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
-        """The fields of some claims, empty where there is none."""
+        """Return the fields of some claims, empty if there is no such claim."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
@@ -547,13 +547,13 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """The claims that wait for somebody, oldest first; up to `limit`, or all of them."""
+        """Return the waiting claims, oldest first; up to `limit`, or all of them."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
 
 def _decided(rows: Sequence[bytes]) -> list[str]:
-    """Give what a decision's script answered after ``done``; raise what it refused."""
+    """Return the answer of a decision's script after ``done``; raise its refusal."""
     match texts(rows):
         case ["done", *result]:
             return result
@@ -573,13 +573,13 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def texts(row: Sequence[bytes]) -> list[str]:
-    """A script's answer as texts."""
+    """Return a script's answer as texts."""
     return [text.decode() for text in row]
 
 
 def _head(
     entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
 ) -> LedgerHead:
-    """The head as it stands beside a ledger with such a last entry, if any."""
+    """Make the head from its fields, and check that the ledger's last entry is that one."""
     had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

@@ -1,4 +1,4 @@
-"""Holding the tables of a store against its ledger: their rounds, and the wins that hold them."""
+"""Comparison of the tables in a store with its ledger: rounds, and the wins that hold tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -18,29 +18,29 @@ from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100
-"""So many tables are read at once: Redis is held up for less than a millisecond."""
+"""Count of tables read in one call. It delays Redis by less than a millisecond."""
 _WHOLE_AT_ONCE: Final = 10
-"""The same where all is read that a table has, some dozens of kilobytes."""
+"""The same if all fields of a table are read, some dozens of kilobytes."""
 _FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held", "over")
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _KEPT: Final = "reply:"
 _DIGEST: Final = 32
-"""So long is the digest of the event before a reply that is kept."""
+"""Length of the digest of the event before a kept reply."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _HELD: Final = msgspec.json.Decoder(ClaimOpened)
 
 _Row = Mapping[str, bytes]
-"""A table's hash, as far as it is looked at."""
+"""The fields of a table's hash that are checked."""
 
 
 class TableAudit:
-    """Compares the tables of one link with its ledger.
+    """The comparison of one link's tables with its ledger.
 
-    Whoever changes an open round in the store has its result settled on wagers or a draw that there
-    were not, and whoever takes away what holds a table has it play on before a hand pay is paid.
+    If somebody changes an open round in the store, its result is settled with wrong wagers or a
+    wrong draw. If somebody removes a table's hold, the table plays on before a hand pay is paid.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -49,12 +49,12 @@ class TableAudit:
     async def problems(
         self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
     ) -> list[str]:
-        """What of the tables is not as the ledger says, in words.
+        """Return the differences between the tables and the ledger, as texts.
 
         Args:
             replay: the replay of the ledger up to the last entry of the snapshot.
             snapshot: the books.
-            whole: whether the replies that are kept, and what else a table has, are looked at.
+            whole: whether to check the kept replies and all other fields of a table too.
 
         Raises:
             RedisError: the store failed.
@@ -62,7 +62,7 @@ class TableAudit:
         holding = _holding(replay)
         known = {table.id for table in self._store.link.table}
         tables = sorted({*known, *replay.books.rounds, *replay.tables.last, *holding})
-        # Before the third schema no table said which wins hold it.
+        # Before the third schema no table named the wins that hold it.
         holds = snapshot.meters.get(FIELD) == str(SCHEMA)
         found: list[str] = []
         at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
@@ -89,7 +89,7 @@ class TableAudit:
         return [*found, *await self._other_asks(replay)]
 
     async def _other_asks(self, replay: Replay) -> list[str]:
-        """Where what is asked, or was decided about it, is not what the ledger says."""
+        """Return correction requests, or decisions on them, that differ from the ledger."""
         entries, asks = await self._store.asks_at()
         moved = await self._moved_since(replay.entries, entries)
         return [
@@ -111,7 +111,7 @@ class TableAudit:
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
-        """The tables that entries are about which were written while the audit ran."""
+        """Return the tables of entries that were written while the audit ran."""
         moved: set[str] = set()
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -121,7 +121,7 @@ class TableAudit:
 
 
 def _holding(replay: Replay) -> dict[str, list[str]]:
-    """The claims that hold each table: the hand pays that are neither paid nor rejected."""
+    """Return the claims that hold each table: hand pays that are neither paid nor rejected."""
     found: dict[str, list[str]] = {}
     for claim, held in replay.books.claims.items():
         if held.hand_pay:
@@ -130,16 +130,19 @@ def _holding(replay: Replay) -> dict[str, list[str]]:
 
 
 def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """An event that the store would take once more. Refused ones are in no ledger, and count."""
+    """Report an event that the store would accept a second time.
+
+    The ledger does not have refused events, but they count in the store.
+    """
     text, due = row.get("last", b"0"), replay.tables.last.get(table, 0)
     if not text.isdigit() or int(text) < due:
         yield f"its last event is {_words(text)}, the ledger has event {due}"
 
 
 def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Replies that a repeat would get and that are not those which the table got first.
+    """Report kept replies that are not the first replies to their events.
 
-    Of an event that was refused, or a withdrawal, the ledger does not have the reply.
+    The ledger does not have the reply to a refused event or to a withdrawal.
     """
     text, due = row.get("last", b"0"), replay.tables.replies.get(table, {})
     last = int(text) if text.isdigit() else 0
@@ -155,7 +158,7 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
             said = one[_DIGEST:]
             if said.startswith(b"{") and not _has_no_entry(said, int(name)):
                 yield f"it keeps a reply to event {name} that is no refusal, and in no ledger entry"
-    # A store that was made again has the replies that the ledger and the outboxes had.
+    # A restored store has only the replies that the ledger and the outboxes had.
     first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
     lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]
     if lacking and not set(lacking) <= due.keys():
@@ -163,14 +166,14 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """The number after which every event of a table that was accepted has been replayed."""
+    """Return the number after which all accepted events of a table have been replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Whether it is the reply to an event of no entry: to one refused, or to a withdrawal."""
+    """Check whether it is the reply to an event without an entry: a refused one or a withdrawal."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -180,13 +183,13 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
 
 
 def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Which round was over last, of which claims it is told again, and what no table has."""
+    """Report differences in the last ended round and the repeated claims, and extra fields."""
     over = replay.tables.over.get(table)
     if over is not None or replay.begins_after == 0:
         due = None if over is None else over.encode()
         if row.get("over") != due:
             yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
-    # Earlier releases retold other claims.
+    # Earlier releases repeated other claims.
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.retold.get(table, ())).encode()
         if row.get("claims", b"") != claims:
@@ -197,7 +200,7 @@ def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Where the open round is not the one whose wagers were counted."""
+    """Report an open round that is not the one whose wagers were counted."""
     added = replay.books.rounds.get(table)
     if added is None:
         names = ", ".join(name for name in _ROUND if name in row)
@@ -235,7 +238,7 @@ def _contributed(held: bytes | None) -> list[RoundContribution] | None:
 
 
 def stored_contribution(one: Added) -> RoundContribution:
-    """Make what `apply_events` keeps of what a round added to one meter."""
+    """Make the contribution of a round to one meter as `apply_events` keeps it."""
     return RoundContribution(
         meter=one.meter,
         wagers=one.wagers,
@@ -248,7 +251,7 @@ def stored_contribution(one: Added) -> RoundContribution:
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str]:
-    """Wins that hold it in the store or in the ledger alone, or as another than they are."""
+    """Report wins that hold the table in only one of store and ledger, or with other data."""
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -271,7 +274,7 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
 
 
 def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
-    """Where somebody changed what a floorperson is asked, or made up what was decided."""
+    """Report a correction request that somebody changed, or a decision that nobody made."""
     if stored.table not in replay.books.rounds:
         yield "it asks a floorperson for a correction, the ledger says that no round is open"
         return

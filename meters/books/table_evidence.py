@@ -1,4 +1,4 @@
-"""What a ledger says of each table: the last event that it counted, and the round that is open."""
+"""Each table as the ledger has it: the last event that it counted, and the open round."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ from meters.wire.messages import Reply, Wagers
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
 _RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
 _REPLIES_KEPT: Final = 32
-"""So many replies of a table are kept at most, as the scripts do."""
+"""Count of replies of a table that are kept at most, as in the scripts."""
 _CLAIMS_RETOLD: Final = 64
-"""So many claims of a table are kept to be told of again, as the scripts do."""
+"""Count of claims of a table that are kept to be reported again, as in the scripts."""
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """Which claim a decision is about."""
+    """The claim of a decision."""
 
     claim: str
 
@@ -51,7 +51,7 @@ class OpenedRound:
 
 @dataclass(frozen=True, slots=True)
 class DecidedAsk:
-    """What somebody decided about a correction that a table asked for."""
+    """A decision on a correction request."""
 
     state: str
     round: str
@@ -61,16 +61,16 @@ class DecidedAsk:
 
 @dataclass
 class TableEvidence:
-    """What the entries so far say of tables.
+    """The tables as the entries so far have them.
 
     Attributes:
         last: the number of the last event that was counted, by table.
-        rounds: the open rounds, by table; only of those whose wagers were replayed.
-        decided: what was decided last about a correction of the open round, by table.
-        over: the round of each table that was over last.
-        retold: the claims of which each table is told again what became of them, the latest
-            last, as the scripts keep them.
-        replies: digests of what each table's hash must have as the replies to its last events, by
+        rounds: the open rounds, by table; only those whose wagers were replayed.
+        decided: the last decision on a correction of the open round, by table.
+        over: the last round of each table that was over.
+        retold: the claims whose state is reported to each table again, the latest last, as the
+            scripts keep them.
+        replies: digests of the replies to its last events that each table's hash must have, by
             their numbers.
     """
 
@@ -82,7 +82,7 @@ class TableEvidence:
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
     def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
-        """Take an entry that was replayed; what is wrong with it as an event, in words.
+        """Process an entry that was replayed, and return the faults of its event, as texts.
 
         Args:
             fields: the entry.
@@ -117,7 +117,7 @@ class TableEvidence:
     def _end_round(
         self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
-        """Take a result or a void; where the result was not settled on its round, in words."""
+        """Process a result or a void, and return the faults of the result, as texts."""
         opened, reply = self.rounds.pop(table, None), fields["reply"]
         self.over[table] = fields["round"].decode()
         if fields["kind"] != b"result":
@@ -131,7 +131,7 @@ class TableEvidence:
         return _other_lines(opened, reply)
 
     def _retell(self, table: str, claims: Sequence[str]) -> None:
-        """Note claims of which a table is told again what became of them, each once."""
+        """Note claims whose state is reported to a table again, each once."""
         known = [claim for claim in self.retold.get(table, ()) if claim not in claims]
         self.retold[table] = [*known, *claims][-_CLAIMS_RETOLD:]
 
@@ -152,9 +152,9 @@ class TableEvidence:
         )
 
     def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
-        """Where an entry says that somebody confirmed it, and none before it says so."""
+        """Return a fault if an entry names who confirmed it and no entry before it does."""
         who = confirmed_by(fields["by"].decode())
-        # Of a round that began before the first entry that was replayed, that one is not known.
+        # If the round began before the first replayed entry, its confirmation is not known.
         if not who or table not in self.rounds:
             return []
         correction = correction_in(fields["event"])
@@ -166,9 +166,9 @@ class TableEvidence:
 
 
 def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
-    """Where a result was settled on other wagers, or another draw, than the ledger has, in words.
+    """Return the faults of a result that was settled with other wagers or another draw.
 
-    Every wager has one line.
+    The ledger has the right ones. Each wager has one line.
     """
     lines, draw = _REPLY.decode(reply).lines or (), _REPLY.decode(opened.reply).draw
     due = sorted(
@@ -188,5 +188,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
 
 
 def stored_reply_digest(stored: bytes) -> bytes:
-    """A digest of what a table's hash has as the reply to an event."""
+    """Return a digest of the reply to an event as a table's hash has it."""
     return hashlib.blake2b(stored, digest_size=16).digest()

@@ -1,20 +1,20 @@
-"""Whether two acts may be one person's: the rule of two people, as far as PINs matter (duty D4).
+"""The rule of two people: whether PINs allow that one person did both acts (duty D4).
 
-The argument, which holds whatever runs in parallel:
+The argument, which is valid for all parallel requests:
 
-- A session ends when its user gets another PIN, and a session is found together with the PINs that
-  were set in the last 24 hours, by one script. So a person who acts under another's name, with a
-  PIN that they or an administrator in league with them set in that time, acts in a session that
-  began after it, and the setter is among those that the session's request brings along.
-- Who sets an administrator's PIN can set others' under that name. So setters are followed through
-  all PINs that were set in that time, whoever set which first: a PIN set twice keeps its last
-  moment alone.
+- A session ends when its user gets another PIN. One script finds a session together with the PINs
+  that were set in the last 24 hours. A person may act under another name, with a PIN that they, or
+  an administrator who helps them, set in that time. Then they act in a session that began after it,
+  and the setter is among those that the session's request has.
+- A person who sets an administrator's PIN can set other PINs under that name. So setters are
+  followed through all PINs that were set in that time, in any order, because a PIN that is set
+  twice keeps only its last time.
 - The script that carries out a first act keeps its setters in the same step. The script that
-  carries out the second reads them there, with the name of who did the first, and refuses where
-  the two acts have a name in common. It decides on what is kept at that moment: no other request
-  can come in between.
-- A PIN that is set after a request was admitted opens a later session, never the one that was
-  admitted. So what is not known yet to the second act was not needed for the first.
+  carries out the second act reads them there, with the name of the person who did the first. It
+  refuses if the two acts have a name in common. It decides on the data of that moment, because no
+  other request can come in between.
+- A PIN that is set after a request was admitted opens a later session, never the admitted one. So
+  anything that the second act does not know yet was not needed for the first.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,16 +23,18 @@ from typing import Final, Self
 import msgspec
 
 COMMAND: Final = "command line"
-"""How the name begins under which something was done by command."""
+"""The beginning of the name under which a command does an act."""
 
 
 class PinSetters(msgspec.Struct, frozen=True):
-    """Who set which PIN in the last 24 hours, as far as it concerns one user.
+    """The setters of PINs in the last 24 hours, as far as they concern one user.
 
     Attributes:
-        own: who set the user's own PIN, other than they themselves, and who set the PINs of those.
-        shared: everybody with whom the user does not count as two people at present, each with the
-            one who set the PIN of one of them, or of both, directly or through others.
+        own: the other people who set the user's own PIN, and those who set the PINs of these
+            people.
+        shared: everybody who does not count as a second person for the user at present. Each has
+            the name of the person who set the PIN of one of the two, or of both, directly or
+            through others.
     """
 
     own: tuple[str, ...] = ()
@@ -40,7 +42,7 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, name: str, pins_set: Iterable[tuple[str, str]]) -> Self:
-        """What concerns a user, of all PINs set in the last 24 hours.
+        """Select the setters that concern a user, from all PINs set in the last 24 hours.
 
         >>> PinSetters.of("Flo", [("Flo", "Ada"), ("Finn", "Ada"), ("Sue", "Al")])
         PinSetters(own=('Ada',), shared={'Ada': 'Ada', 'Finn': 'Ada'})
@@ -58,21 +60,21 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @property
     def by_command(self) -> str | None:
-        """By which account of the machine the user's PIN was set, if by any."""
+        """The account of the machine that set the user's PIN by a command, if there is one."""
         return next((setter for setter in self.own if setter.startswith(COMMAND)), None)
 
     @property
     def text(self) -> bytes:
-        """The same as the scripts take it."""
+        """The setters as text for the scripts."""
         return msgspec.json.encode(self)
 
 
 NO_SETTERS: Final = PinSetters()
-"""Of somebody whose PIN nobody set lately, and who set nobody's."""
+"""The setters of a user whose PIN nobody set lately, and who set no other PIN."""
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """All names to which steps lead from one, the nearest first."""
+    """Return all names that can be reached from one by steps, the nearest first."""
     following: dict[str, list[str]] = {}
     for name, other in sorted(steps):
         following.setdefault(name, []).append(other)
@@ -84,14 +86,14 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def why_one_person(first: str, second: str, setter: str, *, did: str, does: str) -> str:
-    """Why somebody is not the second person of an act, as they are told.
+    """Return why a user is not the second person of an act, as text for that user.
 
     Args:
-        first: who did the first half.
-        second: who is told.
-        setter: who set a PIN, as the script found; empty where both are of one name.
-        did: what the first person did, such as "validated this win".
-        does: what the second does, such as "pays it".
+        first: the person who did the first half.
+        second: the user who reads the text.
+        setter: the person who set a PIN, as the script found; empty if both names are the same.
+        did: the first person's act, such as "validated this win".
+        does: the second person's act, such as "pays it".
     """
     if not setter:
         return f"you {did}: another person {does}"

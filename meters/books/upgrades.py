@@ -1,4 +1,4 @@
-"""Bringing a link's books to the layout that this release works on, with a ledger entry."""
+"""Upgrade of a link's books to the layout of this release, with a ledger entry."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from meters.wire.clock import now_text
 
 
 class Upgrade(msgspec.Struct, frozen=True):
-    """An upgrade as the ledger keeps it: from which version to which, by which release."""
+    """An upgrade as the ledger keeps it: the two versions, and the release that made it."""
 
     before: int
     after: int
@@ -26,18 +26,19 @@ UPGRADE: Final = msgspec.json.Decoder(Upgrade)
 
 
 async def upgrade_link(store: LinkStore, by: str) -> None:
-    """Bring a link's books to the present layout, a version a step; without effect where they are.
+    """Upgrade a link's books to the present layout, one version per step.
 
-    Each step is atomic, and carried out once though several ask for it.
+    It changes nothing if they have it already. Each step is atomic. It is carried out once even if
+    several services start it.
 
     Raises:
-        RedisError: the store failed; what was done so far stands.
+        RedisError: the store failed; the steps done so far remain.
     """
     script = store.redis.register_script(load_script("upgrade_link"))
     had = await store.schema()
     while had is not None and had < SCHEMA:
         step = Upgrade(had, had + 1, version("pitlink"))
-        # Read before the claims are: where an entry follows, all of it is read again.
+        # This is read before the claims. If an entry is added meanwhile, everything is read again.
         last = (await store.snapshot()).last_entry
         held = await _held(store) if had == _BEFORE_HOLDS else {}
         keys = [store.keys.table(table) for table in held]
@@ -60,11 +61,11 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
 
 
 _BEFORE_HOLDS: Final = 2
-"""The version whose tables do not say which claims hold them."""
+"""The version whose tables do not name the claims that hold them."""
 
 
 async def _held(store: LinkStore) -> Mapping[str, str]:
-    """The claims that hold each table, a line each, the oldest first."""
+    """Return the claims that hold each table, a line each, the oldest first."""
     held: dict[str, str] = {}
     for holding in await holding_claims(store):
         line = msgspec.json.encode(holding.claim).decode()

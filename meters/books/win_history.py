@@ -1,4 +1,4 @@
-"""Looking up past wins, meter by meter, latest first (duty D16)."""
+"""Pages of past wins, meter by meter, latest first (duty D16)."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -19,16 +19,16 @@ class WinIndex:
     async def page(
         self, meter: str, before: int | None, count: int, *, meter_awards: bool
     ) -> Sequence[tuple[int, str]]:
-        """Wins of a meter with their orders, latest first.
+        """Return wins of a meter with their orders, latest first.
 
-        Only wins of an order below `before` are given, the latest unless it is given; with
-        `meter_awards` only percentages of the meter.
+        All have an order below `before`. If it is None, the page begins with the latest win. With
+        `meter_awards` only percentages of the meter are returned.
 
         Raises:
             RedisError: the store failed.
         """
         prefix = f"{meter}{_METER_AWARD if meter_awards else _ANY}"
-        # Members of equal score are sorted by their bytes, in which "~" follows every digit.
+        # Members with the same score are sorted by their bytes, and "~" is after every digit.
         most = f"{prefix}~" if before is None else f"{prefix}{before:0{_ORDER_DIGITS}d}"
         rows = cast(
             "list[bytes]",

@@ -1,29 +1,29 @@
 -- Applies a batch of table events to one link: seq check, meters, ledger and kept replies in one
--- atomic step. Each event is judged in turn, on the books as the ones before it left them.
+-- atomic step. Each event is checked in turn, on the books after the events before it.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8…  the table keys, then the claim keys, as the events' indices name them
+--       8…  the table keys, then the claim keys; the events refer to them by index
 --       the last but one  asks, the last  dealt
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
---       5 so many results are remembered by what was dealt
--- Output  { 'terms' } where the link's terms are not those of ARGV 2: nothing is done.
---         Otherwise the number and the digest of the last entry, and '1' where the ledger has it as
---         that, then one array an event, in order:
+--       5 count of results whose dealt cards are remembered
+-- Output  { 'terms' } if the link's terms are not those of ARGV 2: nothing is done.
+--         Otherwise the number and the digest of the last entry, and '1' if it is the last entry of
+--         the ledger itself, then one array per event, in order:
 --   again       { 'again', kept reply }      this seq was answered before, the same bytes
 --   seq_reused  { 'seq_reused' }             this seq was answered before, other bytes
 --   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
 --   gap         { 'gap', expected seq }      a seq before it is missing
---   moved       { 'moved' }                  the round is not the one judged: the table repeats
+--   moved       { 'moved' }                  the round has changed since validation: the table repeats
 --   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
 --                 'table entry' of another table's result with the same round id and cards, or '',
---                 who confirmed the correction, or '' }
---   refused     { 'refused', reply }         as judged before
+--                 the person who confirmed the correction, or '' }
+--   refused     { 'refused', reply }         refused before, by the validation
 --   held        { 'held', reply }            refused here, after link_closed: wins hold the table
 --   unconfirmed  { 'unconfirmed', reply, '1' or '' }    refused here, after books_full: a floorperson
---                                            is asked, for the first time or still
+--                                            is asked; '1' for the first time
 --   correction_refused  { 'correction_refused', reply }    refused here, after books_full, by a person
---   withdrawn   { 'withdrawn', reply }       what the table asked for is no longer asked
+--   withdrawn   { 'withdrawn', reply }       the table withdrew its correction request
 --   and refused here, { code, reply }: round_open, after_lockout, round_over, link_closed,
 --   unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
@@ -43,9 +43,9 @@ end
 
 local tables, table_writes = {}, {}
 
--- What this call has set of a table is written at its end, so it is read from here and never from
--- Redis: a copy of an event may come in the same batch. `replies` holds the kept replies by seq,
--- each with its digest, false where none is kept.
+-- A table's new fields are written at the end of this call. Until then they are read from here and
+-- not from Redis, because a copy of an event may be in the same batch. `replies` has the kept replies
+-- by seq, each with its digest, or false if none is kept.
 local function table_at(key)
   if tables[key] == nil then
     local last, round, over, basis, contributed, claims, held = unpack(
@@ -58,7 +58,7 @@ local function table_at(key)
   return tables[key]
 end
 
--- Notes fields of a table to be set; what is set of one table in a row is one command.
+-- Notes fields of a table to set. Consecutive fields of one table make one command.
 local function set_table(key, ...)
   local last = table_writes[#table_writes]
   if not last or last[1] ~= 'HSET' or last[2] ~= key then
@@ -91,8 +91,8 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
--- What a table asks a floorperson for: `text` begins with its digest and its id, '' for nothing;
--- `decision` is what was decided about it, '' for nothing yet. Written at the end, as `tables` is.
+-- The correction request of a table: `text` begins with its digest and its id, '' for no request;
+-- `decision` is the decision on it, '' for none yet. Both are written at the end, as `tables` is.
 local asks, ask_writes = {}, {}
 
 local function ask_at(table_id)
@@ -118,9 +118,9 @@ local function put_ask(table_id, text)
   touch_desk()
 end
 
--- Finds whether a correction may be applied: gives nil and who confirmed it, nil alone where nobody
--- needs to, or the code of the refusal. A decision serves for exactly what was asked. A
--- confirmation is used up by the end of the round, a refusal by the table's next try.
+-- Checks whether a correction may be applied. Returns nil and the person who confirmed it, nil alone
+-- if nobody needs to confirm it, or the code of the refusal. A decision is valid for exactly one
+-- request. A confirmation ends with the round, a refusal with the table's next try.
 local function confirmation(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   if not new then return nil end
@@ -158,8 +158,8 @@ local function round_problem(at, round)
   return at.over == round and 'round_over' or 'unknown_round'
 end
 
--- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): what each accepted wager adds to its meter and reserve. A
--- meter at its limit rises no further: what is more is kept in its overflow (duty D3).
+-- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds each accepted wager's contribution to its meter and
+-- reserve. A meter at its limit does not rise: the rest is kept in its overflow (duty D3).
 local function apply_wagers(event)
   local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
   local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
@@ -199,8 +199,9 @@ local function apply_wagers(event)
   return nil, reply, entry, {}
 end
 
--- 649a.13, reading T28: what the round added comes off again. Where the meter was won meanwhile,
--- or holds less than was added, the house bears the difference: no meter falls below nothing.
+-- 649a.13, reading T28: takes the contributions of the round off again. If the meter was won
+-- meanwhile, or holds less than the contribution, the house pays the difference: no meter becomes
+-- negative.
 local function apply_void(event)
   local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
   local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
@@ -241,9 +242,9 @@ local function apply_void(event)
   return nil, reply, entry, {}, nil, confirmed_by
 end
 
--- One percentage of a meter, taken at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17); after
--- 100% the meter reseeds at once (reading T15), from its reserve where it has one (reading T21), and
--- has its overflow on top: that is patrons' money too. Returns the cents of one share.
+-- Takes one percentage of a meter at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17). After
+-- 100% the meter reseeds immediately (reading T15), from its reserve if it has one (reading T21). Its
+-- overflow is added, because that is patrons' money too. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
   local account, cycle = 'meter:' .. meter, cycle_of(meter)
@@ -275,8 +276,8 @@ end
 
 local claim_writes = {}
 
--- Holds a table for a win whose cards stay until its documents are done; `decide_claim` releases
--- it (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+-- Holds a table for a win whose cards must stay until its documents are complete. `decide_claim`
+-- releases it (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
 local function hold_table(key, due, cents)
   local at = tables[key]
   local named = due[DUE_HOLDS] .. exact(cents) .. '}'
@@ -292,7 +293,7 @@ local function open_claim(due, entry, cents, after)
     'entry', exact(entry), 'at', AT,
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  -- The wins of a meter by their order, and once more those that are a percentage of it (duty D16).
+  -- One member lists all wins of a meter by their order, the other only percentages of it (duty D16).
   local ordered = string.format('%016.0f:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
@@ -303,8 +304,8 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Holds the Envy Bonuses of a hand: until the claim of its win is decided, or, where none of its
--- wins waits for a floorperson, until somebody confirms that the table has paid them.
+-- Holds the Envy Bonuses of a hand until the claim of its win is decided. If no win of the hand waits
+-- for a floorperson, they are held until somebody confirms that the table has paid them.
 local function owe_envy(envy, entry)
   local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
   local record = envy[ENVY_RECORD]
@@ -323,7 +324,7 @@ local function owe_envy(envy, entry)
   touch_desk()
 end
 
--- Whether the accounts that all wins share can hold this result, whatever its percentages come to.
+-- Checks that the accounts that all wins share can hold this result, whatever its percentages are.
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
@@ -336,9 +337,9 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- Remembers what was dealt, in a ring over the last entries, and gives the table and the entry where
--- another table had the same cards in the same round id. What this call remembers is written at its
--- end, and read from `dealt` until then.
+-- Remembers the dealt cards in a ring over the last entries. If another table had the same cards
+-- under the same round id, returns that table and its entry. The cards of this call are written at
+-- its end, and read from `dealt` until then.
 local dealt, dealt_writes = {}, {}
 
 local function dealt_elsewhere(table_id, digest, entry)

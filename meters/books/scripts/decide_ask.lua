@@ -1,16 +1,16 @@
--- Confirms or refuses a correction that a table asks a floorperson for.
+-- Confirms or refuses a table's correction request.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 asks
--- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the id of the ask
---       4 act: confirm_correction or refuse_correction   5 who   6 table id   7 round id
---       8 the digest of what is asked
---       9 where it is refused: the reply to the table's next try, from after its number on
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the id of the request
+--       4 act: confirm_correction or refuse_correction   5 the actor   6 table id   7 round id
+--       8 the digest of the request
+--       9 for a refusal: the reply to the table's next try, from after its number on
 --       10 the decision as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
---   { 'unknown_ask' }                 the table asks for nothing, or for something else by now
---   { 'wrong_state', state, who }     it was decided already: how, by whom
+--   { 'unknown_ask' }                 the table has no request, or another one by now
+--   { 'wrong_state', state, person }  it was decided already: the decision, the person
 --   { 'done', entry }
 
 local ASKS = KEYS[8]

@@ -1,26 +1,26 @@
--- Carries one decision of a floorperson: validate, reject or pay a claim, with its ledger entry.
+-- Applies one decision of a floorperson: validate, reject or pay a claim, with its ledger entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the claim  9 slips  10 the claim's table
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
---       4 act: validate, reject or pay   5 who   6 table id   7 round id   8 meter id
---       9 '1' for a percentage of the meter   10 '1' where it is hand paid
+--       4 act: validate, reject or pay   5 the actor   6 table id   7 round id   8 meter id
+--       9 '1' for a percentage of the meter   10 '1' for a hand pay
 --       11 the decision as text, for the ledger
---       12 cents of Envy Bonuses that go with it: found not to be due by a rejection, or paid
---       13 the number of the payout slip, empty where none is written
+--       12 cents of Envy Bonuses that it includes: not due after a rejection, or paid
+--       13 the number of the payout slip, empty if there is none
 --       14 the meter's limit in micros, 0 for none
---       15 who set the actor's PIN lately, and with whom they do not count as two people
---       16 what is owed for Envy under the claim, msgpack: { meter, cents } each
+--       15 the people who set the actor's PIN lately or do not count as a second person for them
+--       16 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
---   { 'wrong_state', state, who }     decided before: by whom
---   { 'same_person', who, setter }    who validated it may not pay it, nor whose PIN one set who may
---                                     have been the validator (duty D4)
---   { 'slip_used', claim }            the slip's number stands for another payment
+--   { 'wrong_state', state, person }  it was decided before, by that person
+--   { 'same_person', first, setter }  the validator may not pay it; a person whose PIN the validator
+--                                     may have set may not either (duty D4)
+--   { 'slip_used', claim }            the slip's number was used for another payment
 --   { 'envy_decided' }                its Envy Bonuses were paid, or found not to be due, before
 --   { 'books_differ' }                an account of the claim does not hold its amount
---   { 'books_full' }                  an account cannot hold what would move there
+--   { 'books_full' }                  an account cannot hold the amount that would move there
 --   { 'done', state, amount in cents, meter cents after, entry }
 
 local CLAIM, SLIPS, TABLE = KEYS[8], KEYS[9], KEYS[10]
@@ -77,7 +77,7 @@ if ACT == 'reject' then
   end
   if envy then
     if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
-  else -- what was won before Envy Bonuses were held has them paid already
+  else -- the win is from before Envy Bonuses were held, so they are paid already
     transfer(transfers, 'paid', 'house', envy_micros, cycle)
     tally('envy_taken_back_cents:' .. METER, envy_cents)
   end
@@ -100,7 +100,7 @@ if percent and ACT ~= 'pay' then
   set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) - 1)
   touch_meter(METER)
 end
--- A win that is decided for good no longer holds its table; the others do as before.
+-- A finally decided win no longer holds its table. Other wins hold it as before.
 local holding = {}
 local held_before = final and redis.call('HGET', TABLE, 'held') or ''
 for named in string.gmatch(held_before, '[^\n]+') do

@@ -1,18 +1,18 @@
--- Settles the Envy Bonuses of a hand that are owed: the table has paid them, or they are not due.
+-- Settles the owed Envy Bonuses of a hand: the table has paid them, or they are not due.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the claim
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
---       4 act: pay_envy or reject_envy   5 who   6 table id   7 round id
---       8 '1' for a claim of nothing but Envy   9 '1' where its win is hand paid
---       10 what is owed, msgpack: { meter, cents } each
+--       4 act: pay_envy or reject_envy   5 the actor   6 table id   7 round id
+--       8 '1' for a claim of Envy Bonuses only   9 '1' if its win is a hand pay
+--       10 the owed bonuses, msgpack: { meter, cents } each
 --       11 the decision as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
---   { 'wrong_state', state, who }     they are not owed (any more): where they are, by whom
+--   { 'wrong_state', state, person }  they are not owed (any more): their state, set by that person
 --   { 'books_differ' }                their account does not hold their amount
---   { 'books_full' }                  an account cannot hold what would move there
+--   { 'books_full' }                  an account cannot hold the amount that would move there
 --   { 'done', state, amount in cents, entry }
 
 local CLAIM = KEYS[8]

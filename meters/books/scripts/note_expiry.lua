@@ -1,12 +1,11 @@
--- Notes in the ledger that archived gaming days are deleted, since they were kept long enough
--- (duty D17).
+-- Notes in the ledger that archived gaming days are deleted at the end of their retention (duty D17).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 carried
--- ARGV  1 the time, RFC 3339   2 who deletes   3 the last entry that is deleted
---       4 what is deleted as text, for the ledger
+--       8 the checkpoint
+-- ARGV  1 the time, RFC 3339   2 the actor   3 the last entry that is deleted
+--       4 the deleted days as text, for the ledger
 -- Output, in order of precedence
---   { 'live', entry }    it was not given up here so far: it must be kept
+--   { 'live', entry }    the ledger in Redis was not trimmed so far: the days must be kept
 --   { 'done', entry }
 
 local CHECKPOINT = KEYS[8]

@@ -1,10 +1,10 @@
--- Notes in the ledger that a link's store was restored, and from what (duty D17). Every meter's
--- version rises over all that displays may have been shown of entries that are lost: whoever shows
--- a meter ignores a lower one.
+-- Notes in the ledger that a link's store was restored, and from which sources (duty D17). Each
+-- meter's version rises above all versions that displays may have received from lost entries,
+-- because a display ignores a lower version.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
--- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who restored it
---       4 the restoring as text, for the ledger   5 by how much the versions rise
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
+--       4 the restore as text, for the ledger   5 the number by which the versions rise
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'done', entry }

@@ -1,13 +1,13 @@
--- Keeps what one person proposes and another must confirm, with its ledger entry (duties D4, D12).
+-- Stores a proposal that another person must confirm, with its ledger entry (duties D4, D12).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 proposals  9 the proposal
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 proposal id
---       4 kind: parameter or adjustment   5 who   6 the proposal as text
+--       4 kind: parameter or adjustment   5 the actor   6 the proposal as text
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'not_closed' }     a parameter changes only while the link is closed
---   { 'rounds_open', number }   rounds are in hand that were wagered under today's parameters
+--   { 'rounds_open', number }   rounds with wagers under the present parameters are in progress
 --   { 'done', entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]

@@ -1,17 +1,17 @@
--- Closes a gaming day: every account and accounting meter is read as it stands and kept in the
--- ledger, so that it can be held against what the ledger says it must be (duty D19). The entries
--- after one reading, up to and with the next, are the gaming day that the latter names.
+-- Closes a gaming day: reads each account and accounting meter and keeps the reading in the ledger,
+-- so an audit can compare it with the value that the ledger requires (duty D19). The entries after
+-- one reading, up to and including the next, are the gaming day that the next one names.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
--- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 who reads
---       4 the day that is thought open, empty where none was ever   5 the day that is to be open
---       6 the time again, in seconds since 1970
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
+--       4 the day that the caller believes open, empty for none ever   5 the day that must be open
+--       6 the same time, in seconds since 1970
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
---   { 'other', day }     another day is open: somebody was quicker
---   { 'clock', seconds } the caller's clock is so far off Redis's: nothing was done
---   { 'begun' }          none was open, or no later one was due, or what is said to be open was
---                        closed before: nothing was read
+--   { 'other', day }     another day is open: another service was quicker
+--   { 'clock', seconds } the caller's clock differs from Redis's by that much: nothing was done
+--   { 'begun' }          no day was open, or no later one was due, or the open day was closed
+--                        before: nothing was read
 --   { 'done', entry }
 
 local TERMS, BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -24,7 +24,7 @@ local OFF_AT_MOST = 300
 if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local open = meters['day'] or ''
 if open ~= OPEN_DAY then return { 'other', open } end
--- Of two services by different clocks one would close each day, and the other set it back to the next.
+-- If two services had different clocks, one would close each day and the other would set it back.
 local off = tonumber(NOW_SECONDS) - tonumber(redis.call('TIME')[1])
 if open ~= '' and math.abs(off) > OFF_AT_MOST then return { 'clock', exact(off) } end
 if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
@@ -32,7 +32,7 @@ if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
   return { 'begun' }
 end
 
--- Numbers stand in Redis as whole digits; they are copied, not counted with.
+-- Redis has all digits of a number. They are copied as text, because a Lua number could lose some.
 local function written(key)
   local hash, names, parts = read_hash(key), {}, {}
   for name in pairs(hash) do names[#names + 1] = name end

@@ -1,9 +1,10 @@
--- Takes back one try to pay a claim with a payout slip; the last one frees its number (`slips.py`).
+-- Releases one try to pay a claim with a payout slip. The last one frees the number
+-- (`slip_numbers.py`).
 --
 -- KEYS  1 the reservations
--- ARGV  1 the number as it is compared   2 claim id
+-- ARGV  1 the folded number   2 claim id
 -- Output
---   { 'done' }   a number that is reserved for another claim is left
+--   { 'done' }   a number that is reserved for another claim remains reserved
 
 local RESERVED = KEYS[1]
 local NUMBER, CLAIM = ARGV[1], ARGV[2]

@@ -1,7 +1,7 @@
--- Reserves the number of a payout slip for one claim of the facility (`slips.py`).
+-- Reserves the number of a payout slip for one claim of the facility (`slip_numbers.py`).
 --
 -- KEYS  1 the reservations
--- ARGV  1 the number as it is compared   2 claim id
+-- ARGV  1 the folded number   2 claim id
 --       3 the text of a reservation that cannot be used any more, empty for none
 -- Output, in order of precedence
 --   { 'taken', text }   the number is reserved for another claim; nothing was done

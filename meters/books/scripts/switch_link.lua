@@ -1,12 +1,12 @@
--- Closes a link, or opens it again, with its ledger entry. A closed link takes no new wagers; rounds
--- whose wagers are in are finished, and wins are decided (duties D12, D13).
+-- Closes a link, or opens it again, with its ledger entry. A closed link accepts no new wagers.
+-- Rounds with accepted wagers are finished, and wins are decided (duties D12, D13).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 act: close or open
---       4 who   5 the reason why it is closed   6 the act as text, for the ledger
+--       4 the actor   5 the reason for closing   6 the act as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                 the link's terms are not those of ARGV 2
---   { 'wrong_state', who }      it is closed, or open, already: who closed it
+--   { 'wrong_state', person }   it is closed, or open, already; the person who closed it
 --   { 'done', entry }
 
 local TERMS, ACT, BY, REASON, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -20,7 +20,7 @@ if (meters['closed'] ~= nil) == (ACT == 'close') then
 end
 
 for field in pairs(meters) do
-  -- Every display is told: each meter's version rises with its state.
+  -- Each display must get the new state, so each meter's version rises.
   if string.sub(field, 1, 6) == 'terms:' then touch_meter(string.sub(field, 7)) end
 end
 touch_desk()

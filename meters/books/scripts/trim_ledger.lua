@@ -1,14 +1,14 @@
--- Gives up the beginning of a ledger that is in the archive: from now on a replay begins with the
--- books carried over. The entries themselves are cut off afterwards, piece by piece, so that no
--- table waits long.
+-- Marks the beginning of a ledger as trimmed. It is in the archive, and from now on a replay begins
+-- with the checkpoint. The entries themselves are deleted afterward, in small pieces, so no table
+-- waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 carried
--- ARGV  1 the time, RFC 3339   2 the last entry that is given up   3 the entry that archived it
---       4 the books at it, as text
+--       8 the checkpoint
+-- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the entry that archived it
+--       4 the checkpoint at it, as text
 -- Output, in order of precedence
---   { 'before', entry }       so much, or more, was given up before
---   { 'not_archived', entry } the archive does not go so far
+--   { 'before', entry }       these entries, or more, were trimmed before
+--   { 'not_archived', entry } the archive ends before that entry
 --   { 'done' }
 
 local METERS, LEDGER, ACTS, CARRIED = KEYS[3], KEYS[4], KEYS[7], KEYS[8]

@@ -1,16 +1,16 @@
--- Brings the books of a link from one version of their layout to the next, with an entry in the
--- ledger that says so. What else a step must change is read by `upgrades.py`, and written here if
--- the link has the same last entry still.
+-- Upgrades the books of a link from one version of their layout to the next, with a ledger entry.
+-- `upgrades.py` reads the data that a step needs. This script writes it if the link still has the
+-- same last entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8…  the keys of tables, as the indices in ARGV 7 name them
+--       8…  the keys of tables; ARGV 7 refers to them by index
 -- ARGV  1 the time, RFC 3339   2 the version that they must have   3 the version that they get
---       4 who does it   5 the upgrade as text, for the ledger
---       6 the number of the last entry that ARGV 7 was read at
+--       4 the actor   5 the upgrade as text, for the ledger
+--       6 the number of the last entry at the time when ARGV 7 was read
 --       7 from version 2 to 3: msgpack, { table key index, the claims that hold it, a line each } …
 -- Output, in order of precedence
 --   { 'another', version }   they have another version; nothing was done
---   { 'moved' }              there are entries since; nothing was done
+--   { 'moved' }              there are newer entries; nothing was done
 --   { 'done', entry }
 
 local VERSION, NEW_VERSION, BY, UPGRADE, LAST_ENTRY = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

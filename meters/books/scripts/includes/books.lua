@@ -1,11 +1,11 @@
--- The books of one link while a script runs: balances are read once, transfers are worked out
--- on them, and nothing is written before the script calls `write_books`, its last act. So a
--- script that stops half way has changed nothing.
+-- The books of one link while a script runs. Balances are read once, and transfers are calculated
+-- on them. Nothing is written before the script calls `write_books` at its end. So a script that
+-- stops before that has changed nothing.
 --
 -- Amounts are whole micros in Lua numbers, exact up to 2^53 - 1; `transfer_fits` keeps every
 -- balance within that. They go to Redis through '%.0f', which keeps all digits, and Redis adds.
 
--- Every script is given the link's keys and the time first, in this order.
+-- Every script receives the link's keys and the time first, in this order.
 local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local WAITING, WINS, ACTS = KEYS[5], KEYS[6], KEYS[7]
 local AT = ARGV[1]
@@ -48,7 +48,7 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
 end
 
--- What of an amount a meter takes up to its limit, 0 for none (duty D3).
+-- Returns the part of an amount that fits under a meter's limit, 0 for no limit (duty D3).
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
   return math.max(0, math.min(micros, limit - balance('meter:' .. meter)))
@@ -58,8 +58,8 @@ local function above_limit(limit, meter, micros)
   return limit > 0 and balance('meter:' .. meter) + micros > limit
 end
 
--- Notes a transfer that has been checked, on the balances and in the entry's list. A transfer of
--- nothing is not one.
+-- Notes a checked transfer on the balances and in the entry's list. A transfer of 0 micros is left
+-- out.
 local function transfer(transfers, from, to, micros, cycle)
   if micros > 0 then
     balances[from] = balance(from) - micros
@@ -83,14 +83,14 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
--- What floorpersons see has changed: a claim, whether the link is open, a proposal.
+-- Set if something has changed that floorpersons see: a claim, the link's state, a proposal.
 local desk_changed, rounds_added = false, 0
 
 local function touch_desk()
   desk_changed = true
 end
 
--- Counts the rounds whose wagers are in and that have no result yet.
+-- Counts the rounds that have accepted wagers and no result yet.
 local function add_rounds(number)
   rounds_added = rounds_added + number
 end
@@ -99,8 +99,8 @@ local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
--- Fills a meter up to its limit; what is more goes to its overflow, and is returned. That both can
--- hold it has been checked.
+-- Fills a meter up to its limit. The rest goes to its overflow, and is returned. The caller has
+-- checked that both can hold it.
 local function fill_meter(transfers, from, meter, micros, cycle, limit)
   local taken = room_under(limit, meter, micros)
   transfer(transfers, from, 'meter:' .. meter, taken, cycle)
@@ -113,8 +113,8 @@ local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 local entries, acts = {}, {}
 
--- Each entry carries a digest over itself and the one before, so that none can be changed, left out
--- or put in without all that follow showing it (duty D17). `chain.py` does the same.
+-- Each entry has a digest over itself and the one before. So if somebody changes, omits or inserts an
+-- entry, all later ones show it (duty D17). `chain.py` computes the same.
 local function chained(entry)
   local text = { chain }
   for _, part in ipairs(entry) do
@@ -123,8 +123,8 @@ local function chained(entry)
   return redis.sha1hex(table.concat(text))
 end
 
--- Notes a ledger entry; its number, which is also its order (duty D7), is returned. What no table did
--- is among the acts, and what a table did where `act` says so.
+-- Notes a ledger entry, and returns its number, which is also its order (duty D7). An entry that no
+-- table made is among the acts. A table's entry is among them if `act` says so.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
   last_entry = last_entry + 1
   local entry = {
@@ -139,8 +139,8 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
--- Whether the last entry that is noted beside the ledger is the last one of the ledger; of what is
--- about to be written it will be.
+-- Checks that the last entry noted outside the ledger is the last one of the ledger. Entries of this
+-- call are about to be written, so for them it is true.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
@@ -152,8 +152,8 @@ local function is_head_in_ledger()
   return last[1] == exact(last_entry) .. '-0' and has == chain
 end
 
--- Must succeed: every check is made, from here on there are only writes. The ledger comes first:
--- where its last number is not the one noted, Redis refuses the entry and nothing is written yet.
+-- Must succeed: every check is done, from here on there are only writes. The ledger is first: if its
+-- last number is higher than the noted one, Redis refuses the entry and nothing is written yet.
 local function write_books()
   for _, entry in ipairs(entries) do
     redis.call('XADD', LEDGER, unpack(entry))
@@ -164,7 +164,7 @@ local function write_books()
   for account, micros in pairs(balances) do
     local sort = string.match(account, '^%a+:')
     if micros == 0 and (sort == 'claim:' or sort == 'envy:') then
-      redis.call('HDEL', ACCOUNTS, account) -- a decided claim's accounts are done with
+      redis.call('HDEL', ACCOUNTS, account) -- the accounts of a decided claim are no longer needed
     elseif micros ~= before[account] then
       redis.call('HINCRBY', ACCOUNTS, account, exact(micros - before[account]))
     end
@@ -173,7 +173,7 @@ local function write_books()
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry), 'chain', chain }
-  if not meters['entries'] then -- what begins is of the present layout
+  if not meters['entries'] then -- new books have the present layout
     written[#written + 1] = 'schema'
     written[#written + 1] = SCHEMA
   end

@@ -1,4 +1,4 @@
--- What is owed for Envy under a claim; `owed` is an `EnvyCents` each.
+-- The Envy Bonuses that are owed under a claim. Each element of `owed` is an `EnvyCents`.
 
 local function holds_envy(claim, owed, micros)
   local sum = 0
@@ -6,7 +6,7 @@ local function holds_envy(claim, owed, micros)
   return sum == micros and balance('envy:' .. claim) == micros
 end
 
--- Moves all of it, counted by meter; that it fits has been checked.
+-- Moves all owed bonuses and counts them by meter. The caller has checked that they fit.
 local function move_envy(transfers, claim, owed, to, counted)
   for _, one in ipairs(owed) do
     local meter, cents = one[OWED_METER], one[OWED_CENTS]

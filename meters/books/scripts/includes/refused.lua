@@ -1,11 +1,11 @@
--- The replies to what a script refuses by itself. They are kept whole, since a repeated event gets the
--- reply that it first got, also from a later release that words it otherwise.
+-- The replies of refusals that a script makes itself. They are kept whole, because a repeated event
+-- gets its first reply, even from a later release with other texts.
 
 --include refusal_texts
 
-local refusals -- read where there is one
+local refusals -- read only if there is a refusal
 
--- `holding` are the claims that hold the table, a line each, where the code is `held`.
+-- `holding` are the claims that hold the table, a line each, if the code is `held`.
 local function refused_here(code, seq, holding)
   refusals = refusals or cjson.decode(REFUSALS)
   local reply = refusals[code]

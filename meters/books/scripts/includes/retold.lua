@@ -1,5 +1,5 @@
--- The claims of which a table is told again what became of them, since it may have missed it: those
--- that it won last, and those that somebody decided on last, the latest last.
+-- The claims whose state is reported to a table again, because it may have missed the first report:
+-- its last wins, and the claims that somebody decided last, the latest last.
 
 local CLAIMS_RETOLD = 64
 

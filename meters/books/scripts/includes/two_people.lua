@@ -1,10 +1,10 @@
 -- The rule of two people (duty D4): `two_people.py` has the argument.
 
--- Finds whether a first act and this one may be one person's: gives the name that did the first act
--- and who set a PIN of both, '' where it is one name. Gives nil where they are two people.
--- `first_by` did the first act, kept as the text `first` with those who had set their PIN in the
--- 24 hours before; `by` does this one, and `setters` is the same of them, and with whom they do not
--- count as two people at present.
+-- Checks whether one person may have done a first act and does this one. If so, returns the name
+-- that did the first act and the person who set a PIN of both, '' if it is the same name. Returns
+-- nil if they count as two people. `first_by` did the first act; the text `first` has the people who
+-- had set their PIN in the 24 hours before. `by` does this act. `setters` has the people who set
+-- their PIN, and everybody who does not count as a second person for them at present.
 local function one_person(first_by, first, by, setters)
   if first_by == by then return first_by, '' end
   local mine = cjson.decode(setters)
