@@ -33,8 +33,8 @@ def settle(
       `"positions": [{"position": 2, "cards": ["9s", "9h", "Kd"],`
       `"wagers": {"ante": 500, "play": 500}}], "dealer": ["Qc", "7d", "2h"]}`
 
-    The README has the games' wagers and choices. Each line of a settlement names the subsection
-    that decides it.
+    `deploy/docs/reference/settlement.md` has the choices of every game. Each line of a settlement
+    names the subsection that decides it.
     """
     if sys.stdin is None or sys.stdout is None:
         raise UserError("rounds are read from standard input, and there is none")

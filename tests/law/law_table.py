@@ -1,4 +1,4 @@
-"""Reads ``bonus/law/LAW.md`` and the marks of the tests that it names."""
+"""Parses the law table (``deploy/docs/compliance/law.md``) and the marks of the tests it names."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LAW: Final = ROOT / "bonus" / "law" / "LAW.md"
+LAW: Final = ROOT / "deploy" / "docs" / "compliance" / "law.md"
 CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+"
 
 _ROW: Final = re.compile(rf"\| ({CITE}) \| (\S.*\S) \| (\S.*\S) \|")
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LawTable:
-    """What LAW.md says.
+    """What law.md says.
 
     Attributes:
         rows: the subsections that bear on money.
