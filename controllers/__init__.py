@@ -1,1 +1,1 @@
-"""The table side: a table's states, its devices, its outbox, its agent, and dealer bots."""
+"""The table side: table states, devices, the agent with its outbox, the panel, bots, the demo."""

@@ -1,4 +1,4 @@
-"""The agent of one table: between its devices and the service, wherever either of them fails."""
+"""The agent of one table: it connects the devices with the service, also through failures."""
 
 import asyncio
 import contextlib
@@ -35,11 +35,11 @@ from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""One hello may be overtaken by a reply; so many that say the same are believed."""
+"""Number of hello replies that must agree, because a single one may arrive after a newer reply."""
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""While nothing but a claim that holds nothing or an Envy Bonus waits, hellos are so many times as
-rare."""
+"""Factor by which hellos are less frequent while only Envy Bonuses, or claims that do not hold the
+table, wait."""
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
     event=None,
@@ -49,9 +49,9 @@ _WITHDRAWN: Final = DeviceAnswer(
 
 
 class _DeviceLine:
-    """A line of a device, and where its answer goes.
+    """A line of a device, and the future for its answer.
 
-    `patient` is whoever waits for its answer until a floorperson has decided.
+    `patient` is true if the device waits for its answer until a floorperson has decided.
     """
 
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
@@ -61,15 +61,16 @@ class _DeviceLine:
 
 
 class Agent:
-    """The agent of one table; it works from entry to exit.
+    """The agent of one table; it works while its context is open.
 
-    One task takes what comes in turn and alone has the table changed; another holds the
-    connection; a third looks after the beat, the status and the hellos.
+    One task handles device lines and messages one after the other, and only this task changes the
+    table (except for `RoundDone`). A second task keeps the connection. A third task checks the
+    heartbeat, publishes the status and sends hellos.
 
-    `broker` is the broker's address, or what tells it anew before each connection.
+    `broker` is the broker's address, or a function that returns it before each connection.
 
     Attributes:
-        layout: the table.
+        layout: layout of the table.
     """
 
     def __init__(
@@ -92,12 +93,12 @@ class Agent:
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
-        # None: a hello was heard.
+        # None means that a hello reply was received.
         self._inbox: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
-        # What is taken while the table is held; None: a hello was heard.
+        # Messages that are handled while the table is held; None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
-        # What is taken once no floorperson is asked any more, and what waits for their decision.
+        # Lines to handle after the correction request, and the line that waits for its decision.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
         self._try_due_s = 0.0
@@ -109,7 +110,7 @@ class Agent:
         self._told = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Open the outbox and go on where the table was (duty D11).
+        """Open the outbox and continue in the table's last state (duty D11).
 
         Raises:
             OutboxError: the outbox cannot be used.
@@ -131,7 +132,7 @@ class Agent:
     ) -> None:
         await self._end_tasks()
         try:
-            # The group must see a cancellation, which may be its own; it would wrap other errors.
+            # The group must see a cancellation, which may be its own. It would wrap other errors.
             if isinstance(error, asyncio.CancelledError):
                 await self._group.__aexit__(kind, error, trace)
             else:
@@ -140,9 +141,10 @@ class Agent:
             await self._writer.close()
 
     async def _end_tasks(self) -> None:
-        """End the tasks; ask again, since `asyncio.wait_for` before Python 3.12 may lose a cancel.
+        """Cancel the tasks repeatedly until they end.
 
-        It does where what it waits for comes at the same moment, and the MQTT client waits so.
+        Before Python 3.12, `asyncio.wait_for` may lose a cancellation if its result arrives at the
+        same moment. The MQTT client uses it.
         """
         while alive := [task for task in self._tasks if not task.done()]:
             for task in alive:
@@ -151,14 +153,15 @@ class Agent:
 
     @property
     def table_state(self) -> TableState:
-        """The table as it stands."""
+        """Present state of the table."""
         return self._writer.state
 
     @property
     def state(self) -> str:
-        """The table's state for displays: its phase, or ``locked_out`` without a live link.
+        """State of the table for displays: its phase, or ``locked_out`` without a live link.
 
-        ``events_lost`` where the service does not know events that it answered: it is told so.
+        ``events_lost`` means that the service does not have events that it answered. The table's
+        status reports it.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -169,19 +172,19 @@ class Agent:
 
     @property
     def unanswered(self) -> str | None:
-        """The device event whose answer waits for the service: lockout, settle, void; or None."""
+        """The device event whose answer waits for the service, such as lockout; or None."""
         return self._writer.awaiting
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
-        """What the table's meters hold, by id; none while that is not known to be current."""
+        """Balances of the table's meters by id; empty while they may not be current."""
         if not self._delivery.connected or self.fault() is not None:
             return {}
         return self._delivery.meter_values.values
 
     @property
     def stats(self) -> AgentStats:
-        """How it does at this moment, for whoever watches it."""
+        """Present figures of the agent, for monitoring."""
         delivery, writer = self._delivery, self._writer
         return AgentStats(
             connected=delivery.connected,
@@ -200,7 +203,7 @@ class Agent:
         )
 
     def fault(self) -> DeviceRefusal | None:
-        """Why no new progressive wager may be taken now (duty D13), or None."""
+        """Return why no new progressive wager may be accepted now (duty D13), or None."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
         fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
@@ -211,14 +214,14 @@ class Agent:
         return fault
 
     async def handle(self, line: bytes) -> DeviceAnswer:
-        """Take one device event, a line of JSON, and answer it.
+        """Handle one device event, a line of JSON, and return the answer.
 
-        A wager is answered at once; `lockout`, `settle` and `void` wait for the service, however
-        long it takes; everything waits while the table is held. A caller that gives up changes
-        nothing: the event takes its course. A correction that a floorperson must confirm is
-        answered once it is applied, refused or withdrawn, and everything waits. The first line
-        after a start that equals the last one taken before it gets that one's answer: a device
-        repeats what it heard no answer to.
+        A wager is answered immediately. `lockout`, `settle` and `void` wait for the service without
+        a time limit. While the table is held, all events wait. If the caller stops waiting, the
+        event still continues. A correction that a floorperson must confirm is answered after it was
+        applied, refused or withdrawn; until then, all other events wait. After a start, a device
+        repeats its last line if it received no answer. So the first line that equals the last line
+        before the start receives the stored answer.
         """
         return await self._put(_DeviceLine(line))
 
@@ -228,12 +231,12 @@ class Agent:
         return await request.answer
 
     async def handle_at_once(self, line: bytes) -> DeviceAnswer:
-        """As `handle`, but what could not be taken up now is refused: ``held`` or ``busy``.
+        """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        So that nothing that a person pressed takes effect long after he has looked away. What a
-        floorperson must confirm is answered ``unconfirmed``; the table's state says that it waits,
-        and takes nothing but its withdrawal. What was done about a round before is taken at once,
-        whatever waits, so that nothing that was paid is asked for again.
+        Unlike with `handle`, a touch cannot take effect later, when the person no longer watches. A
+        correction that a floorperson must confirm is answered ``unconfirmed``; until the decision,
+        the table accepts only its withdrawal. A `RoundDone` event is always handled immediately, so
+        a payment that was made is not requested again.
         """
         event = _read(line)
         if isinstance(event, RoundDone):
@@ -241,7 +244,7 @@ class Agent:
         if self._writer.state.phase is Phase.HELD:
             return refused(line, DeviceRefusal(HELD, HELD_TOLD))
         if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
-            # Also while a try waits for the service: it is taken as soon as that is answered.
+            # It is also accepted while a repeat waits for the service, and handled after its reply.
             return await self._put(_DeviceLine(line, patient=False))
         if self._writer.state.asking is not None:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
@@ -252,16 +255,16 @@ class Agent:
         return await self._put(_DeviceLine(line, patient=False))
 
     async def wait_for_status(self, within_s: float) -> None:
-        """Wait until the controller has once said how the link stands, so many seconds at most.
+        """Wait until the controller has sent the link's state once, at most `within_s` seconds.
 
-        A round that is in hand is not kept waiting because the link is closed or inoperable.
+        Do not wait longer if the link is closed or inoperable: an open round must continue.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._told.wait()
 
     async def wait_live(self, within_s: float | None = None) -> bool:
-        """Wait until progressive wagers can be taken; False where that did not come in time."""
+        """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s):
                 await self._live.wait()
@@ -270,7 +273,7 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        """The service says where the table stands."""
+        """Handle a hello reply: the service's knowledge of the table."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
@@ -286,13 +289,13 @@ class Agent:
         self._hello = hello
 
     def on_behind(self, expected: int) -> None:
-        """The service expects an event that it has answered before."""
+        """Count a sign that the service lost events: it expects one that it has answered."""
         self._behind += 1
         if self._behind == _BEHIND_SURE:
             self._log.error("events lost", expected=expected)
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Something became of a win at this table."""
+        """Handle a message about a win at this table."""
         state = self._writer.state
         if state.phase is Phase.HELD:
             self._finals.put_nowait(jackpot)
@@ -300,7 +303,7 @@ class Agent:
             self._inbox.put_nowait(jackpot)
 
     async def _work(self) -> None:
-        """Take what comes, one at a time; no line of a round is taken while the table is held."""
+        """Handle lines and messages one at a time; while the table is held, only messages."""
         if self._writer.pending is not None:
             await self._writer.finish()
         while True:
@@ -324,10 +327,10 @@ class Agent:
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | Jackpot | None:
-        """The next to be taken.
+        """Return the next line or message.
 
         Raises:
-            TimeoutError: what a floorperson is asked for is due to be tried again.
+            TimeoutError: it is time to repeat the correction request.
         """
         if self._writer.state.asking is None:
             return self._put_off.popleft() if self._put_off else await self._inbox.get()
@@ -337,7 +340,7 @@ class Agent:
     async def _answer(self, request: _DeviceLine) -> None:
         answer = await self._writer.handle(request.line, self.fault)
         if not answer.ok and self._writer.state.phase is not Phase.OPEN:
-            self._hello_due_s = 0.0  # the service may hold another round than this table
+            self._hello_due_s = 0.0  # the service may have another open round than this table
         self._asked -= 1
         if self._writer.state.asking is not None:
             self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
@@ -354,7 +357,7 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the line that waited for a floorperson, once none is asked any more."""
+        """Answer the line that waits for a floorperson if there is no correction request now."""
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
             return
@@ -379,7 +382,7 @@ class Agent:
             self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
-        """Look after the beat, tell the status when it changes, say hello while that matters."""
+        """Check the heartbeat, publish the status when it changes, and send hellos when needed."""
         loop = asyncio.get_running_loop()
         reported: tuple[int, str] | None = None
         lived = False
@@ -387,7 +390,7 @@ class Agent:
             fault = self.fault()
             lives = self._delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
-                # The store may have come back with less than it held; a hello before was not heard.
+                # The store may have lost events, and the service did not receive earlier hellos.
                 self._hello_due_s = 0.0
             lived = lives
             if fault is None:
@@ -396,7 +399,8 @@ class Agent:
                 self._live.clear()
             if fault is None or fault.code != "link_down":
                 self._told.set()
-            # A connection may be lost and found between two looks; its last will was told then.
+            # If the connection was lost since the last check, the broker published the last will.
+            # So the status must be published again after each connection.
             now = (self._delivery.connections, self.state)
             if reported != now and await self._delivery.tell_status(now[1]):
                 reported = now
@@ -407,11 +411,10 @@ class Agent:
             await asyncio.sleep(self._timing.watch_every_s)
 
     def _wants_hello(self) -> bool:
-        """Whether the service is to be asked where the table stands.
+        """Return whether to send hellos to the service.
 
-        While a claim is undecided or holds the table, or an Envy Bonus is not paid, the answer to a
-        hello brings what became of it, so that a lost message or a killed agent never leaves it
-        waiting.
+        While a claim is undecided or holds the table, or an Envy Bonus is unpaid, a hello brings
+        the decisions again. So a lost message or a killed agent does not make them wait forever.
         """
         return self._delivery.connected and (
             not self._acquainted
@@ -429,7 +432,7 @@ class Agent:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """The event that a line is, or None where it is none."""
+    """Return the event of a line, or None if the line is not valid."""
     try:
         return parse_event(line)
     except DeviceRefusal:

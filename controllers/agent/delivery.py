@@ -1,7 +1,7 @@
-"""What carries a table's events to the service over MQTT, again and again until they are answered.
+"""Delivery of a table's events to the service over MQTT, repeated until they are answered.
 
-MQTT is transport only: a connection may break at any moment, a message may come twice or not at
-all. What holds is the event's number and the reply that bears it.
+MQTT is only the transport: a connection may break at any moment, and a message may arrive twice or
+never. The event's sequence number, and the reply with that number, make the delivery reliable.
 """
 
 import asyncio
@@ -46,27 +46,28 @@ _GOODBYE_WITHIN_S: Final = 1.0
 
 
 BrokerPlace = str | Callable[[], BrokerAddress]
-"""A broker's address, or what tells it anew before each connection."""
+"""A broker's address, or a function that returns it before each connection."""
 
 Connect = Callable[..., aiomqtt.Client]
-"""What makes a client, as `BrokerClient` does."""
+"""Function that creates a client, such as `BrokerClient`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long things take; all in seconds.
+    """Time limits and intervals, all in seconds.
 
     Attributes:
-        silence_s: without a beat for so long, no new progressive wager is taken (duty D13).
-        retry_first_s: the first wait for a reply before the event is repeated; it doubles.
-        retry_cap_s: the longest such wait.
-        reconnect_first_s: the first pause between two attempts to connect; it doubles.
-        reconnect_cap_s: the longest such pause.
-        hello_every_s: how often the service is asked where the table stands, while that matters.
-        watch_every_s: how often the beat is looked after.
-        ask_every_s: how often a correction is tried again that a floorperson must confirm.
-        call_s: the longest wait for the broker to take a connection or a message.
-        keepalive_s: how soon a dead connection is noticed.
+        silence_s: time without a heartbeat after which no new progressive wager is accepted (duty
+            D13).
+        retry_first_s: first wait for a reply before the event is repeated; it doubles each time.
+        retry_cap_s: longest such wait.
+        reconnect_first_s: first pause between two attempts to connect; it doubles each time.
+        reconnect_cap_s: longest such pause.
+        hello_every_s: interval of hellos to the service, while they are needed.
+        watch_every_s: interval of heartbeat checks.
+        ask_every_s: interval at which a correction request to a floorperson is repeated.
+        call_s: longest wait for the broker to accept a connection or a message.
+        keepalive_s: MQTT keep-alive interval, after which a dead connection is detected.
     """
 
     silence_s: float = SILENCE_S
@@ -82,21 +83,21 @@ class Timing:
 
 
 class Listener(Protocol):
-    """Who hears what is not the reply to an event under way. Each call must return at once."""
+    """Receiver of messages that are not replies to the current event; calls must not block."""
 
     def on_hello(self, hello: HelloReply) -> None:
-        """The service says where the table stands."""
+        """Handle a hello reply: the service's knowledge of the table."""
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Something became of a win at this table."""
+        """Handle a message about a win at this table."""
 
     def on_behind(self, expected: int) -> None:
-        """The service expects an event that it has answered before."""
+        """Handle a reply that expects an event which the service has answered before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A reply, and its bytes as they came."""
+    """A reply, and the bytes that were received."""
 
     reply: Reply
     payload: bytes
@@ -110,14 +111,15 @@ class _UnderWay:
 
 
 class EventDelivery:
-    """The connection of one table: it connects for ever, delivers, and listens.
+    """The connection of one table: it stays connected, delivers events, and receives messages.
 
     Attributes:
-        heartbeat: the controller's beats.
-        meter_values: what those meters hold.
-        connected: whether the broker is reached.
-        deliveries: what was sent and came back.
-        connections: how often it was; after each the broker knows nothing but the last will.
+        heartbeat: the controller's heartbeat.
+        meter_values: balances of the table's meters.
+        connected: true while the broker is connected.
+        deliveries: counts of events and replies.
+        connections: number of connections so far; after each one the table's status must be
+            published again, because the broker may have published the last will.
     """
 
     def __init__(
@@ -149,11 +151,11 @@ class EventDelivery:
 
     @property
     def connected(self) -> bool:
-        """Whether the broker is reached just now."""
+        """True while the broker is connected."""
         return self._client is not None
 
     async def stay_connected(self) -> None:
-        """Connect, listen, and connect again, for ever."""
+        """Connect, receive messages, and reconnect, without end."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
         losses = ConnectionLosses()
@@ -182,8 +184,8 @@ class EventDelivery:
     def _new_client(self) -> aiomqtt.Client:
         place = self._broker
         address = parse_broker_url(place) if isinstance(place, str) else place()
-        # The same name each time: a broker that still keeps a dead connection of ours open ends
-        # it, and publishes its will, before this one says that the table is online.
+        # The client name is always the same. If the broker still has an old dead connection, it
+        # ends that one and publishes its will before this one publishes that the table is online.
         return self._connect(
             address.host,
             address.port,
@@ -224,10 +226,10 @@ class EventDelivery:
             raise
 
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
-        """Publish an event until the reply with its number has come, however long that takes.
+        """Publish an event repeatedly, without a time limit, until the reply with its number.
 
-        It is repeated less and less often, and anew from the first pause on each time that the
-        broker is reached again, or the controller heard again: what was sent before is lost.
+        The pauses grow. They start again from the first pause when the broker is reconnected or the
+        controller's heartbeat returns, because messages that were sent before then are lost.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -255,16 +257,16 @@ class EventDelivery:
             self._under_way = self._repeat = None
 
     def _repeat_now(self) -> None:
-        """Have the event under way, if any, published again at once."""
+        """Publish the unanswered event again immediately, if there is one."""
         if self._repeat is not None and not self._repeat.done():
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        """Ask the service where the table stands."""
+        """Send a hello: ask the service for its knowledge of the table."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def tell_status(self, state: str) -> bool:
-        """Tell all what state the table is in; returns whether the broker took it."""
+        """Publish the table's state; return whether the broker accepted the message."""
         topic, payload = self._status(state, online=True)
         return await self._publish(topic, payload, retain=True)
 
@@ -324,7 +326,7 @@ class EventDelivery:
             return
         self.deliveries.count_reply(reply.status)
         if reply.error is not None and reply.error.code == "unknown_table":
-            # No book has used up the number: a service that has this table may yet take the event.
+            # The number is still unused: a service that has this table may accept the event later.
             self._log.warning("table unknown", seq=reply.seq)
             return
         if reply.status == "out_of_order":
@@ -337,14 +339,14 @@ class EventDelivery:
 
 
 def _passed(reply: Reply, expected: int) -> Reply:
-    """The reply to an event whose number the service used up for something else: refused."""
+    """Return a refusal of an event whose number the service has used for another event."""
     message = f"the service has used up the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)
 
 
 def encode_money_event(event: MoneyEvent) -> bytes:
-    """An event as it is published: fields without a value are left out, as the contract has it."""
+    """Return an event as JSON, without fields that have no value, as the contract requires."""
     return _encoder.encode(_without_none(msgspec.to_builtins(event)))
 
 

@@ -1,4 +1,4 @@
-"""Where device events come from: lines of JSON on standard input, answered on standard output."""
+"""Device events as lines of JSON on standard input, with answers on standard output."""
 
 import asyncio
 import concurrent.futures
@@ -14,13 +14,14 @@ _CHUNK_BYTES: Final = 65_536
 
 
 DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
-"""Takes one device event, a line of JSON, and answers it."""
+"""Function that handles one device event, a line of JSON, and returns the answer."""
 
 
 def read_lines(descriptor: int) -> Iterator[bytes]:
-    """The lines of a file descriptor, without their ends; the last may lack one.
+    """Yield the lines of a file descriptor without line ends; the last line may have none.
 
-    Of a line that is too long only so much is given that it can be told; the rest is passed over.
+    A line that is too long is cut just after the limit, so the reader can detect it. The rest is
+    skipped.
     """
     held = b""
     passing = False
@@ -39,17 +40,17 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
-    """Take device events from a file descriptor until it ends, and answer each on another.
+    """Handle device events from a file descriptor until it ends, and write answers to another.
 
-    The next line is given to the desk only when the one before is answered. A thread reads and
-    writes, since a file, a pipe and a terminal all block, each in its own way; it is left behind,
-    blocked as it may be, when this is cancelled.
+    A line is handled only after the previous one was answered. A thread reads and writes, because
+    files, pipes and terminals can all block. If this call is canceled, the thread is abandoned; it
+    may still be blocked.
 
     Returns:
-        Whether every line was taken.
+        Whether every line was accepted.
 
     Raises:
-        OSError: the lines cannot be read, or nobody takes the answers any more.
+        OSError: the lines cannot be read, or the answers cannot be written.
     """
     loop = asyncio.get_running_loop()
     ended: concurrent.futures.Future[bool] = concurrent.futures.Future()
@@ -64,7 +65,8 @@ async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
         return all_taken
 
     def work() -> None:
-        ended.set_running_or_notify_cancel()  # from here on, who waits may leave; the work goes on
+        # After this, a cancellation of the waiting task does not stop this thread.
+        ended.set_running_or_notify_cancel()
         try:
             ended.set_result(converse())
         except (OSError, RuntimeError, concurrent.futures.CancelledError) as error:

@@ -1,4 +1,4 @@
-"""Whether the controller lives: a table is unplayable for progressives without it (duty D13)."""
+"""The controller's heartbeat; without it a table accepts no progressive wagers (duty D13)."""
 
 import math
 from typing import Final
@@ -7,19 +7,20 @@ from controllers.table.device_events import DeviceRefusal
 from meters.wire.messages import ControllerBeat
 
 SILENCE_S: Final = 3.0
-"""After so many seconds without a beat no new progressive wager is taken."""
+"""Seconds without a heartbeat after which no new progressive wager is accepted."""
 
 _DUE_EVERY_S: Final = 1.0
 
 
 class Heartbeat:
-    """The controller's beats as they come in, by the clock of whoever listens.
+    """The controller's received heartbeats, measured with the receiver's clock.
 
-    The retained copy of a beat tells the controller's state but is no sign of life: it may be of
-    a service that died long ago. Only a further beat, with another number, is.
+    The retained copy of a heartbeat has the controller's state, but it does not prove that the
+    service is alive, because the service may have stopped long ago. Only a further heartbeat with
+    another number proves it.
 
     Attributes:
-        missed: how many beats did not come when they were due.
+        missed: number of heartbeats that did not arrive when they were due.
     """
 
     def __init__(self, silence_s: float = SILENCE_S) -> None:
@@ -29,12 +30,12 @@ class Heartbeat:
         self.missed = 0
 
     def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> bool:
-        """Take in a beat and say whether it is a sign of life.
+        """Record a heartbeat; return whether it proves that the service is alive.
 
         Args:
-            beat: the beat.
-            retained: whether it is the broker's retained copy.
-            now_s: a monotonic clock's time in seconds.
+            beat: the heartbeat.
+            retained: true if it is the broker's retained copy.
+            now_s: time of a monotonic clock, in seconds.
         """
         known = self._last is not None and self._last.beat == beat.beat
         self._last = beat
@@ -46,11 +47,11 @@ class Heartbeat:
         return True
 
     def age_s(self, now_s: float) -> float:
-        """How long ago the controller last showed life; infinite where it never has."""
+        """Return the seconds since the last valid heartbeat; infinite if there was none."""
         return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
     def fault(self, now_s: float) -> DeviceRefusal | None:
-        """Why no new progressive wager may be taken now, or None."""
+        """Return why no new progressive wager may be accepted now, or None."""
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
             return DeviceRefusal(

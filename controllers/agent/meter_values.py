@@ -1,4 +1,4 @@
-"""The values of the meters that a table feeds, as they come in."""
+"""The received values of the meters that a table feeds."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -7,19 +7,22 @@ from typing import Final
 from meters.wire.messages import MeterValue
 
 DOUBT_AFTER_S: Final = 5.0
-"""A lower version may be late; with nothing newer for so long, the higher one is not current."""
+"""Seconds after which a lower version means that the higher one is not current.
+
+Before that, the lower version may only be late.
+"""
 
 
 class MeterValues:
-    """The last value of each meter; a lower version than the last is never shown.
+    """The last value of each meter; a version lower than the last is never shown.
 
-    Where only a lower version still comes, the service's books are not those that the last value
-    was read from, and nobody knows the meter until a version comes that is no lower (duty D1).
+    If only lower versions arrive, the service's store has lost the last value. The meter is then
+    unknown until a version arrives that is not lower (duty D1).
 
-    The clock never goes back.
+    `clock_s` must be a monotonic clock.
 
     Attributes:
-        meters: those ids.
+        meters: ids of the meters.
     """
 
     def __init__(
@@ -33,7 +36,7 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """The last value of each meter that has one and is not in doubt, by its id."""
+        """Last value of each meter, by id, without meters whose value is in doubt."""
         now_s = self._clock_s()
         return {
             meter: value
@@ -42,7 +45,7 @@ class MeterValues:
         }
 
     def hear(self, value: MeterValue) -> bool:
-        """Take in a value; returns whether it is the newest of its meter."""
+        """Record a value; return whether it is the newest of its meter."""
         if value.meter not in self.meters:
             return False
         last = self._values.get(value.meter)
@@ -50,8 +53,9 @@ class MeterValues:
             self._doubted_at_s.setdefault(value.meter, self._clock_s())
             return False
         self._doubted_at_s.pop(value.meter, None)
-        # A link that closes says so in another state of the same version, no earlier; what comes
-        # long after is not late, but of a clock that was set back.
+        # A link that closes publishes another state with the same version and no earlier time. A
+        # message with an earlier time that arrives long afterwards is not late: the service's clock
+        # was set back.
         now_s = self._clock_s()
         recent = now_s - self._heard_at_s.get(value.meter, now_s) < DOUBT_AFTER_S
         if last is not None and recent and (value.version, value.at) < (last.version, last.at):

@@ -2,8 +2,8 @@
 
 ``deploy/docs/reference/metrics.md`` describes each of them.
 
-The figures are kept as plain counts where they arise and put into Prometheus's form only when they
-are asked for. Counters begin at nothing with each start; they are never books.
+Each module keeps plain counts, which are converted to Prometheus metrics only when they are read.
+Counters start from 0 with each start of the agent; they are not accounting records.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")
-"""What the state of a table can be."""
+"""The possible states of a table."""
 
 _TABLE: Final = ("link", "table")
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
@@ -59,7 +59,7 @@ _COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
 
 @final
 class AgentMetrics:
-    """The figures of some agents, which work in this event loop."""
+    """Metrics of the agents in this event loop."""
 
     def __init__(self) -> None:
         self._agents: list[Agent] = []
@@ -71,17 +71,17 @@ class AgentMetrics:
         ProcessCollector(registry=self._registry)
 
     def add(self, agent: Agent) -> None:
-        """Show an agent's figures too."""
+        """Include an agent's figures."""
         self._agents.append(agent)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Everything as Prometheus reads it, and the media type that suits what it accepts."""
+        """Return all metrics for Prometheus, and their media type according to `accept`."""
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
 
 
 def metrics_route(metrics: AgentMetrics) -> HTTPRouteHandler:
-    """Where Prometheus reads."""
+    """Return the route from which Prometheus reads the metrics."""
 
     @get("/metrics", media_type=MediaType.TEXT, include_in_schema=False, sync_to_thread=False)
     def show_metrics(request: WebRequest) -> Response[bytes]:
@@ -99,27 +99,27 @@ async def serve_metrics(
     *,
     settings: ServerSettings | None = None,
 ) -> None:
-    """Serve ``/metrics`` alone until cancelled.
+    """Serve only ``/metrics`` until canceled.
 
     Raises:
-        UserError: the address cannot be listened on, or the certificate not be used.
+        UserError: the address or the certificate cannot be used.
     """
     app = Litestar([metrics_route(metrics)], openapi_config=None, logging_config=None)
     await serve_web(app, host, port, ready, settings=settings)
 
 
 class _Figures(Collector):
-    """Puts the agents' figures into Prometheus's form."""
+    """Collector that converts the agents' figures to Prometheus metrics."""
 
     def __init__(self, agents: list[Agent]) -> None:
         self._agents = agents
 
     def describe(self) -> Iterator[Metric]:
-        """Nothing: agents come later, and no name here is anybody else's."""
+        """Return nothing: agents are added later, and these metric names are unique."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """The figures of this moment."""
+        """Yield the present figures."""
         found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
         for name, description, gauge_of in _GAUGES:
             gauge = GaugeMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
@@ -150,7 +150,7 @@ class _Figures(Collector):
 
 
 def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
-    """The waits for replies by bucket, and their sum in seconds."""
+    """Return the buckets of waits for replies, and the sum of the waits in seconds."""
     total = sum(stats.deliveries.waits)
     buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
     return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

@@ -1,9 +1,9 @@
-"""The outbox of one table: every event is on disk before it is published, and stays there.
+"""The outbox of one table: every event is on disk before it is published, and it stays there.
 
-SQLite in its write-ahead log. An event that goes to the service is synced to the disk before the
-call returns (synchronous FULL); the table's own state between events is not (NORMAL): it outlives
-a killed agent, and after a power cut it may be the one before. The connection holds the file
-exclusively, so a second agent on the same outbox is refused.
+The outbox is an SQLite file with a write-ahead log. An event for the service is synced to the disk
+before the call returns (synchronous FULL). The table's state between events is not synced (NORMAL):
+it survives a killed agent, but after a power failure it may be an older state. The connection locks
+the file exclusively, so a second agent cannot use the same outbox.
 """
 
 import contextlib
@@ -36,12 +36,12 @@ CREATE TABLE place (
 
 
 class OutboxError(UserError):
-    """An outbox that cannot be used, and why."""
+    """Error of an outbox that cannot be used, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event as it was first published, and the reply, None where it is unanswered."""
+    """An event with its published bytes, and the reply or None."""
 
     seq: int
     payload: bytes
@@ -50,9 +50,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SavedTable:
-    """Where the table was: its state, the last device event that was taken, and its answer.
+    """Saved table: its state, the last accepted device event, and the answer to it.
 
-    Each is None where there is none as yet; `answer` also while the service's reply is awaited.
+    A field is None if there is no value yet. `answer` is also None while the table waits for the
+    service's reply.
     """
 
     state: bytes | None = None
@@ -61,12 +62,12 @@ class SavedTable:
 
 
 class Outbox:
-    """An open outbox. Its calls block on the disk, and must not overlap.
+    """An open outbox. Its calls block on the disk and must not overlap.
 
     Attributes:
-        last_seq: the number of the last event, or of the last one that the service knew of before
-            this outbox was made.
-        pending: the event that is unanswered, or None.
+        last_seq: number of the last event, or of the last event that the service had before this
+            outbox was created.
+        pending: the unanswered event, or None.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
@@ -77,16 +78,16 @@ class Outbox:
 
     @classmethod
     def open(cls, path: Path, link: str, table: str) -> Self:
-        """Open the outbox of a table, or make it.
+        """Open the outbox of a table, or create it.
 
         Raises:
-            OutboxError: another agent has it, it is another table's, it is damaged, or its
-                directory cannot be written.
+            OutboxError: another agent has it open, it belongs to another table, it is damaged, or
+                its directory cannot be written.
         """
         connection: sqlite3.Connection | None = None
         try:
             make_private_directory(path.parent)
-            # Its journal has the modes of the file.
+            # SQLite creates the journal with the same file mode.
             make_private_file(path)
             connection = sqlite3.connect(
                 path, timeout=0, isolation_level=None, check_same_thread=False
@@ -99,19 +100,19 @@ class Outbox:
 
     @property
     def place(self) -> SavedTable:
-        """Where the table was."""
+        """The saved table."""
         row = self._connection.execute("SELECT state, line, answer FROM place").fetchone()
         return SavedTable(*row)
 
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
-        """Write an event for the service, synced to the disk, before it is published.
+        """Write an event for the service and sync it to the disk, before it is published.
 
-        `payload` is published the same however often; `line` is the device event that caused it,
-        and `state` the table while the reply is awaited.
+        `payload` are the bytes of every publication, `line` is the device event that caused it, and
+        `state` is the table while it waits for the reply.
 
         Raises:
             ValueError: the number is not the next one, or an event is unanswered.
-            sqlite3.Error: it could not be written: nothing may be published.
+            sqlite3.Error: it could not be written; it must not be published.
         """
         if seq != self.last_seq + 1 or self.pending is not None:
             raise ValueError(f"event {seq} cannot follow {self.last_seq} here")
@@ -123,11 +124,11 @@ class Outbox:
         return self.pending
 
     def write_reply(self, seq: int, reply: bytes, state: bytes, answer: bytes) -> None:
-        """Write the service's reply and what became of the table.
+        """Write the service's reply, the new state, and the answer to the device.
 
         Raises:
             ValueError: that event does not wait for a reply.
-            sqlite3.Error: it could not be written: the event will be repeated.
+            sqlite3.Error: it could not be written; after a restart, the event is repeated.
         """
         if self.pending is None or self.pending.seq != seq:
             raise ValueError(f"event {seq} does not wait for a reply")
@@ -137,9 +138,9 @@ class Outbox:
         self.pending = None
 
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
-        """Write where the table is, after a device event that sent nothing.
+        """Write the table after a device event that sent nothing to the service.
 
-        With `synced` it is on the disk afterwards, and not only with the system.
+        With `synced`, the data is then on the disk, not only in the operating system's cache.
 
         Raises:
             sqlite3.Error: it could not be written.
@@ -151,7 +152,7 @@ class Outbox:
             )
 
     def go_on_from(self, known_seq: int) -> None:
-        """Number the events after one that the service knows and this outbox does not.
+        """Continue the numbering after an event that the service has and this outbox does not.
 
         Raises:
             sqlite3.Error: it could not be written.
@@ -161,7 +162,7 @@ class Outbox:
         self.last_seq = max(self.last_seq, known_seq)
 
     def history(self, first_seq: int = 1) -> Iterator[Sent]:
-        """Every event from a number on, with its reply, in order."""
+        """Yield every event from a number on, with its reply, in order."""
         rows = self._connection.execute(
             "SELECT seq, payload, reply FROM event WHERE seq >= ? ORDER BY seq", (first_seq,)
         )
@@ -169,16 +170,16 @@ class Outbox:
             yield Sent(*row)
 
     def close(self) -> None:
-        """Close it; the next agent may open it."""
+        """Close the outbox, so another agent can open it."""
         self._connection.close()
 
     def _event(self, which: str) -> Sent | None:
-        row = self._connection.execute(f"SELECT seq, payload, reply FROM event {which}").fetchone()  # noqa: S608  (`which` is ours)
+        row = self._connection.execute(f"SELECT seq, payload, reply FROM event {which}").fetchone()  # noqa: S608  (`which` is a constant)
         return None if row is None else Sent(*row)
 
     @contextlib.contextmanager
     def _writing(self, synchronous: str) -> Iterator[sqlite3.Connection]:
-        """One transaction, as durable as said when the block has ended."""
+        """Run the block as one transaction with the given `synchronous` mode."""
         self._connection.execute(f"PRAGMA synchronous = {synchronous}")
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -191,7 +192,7 @@ class Outbox:
 
 
 def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
-    """Lock and check the file, and make its tables; returns the `seq` known from the service."""
+    """Lock and check the file and create its tables; return the last `seq` of the service."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -11,18 +11,18 @@ from meters.floor.identities import table_identity
 
 
 def outbox_path(floor: Floor, table_id: str) -> Path:
-    """Where a table's outbox is unless said otherwise: under the floor's data directory."""
+    """Return the default path of a table's outbox, in the floor's data directory."""
     return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
 
 
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
-    """What tells where the broker is, and as whom a table speaks to it.
+    """Return a function for the broker's address and the table's credentials.
 
-    It is asked before each connection, so that renewed keys are taken up.
+    It is called before each connection, so renewed keys are used.
 
     Raises:
         UserError: the address, the table's keys or its password cannot be used, or no embedded
-            broker runs.
+            broker is running.
     """
     service = floor.service
     if service.broker == "embedded":
@@ -35,7 +35,7 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
 
 
 def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
-    """The first user's mistake in a group of errors, or None where there is none."""
+    """Return the first user error in a group of errors, or None."""
     found = group.subgroup(UserError)
     while found is not None:
         first = found.exceptions[0]

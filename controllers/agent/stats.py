@@ -1,4 +1,4 @@
-"""How one table's agent does, for whoever watches it; counted since its start, and never books."""
+"""Figures of one table's agent for monitoring, counted since its start; not accounting records."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ from meters.wire.messages import Wagers
 REPLY_SECONDS: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0
 )  # fmt: skip
-"""The upper bounds, both included, by which the waits for replies are counted."""
+"""Upper bounds, inclusive, of the buckets for waits, in seconds."""
 
 
 @dataclass(slots=True)
 class DeliveryStats:
-    """What was sent to the service and came back.
+    """Counts of events sent to the service and of replies.
 
     Attributes:
-        replies: how many replies to events came, by their status.
-        repeats: how often an event was published again for want of a reply.
-        waits: how many events waited for their reply up to each of `REPLY_SECONDS`, and longer.
-        waited_s: the sum of their waits.
+        replies: number of replies to events, by status.
+        repeats: number of times that an event was published again because no reply arrived.
+        waits: number of events for each bucket of `REPLY_SECONDS`, and for longer waits.
+        waited_s: sum of their waits, in seconds.
     """
 
     replies: dict[str, int] = field(
@@ -32,24 +32,24 @@ class DeliveryStats:
     waited_s: float = 0.0
 
     def count_reply(self, status: str) -> None:
-        """A reply to the event under way has come."""
+        """Count a reply to the unanswered event."""
         self.replies[status] += 1
 
     def count_wait(self, seconds: float) -> None:
-        """An event has waited so long for its reply."""
+        """Count the time that an event waited for its reply."""
         self.waits[bisect_left(REPLY_SECONDS, seconds)] += 1
         self.waited_s += seconds
 
 
 @dataclass(slots=True)
 class Accepted:
-    """The progressive wagers that the service accepted: how many, and their amounts in cents."""
+    """Number of progressive wagers that the service accepted, and their sum in cents."""
 
     wagers: int = 0
     wagered_cents: int = 0
 
     def count(self, event: Wagers) -> None:
-        """The wagers of a round were accepted."""
+        """Count the accepted wagers of a round."""
         for at in event.positions:
             self.wagers += len(at.wagers)
             self.wagered_cents += sum(at.wagers.values())
@@ -57,22 +57,22 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class AgentStats:
-    """How an agent does at one moment.
+    """Figures of an agent at one moment.
 
     Attributes:
-        connected: whether the broker is reached.
-        connections: how often it was.
-        playable: whether progressive wagers can be taken (duty D13).
-        beat_age_s: how long ago the controller's last beat came; infinite where none has.
-        beats_missed: how many beats that were due did not come.
-        state: the table's state, as its status says it.
-        unanswered: how many events of the outbox have no reply; a table sends one at a time.
-        unanswered_s: how long the oldest of them has had none; 0 where there is none.
-        waiting: device events that wait to be taken.
-        last_seq: the number of the last event.
-        outbox_bytes: what the outbox takes on the disk.
-        deliveries: what was sent and came back.
-        accepted: the progressive wagers that were accepted.
+        connected: true while the broker is connected.
+        connections: number of connections so far.
+        playable: true if progressive wagers can be accepted (duty D13).
+        beat_age_s: seconds since the controller's last heartbeat; infinite if there was none.
+        beats_missed: number of heartbeats that did not arrive when they were due.
+        state: state of the table in its status.
+        unanswered: number of events in the outbox without a reply; a table sends one at a time.
+        unanswered_s: age of the oldest unanswered event in seconds; 0 if there is none.
+        waiting: number of device events that are not handled yet.
+        last_seq: number of the last event.
+        outbox_bytes: size of the outbox on the disk, in bytes.
+        deliveries: counts of events and replies.
+        accepted: the accepted progressive wagers.
     """
 
     connected: bool
@@ -91,6 +91,6 @@ class AgentStats:
 
     @property
     def waits(self) -> Mapping[float, int]:
-        """How many events waited for their reply up to each bound, those before it included."""
+        """Cumulative number of events that waited for their reply up to each bound."""
         counts = self.deliveries.waits
         return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

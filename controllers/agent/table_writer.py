@@ -1,4 +1,4 @@
-"""The one that writes: it alone changes a table's state, and only once the outbox has it."""
+"""The only writer of a table's state; it changes the state only after the outbox has stored it."""
 
 import asyncio
 import sqlite3
@@ -50,7 +50,8 @@ _STATE: Final = msgspec.json.Decoder(TableState)
 _encoder: Final = msgspec.json.Encoder()
 _DISK_RETRY_S: Final = 1.0
 _PAID: Final = frozenset({"next", "done"})
-"""What the dealer paid is not asked for again, though the machine loses its power."""
+"""Device events that are synced to the disk: after a power failure, a payment that was made is not
+requested again."""
 _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
     Result: "settle",
@@ -63,20 +64,20 @@ _Got = TypeVar("_Got")
 
 
 Deliver = Callable[[int, bytes], Awaitable[Delivered]]
-"""Publishes an event, of a number and its bytes, until it is answered."""
+"""Function that publishes an event (number and bytes) until it is answered."""
 
 
 class TableWriter:
-    """A table's state and its outbox; the disk has a thread of its own.
+    """A table's state and its outbox; a separate thread writes to the disk.
 
-    Its calls must not overlap, but for `tick_off`, which comes whenever the dealer touches: so each
-    change of the state has its turn.
+    Calls must not overlap, except `tick_off`, which may come at any time. A lock orders the changes
+    of the state.
 
     Attributes:
-        state: the table as it stands.
-        last_seq: the number of the last event.
+        state: present state of the table.
+        last_seq: number of the last event.
         pending: the event that waits for its reply, or None.
-        accepted: the wagers that the service accepted since this agent's start.
+        accepted: the wagers that the service accepted since the agent started.
     """
 
     def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
@@ -94,7 +95,7 @@ class TableWriter:
         self.accepted = Accepted()
 
     async def open(self) -> None:
-        """Open the outbox and go on where the table was (duty D11).
+        """Open the outbox and continue in the saved state (duty D11).
 
         Raises:
             OutboxError: the outbox cannot be used.
@@ -135,29 +136,29 @@ class TableWriter:
         return _ASKED_BY[type(_money_event(self.pending.payload))]
 
     def unanswered_s(self) -> float:
-        """How long ago the event that waits for its reply was made, in seconds; 0 for none."""
+        """Return the age in seconds of the event that waits for its reply; 0 if there is none."""
         if self.pending is None:
             return 0.0
         return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
 
     def outbox_bytes(self) -> int:
-        """What the outbox and its write-ahead log take on the disk."""
+        """Return the size of the outbox and its write-ahead log on the disk, in bytes."""
         path = self._outbox_path
         wal = path.with_name(f"{path.name}-wal")
         return sum(each.stat().st_size for each in (path, wal) if each.exists())
 
     async def close(self) -> None:
-        """Close the outbox, after whatever is being written."""
+        """Close the outbox after the present write."""
         if self._outbox is not None:
             await self._on_disk(self._outbox.close)
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
-        """Take one device event and answer it, once the service has, where it must."""
+        """Handle one device event; if it goes to the service, answer after the service's reply."""
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
-            # A refused result or void left the table as it was: it is asked for anew.
+            # A refused result or void did not change the table, so the event is handled again.
             if answer.ok or answer.event == "lockout":
                 return answer
         try:
@@ -177,9 +178,9 @@ class TableWriter:
         return step.answer or await self.finish()
 
     async def tick_off(self, event: RoundDone) -> DeviceAnswer:
-        """Take what the dealer has done about a round before, also while an event is unanswered.
+        """Handle a `RoundDone` event, also while another event is unanswered.
 
-        The device event that waits for its answer stays the one that is answered.
+        The stored line of the other device event does not change, so its answer can be stored.
         """
         async with self._turn:
             step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
@@ -199,7 +200,7 @@ class TableWriter:
         return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
-        """Try once more what a floorperson is asked to confirm; None where the disk refuses."""
+        """Repeat the correction request to a floorperson; return None if the disk fails."""
         async with self._turn:
             try:
                 saved = await self._on_disk(lambda: self._open_outbox.place)
@@ -209,7 +210,7 @@ class TableWriter:
                     event = self.state.asking.event if self.state.asking else None
                     await self._write_state(msgspec.structs.replace(self.state, asking=None))
                     return DeviceAnswer(event=event, ok=False, error=refusal.detail)
-                # The device event stays the one that is answered: a device may repeat it.
+                # The stored device event does not change, because the device may repeat it.
                 await self._write_step(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
@@ -232,10 +233,10 @@ class TableWriter:
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
-        """Deliver the event that waits, go on with its reply, and give the device's answer.
+        """Deliver the unanswered event, apply its reply, and return the answer to the device.
 
         Raises:
-            OutboxError: the event is not one that this version sends.
+            OutboxError: the stored event is not one that this version sends.
         """
         pending = self.pending
         if pending is None:
@@ -254,7 +255,7 @@ class TableWriter:
         about = self._log.bind(round=sent.round, seq=pending.seq)
         error = step.answer.error
         if step.state.asking is not None:
-            # It is tried every few seconds: told once.
+            # The request is repeated every few seconds but logged only once.
             if self.state.asking is None:
                 about.info("confirmation awaited", event_asked=step.state.asking.event)
         elif isinstance(error, ErrorDetail):
@@ -271,7 +272,7 @@ class TableWriter:
     async def _write_reply(
         self, seq: int, reply: bytes, state: TableState, answer: DeviceAnswer
     ) -> None:
-        """Write the reply, however long the disk refuses: until then the table goes no further."""
+        """Write the reply; repeat until the disk accepts it, and stop the table until then."""
         written = _encoder.encode(state), encode_answer(answer)
         while True:
             try:
@@ -283,10 +284,11 @@ class TableWriter:
                 return
 
     async def reconcile(self, hello: HelloReply) -> bool:
-        """Compare the table with the service's books while no event is under way.
+        """Compare the table with the service's knowledge while no event is unanswered.
 
-        An outbox that was lost goes on from the service's number; a round that only one of the two
-        knows locks the table out. Returns whether the service knows all that this table sent.
+        After a lost outbox, the numbering continues from the service's number. If only one side
+        knows a round, the table is locked out. Return whether the service has all events of this
+        table.
 
         Raises:
             sqlite3.Error: the outbox cannot be written; nothing has changed.
@@ -306,7 +308,7 @@ class TableWriter:
         return True
 
     async def decide(self, jackpot: Jackpot) -> None:
-        """A floorperson decided a claim; its documents may be done (649a.11(c)(5)(iv)).
+        """Apply a floorperson's decision on a claim (649a.11(c)(5)(iv)).
 
         Raises:
             sqlite3.Error: the outbox cannot be written; the table stays as it is.
@@ -330,14 +332,14 @@ class TableWriter:
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:
-        """Write a state whose device event, and the answer to it, stay those of before."""
+        """Write a state; the stored device event and its answer do not change."""
         before = await self._on_disk(lambda: self._open_outbox.place)
         saved = SavedTable(_encoder.encode(state), before.line, before.answer)
         await self._on_disk(self._open_outbox.write_place, saved, synced=True)
         self.state = state
 
     async def _write_state(self, state: TableState) -> None:
-        """A state that no device event led to: a device that repeats itself is heard anew."""
+        """Write a state without a device event; a repeated line is then handled again."""
         saved = SavedTable(_encoder.encode(state), None, None)
         await self._on_disk(self._open_outbox.write_place, saved)
         self.state, self._kept = state, None
@@ -351,7 +353,7 @@ class TableWriter:
     async def _on_disk(
         self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Got:
-        """Call something that blocks on the disk, in the outbox's own thread."""
+        """Call a function that blocks on the disk, in the outbox's thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
 

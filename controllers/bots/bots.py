@@ -1,4 +1,4 @@
-"""Dealer bots: simulated tables that speak to the same agent through the same door as devices."""
+"""Dealer bots: simulated tables that send the agent the same events as real devices."""
 
 import asyncio
 import random
@@ -38,13 +38,13 @@ from meters.wire.messages import ErrorDetail
 _log: Final = structlog.get_logger(__name__)
 
 ROUND_S: Final = 40.0
-"""About how long a round takes at a table."""
+"""Approximate duration of a round at a real table, in seconds."""
 
 STACK_EVERY: Final = 40
-"""One deck in so many is stacked: by chance alone a jackpot would take days."""
+"""One deck in this number is stacked, because by chance alone a jackpot would take days."""
 
 STACK_OFTEN: Final = 4
-"""The same where jackpots are to come often."""
+"""The same for frequent jackpots."""
 
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
@@ -72,20 +72,21 @@ _PAUSES: Final[dict[type[DeviceEvent], float]] = {
     SettlePressed: 0.06,
     VoidPressed: 0.06,
 }
-"""How long the table takes before each event, as a part of the round."""
+"""Pause before each event, as a fraction of the round's duration."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundPlayed:
-    """What came of a round.
+    """Result of a round.
 
     Attributes:
-        wagers: how many progressive wagers were accepted.
-        wagered_cents: what they were together.
-        wins: how many of the settlement's lines paid.
-        won_cents: what those paid together.
-        void: whether the round was void.
-        record: the round for `pitlink settle`, where it was settled and can be.
+        wagers: number of accepted progressive wagers.
+        wagered_cents: sum of those wagers.
+        wins: number of settlement lines with a payout.
+        won_cents: sum of those payouts.
+        void: true if the round was void.
+        record: the round for `pitlink settle`; None if it was not settled or cannot be settled
+            again.
     """
 
     wagers: int
@@ -100,13 +101,13 @@ Laid = dict[int, dict[str, int]]
 """The wagers of a round by position, in cents."""
 
 Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
-"""A round as it is played: it gives device events, and is sent the answer to each."""
+"""Generator of a round: it yields device events, and receives the answer to each."""
 
 
 class DealerBot:
-    """Deals rounds to seeded players.
+    """Dealer of a simulated table with simulated players.
 
-    One round in `stack_every` has a stacked deck; none where it is 0.
+    One round in `stack_every` has a stacked deck; 0 means none.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
@@ -117,13 +118,13 @@ class DealerBot:
         self._seats: dict[int, str] = {}
 
     def play_round(self) -> Play:
-        """Play one round: wagers, lock-out, chips, deal, folds, settlement; now and then a void."""
+        """Play one round: wagers, lock-out, chips, deal, folds, settlement; sometimes a void."""
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._place_wagers()
         locked = yield BettingLocked()
         if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
-            return RoundPlayed(0, 0)  # nothing was dealt: the wagers went back
+            return RoundPlayed(0, 0)  # nothing was dealt: the wagers were returned
         if not locked.ok:
             wagers = {}
         yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))
@@ -148,7 +149,7 @@ class DealerBot:
         )
 
     def _change_seats(self) -> None:
-        """Players come and go; now and then one plays two adjacent boxes."""
+        """Change players at random; sometimes one player has two adjacent boxes."""
         for position in range(1, self._layout.positions + 1):
             if self._rng.random() < 0.1:
                 self._seats.pop(position, None)
@@ -180,7 +181,7 @@ class DealerBot:
         return accepted
 
     def _deal(self, laid: Laid) -> DealtRound:
-        """Deal what the wagers ask for (649a.8(d), 679a.8(c), 682a.8(c))."""
+        """Deal the cards that the wagers need (649a.8(d), 679a.8(c), 682a.8(c))."""
         layout = self._layout
         made = {wager for wagers in laid.values() for wager in wagers}
         cards = {layout.rules.placings[wager].cards for wager in made}
@@ -199,7 +200,7 @@ class DealerBot:
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
-        """Each player follows his stake, which is laid beside it, or folds (649a.11(b))."""
+        """Make each player's wager after the stake, or fold (649a.11(b)); return the folds."""
         rules = self._layout.rules
         main = rules.chapter.main
         folded = set()
@@ -214,7 +215,7 @@ class DealerBot:
         return frozenset(folded)
 
     def _stays(self, wagers: Collection[str], *, folded: bool) -> bool:
-        """Whether a hand stays on the table (reading T8)."""
+        """Return whether a hand stays on the table (reading T8)."""
         return not folded or not self._layout.rules.survivors.isdisjoint(wagers)
 
     def _read_hands(
@@ -238,7 +239,7 @@ class DealerBot:
         locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
-        """The round as `pitlink settle` reads it; none where the table offers no main wagers."""
+        """Return the round for `pitlink settle`, or None if the table offers no main wagers."""
         rules = self._layout.rules
         if not offers_main(rules):
             return None
@@ -291,16 +292,16 @@ async def run_bot(
     stopping: asyncio.Event | None = None,
     on_round: Callable[[RoundPlayed], None] | None = None,
 ) -> None:
-    """Deal rounds at a table until told to stop.
+    """Deal rounds at a table until stopped.
 
     Args:
         agent: the table's agent.
-        rng: the simulation's random source.
-        round_s: about how long a round takes, in seconds; 0 for no pauses at all.
-        rounds: how many rounds to deal; None for no end.
-        stack_every: one round in so many has a stacked deck; 0 for none.
-        stopping: once set, the round in hand is ended without pauses, and no other begun.
-        on_round: told of each round when it is over.
+        rng: random source of the simulation.
+        round_s: approximate duration of a round in seconds; 0 for no pauses.
+        rounds: number of rounds to deal; None for no limit.
+        stack_every: one round in this number has a stacked deck; 0 for none.
+        stopping: when it is set, the present round ends without pauses and no other round begins.
+        on_round: called with each round after it has ended.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
@@ -322,7 +323,7 @@ async def end_rounds(
     bots: Sequence["asyncio.Task[None]"],
     ended: "asyncio.Task[None] | None" = None,
 ) -> None:
-    """Wait, within bounds, for the rounds in hand; a table held for a floorperson stays so."""
+    """Wait, with a time limit, until the present rounds end; do not wait for held tables."""
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
     over = {ended} if ended is not None else set()
@@ -367,7 +368,7 @@ async def _pause(stopping: asyncio.Event, pause_s: float) -> None:
 
 
 async def _clear_table(agent: Agent) -> None:
-    """Void the round, and put out the lights, that an earlier run or an error left behind."""
+    """Void the round and withdraw the wagers that an earlier run or an error left."""
     while agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
         answer = await agent.handle(encode_event(VoidPressed(reason="the simulation began anew")))
         if not answer.ok:

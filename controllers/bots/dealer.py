@@ -1,4 +1,4 @@
-"""The deck and the deal of 649a.8(d), 679a.8(c) and 682a.8(c), for simulated tables."""
+"""Decks and deals of simulated tables, under 649a.8(d), 679a.8(c) and 682a.8(c)."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -11,14 +11,14 @@ from bonus.law.chapter_file import COMMUNITY_CARDS
 
 @dataclass(frozen=True, slots=True)
 class DealtRound:
-    """What lies on the table after the deal.
+    """The cards on the table after the deal.
 
     Attributes:
         hands: the cards of each position.
-        dealer: the dealer's.
-        community: the two community cards, where they are dealt.
-        fourth: the card beside a hand, of each position with a Pair Bonus.
-        all_six: the All-Six Bonus card, where it is dealt.
+        dealer: the dealer's cards.
+        community: the two community cards, or None.
+        fourth: the additional card of each position with a Pair Bonus.
+        all_six: the All-Six Bonus card, or None.
     """
 
     hands: Mapping[int, tuple[Card, ...]]
@@ -30,7 +30,7 @@ class DealtRound:
 
 @dataclass(frozen=True, slots=True)
 class StackedHand:
-    """Cards that a stacked deck gives to one player, the dealer and the community."""
+    """Cards of one player, the dealer and the community in a stacked deck."""
 
     hand: tuple[Card, ...]
     dealer: tuple[Card, ...] = ()
@@ -54,7 +54,7 @@ JACKPOTS: Final = (
 
 
 def shuffle(rng: random.Random) -> list[Card]:
-    """A shuffled deck of 52 cards; the first is dealt first."""
+    """Return a shuffled deck of 52 cards; the first is dealt first."""
     deck = list(DECK)
     rng.shuffle(deck)
     return deck
@@ -63,7 +63,7 @@ def shuffle(rng: random.Random) -> list[Card]:
 def stack(
     rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
 ) -> list[Card]:
-    """A shuffled deck in which the cards of a jackpot lie where the winner will get them."""
+    """Return a shuffled deck in which the winner will receive the cards of a jackpot."""
     hands = len(positions) + 1
     seat = sorted(positions).index(winner)
     turns = [turn * hands + seat for turn in range(len(jackpot.hand))]
@@ -93,11 +93,11 @@ def deal(
     Args:
         deck: the cards; the first is dealt first.
         positions: the positions that placed a wager.
-        community: whether two cards are dealt to the community after that (649a.8(d)).
-        hand_cards: how many cards a position gets.
-        dealer_cards: how many cards the dealer gets; those beyond a position's come at the end.
-        fourth: the positions that get a card beside their hand (679a.8(c)).
-        all_six: whether an All-Six Bonus card is dealt, before all others (682a.8(c)).
+        community: true to deal two community cards after the hands (649a.8(d)).
+        hand_cards: number of cards of each position.
+        dealer_cards: number of the dealer's cards; those in excess of `hand_cards` are dealt last.
+        fourth: the positions that receive an additional card (679a.8(c)).
+        all_six: true to deal an All-Six Bonus card before all others (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []

@@ -1,7 +1,8 @@
-"""Wagers of simulated players besides the progressives, from a seeded source, and their play.
+"""Wagers of simulated players, except progressives, and their strategy.
 
-The optimal strategy is what `pitlink odds` finds; theirs is one that a player can keep in mind:
-queen-six-four, or a pair of threes, with three times the stake from a pair of tens.
+`pitlink odds` shows the optimal strategy. These players use one that a person can remember. With
+three cards, they play queen-six-four or better. With four cards, they play a pair of threes or
+better, and they wager three times the stake from a pair of tens.
 """
 
 import random
@@ -15,22 +16,22 @@ from bonus.settling.table_rules import TableRules
 _STAKES_CENTS: Final = (500, 1_000, 1_000, 1_500, 2_500, 5_000, 10_000)
 _SIDE_CENTS: Final = (100, 500, 500, 1_000, 2_500)
 _LIKING: Final = 0.4
-"""How many players like an optional wager."""
+"""Share of players who make an optional wager."""
 _WITHOUT_ANTE: Final = 0.1
-"""How many players leave the dealer's hand alone, where the game lets them."""
+"""Share of players who do not play against the dealer, if the game allows this."""
 
 
 def offers_main(rules: TableRules) -> bool:
-    """Whether the table has chosen all that the game against the dealer needs."""
+    """Return whether the table has all choices that the game against the dealer needs."""
     return not rules.placings[rules.chapter.main.stake].choice
 
 
 def lay_wagers(
     rules: TableRules, positions: Iterable[int], rng: random.Random
 ) -> dict[int, dict[str, int]]:
-    """The wagers before the deal that are no progressives, by position, in cents.
+    """Return random wagers before the deal, except progressives, by position, in cents.
 
-    Nobody wagers where the table has not chosen its paytables.
+    There are none if the table has not chosen its paytables.
     """
     return {
         position: _at_one_box(rules, rng) if offers_main(rules) else {} for position in positions
@@ -70,7 +71,7 @@ _PAIR_OF_THREES: Final = best_four(_cards("3c 3d 4h 2s"))[1]
 
 
 def plays(cards: Sequence[Card]) -> bool:
-    """Whether three cards are worth a Play Wager: queen-six-four or better.
+    """Return whether three cards are worth a Play Wager: queen-six-four or better.
 
     >>> plays(_cards("Qs 6h 3d"))
     False
@@ -79,7 +80,7 @@ def plays(cards: Sequence[Card]) -> bool:
 
 
 def follow_times(game: str, cards: Sequence[Card]) -> int:
-    """How many times his stake a player follows it with; 0 where he folds."""
+    """Return the player's wager after the stake as a multiple of the stake; 0 for a fold."""
     if game != "four_card_prime":
         return int(plays(cards))
     strength = best_four(cards)[1]

@@ -1,7 +1,7 @@
-"""A round at a simulated table as `pitlink settle` reads it, and its settlement beside it.
+"""Second settlement of a simulated table's round, in the form that `pitlink settle` reads.
 
-A table is told what its meters paid, not what they held. What they held is worked out from what
-they paid, so that the round can be settled again and must come to the same lines.
+A table knows the payouts of its meters, but not their balances. Balances that explain the payouts
+are computed, so the round can be settled again. Both settlements must have the same lines.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ class RoundRecord:
     """A round after it was settled at a table.
 
     Attributes:
-        table: the table's id.
-        told: the round in the contract's form, but for its meters.
-        terms: the terms of the meters that were wagered on.
-        lines: the settlement's lines of progressive wagers, as the service gave them.
+        table: id of the table.
+        told: the round in the format of the contract, without its meters.
+        terms: terms of the table's meters.
+        lines: the settlement lines of progressive wagers, from the service.
     """
 
     table: str
@@ -39,12 +39,12 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class SettledRecord:
-    """A record settled again.
+    """Result of settling a record again.
 
     Attributes:
         round: the round as a line for `pitlink settle`.
-        settlement: what the table's players were paid, as a line, the service's lines among it.
-        same: whether `pitlink settle` comes to the same lines.
+        settlement: the payouts of the table's players as a line, with the service's own lines.
+        same: true if `pitlink settle` produces the same lines.
     """
 
     round: bytes
@@ -53,11 +53,11 @@ class SettledRecord:
 
 
 def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> SettledRecord:
-    """Settle a record's round anew and put the service's lines in their places.
+    """Settle a record's round again, and put the service's lines into the result.
 
     Args:
         record: the record.
-        shown_cents: what the meters showed about then, for those that paid no percentage.
+        shown_cents: displayed meter values at about that time, for meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
@@ -85,9 +85,9 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 
 
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
-    """The least that a meter can have held to pay its percentages of a round, in whole cents.
+    """Return the lowest balances, in whole cents, that explain a meter's payouts in a round.
 
-    None where it paid none, or where nothing that it can have held explains what it paid.
+    The result is None if the meter paid no percentage, or if no balance explains its payouts.
     """
     takes = list(_takes(terms.kind, lines))
     if not takes:
@@ -95,7 +95,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
     reserves = range(1)
     if terms.reserve_bps and takes[whole + 1 :]:
-        # What is paid after the whole meter was is paid out of the reserve that followed it.
+        # After a win of the whole meter, its reserve is the balance from which later wins are paid.
         reserves = _amounts(*takes[whole + 1])
     for amount_cents in _amounts(*takes[0]):
         for reserve_cents in reserves:
@@ -106,7 +106,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:
-    """What a meter can have held so that a share of a take came to so much, in cents."""
+    """Return the meter balances, in cents, that can explain one share of a take."""
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
@@ -122,7 +122,7 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """The percentages that a meter paid, in order, with what one share of each came to."""
+    """Yield the percentages that a meter paid, in order, with the cents of one share of each."""
     divided = [
         line
         for line in lines
@@ -139,7 +139,7 @@ def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon,
 
 
 def _merged(settled: Sequence[Line], lines: Sequence[Line]) -> Iterator[Line]:
-    """The lines settled anew, those of progressive wagers replaced by what the service gave."""
+    """Yield the new lines, with the service's lines instead of those of progressive wagers."""
     given = list(lines)
     for line in settled:
         if line.item not in METER_OF_ITEM:

@@ -1,4 +1,4 @@
-"""The check of an option that gives a listening address."""
+"""Check of options with a listening address."""
 
 import typer
 
@@ -9,7 +9,7 @@ def check_listening_address(option: str, text: str | None) -> None:
     """Check an option's HOST:PORT.
 
     Raises:
-        typer.BadParameter: it is no address and port.
+        typer.BadParameter: it is not an address and a port.
     """
     if text is not None and not is_listening_address(text):
         raise typer.BadParameter(

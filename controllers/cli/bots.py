@@ -1,4 +1,4 @@
-"""The `bots` command: simulated tables of a floor that runs already."""
+"""The `bots` command: simulated tables for a floor that is already running."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The `demo` command: a whole simulated floor."""
+"""The `demo` command: a complete simulated floor."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""One table's agent as a process: the floor file, its broker, outbox, devices and panel."""
+"""The process of one table's agent: floor file, broker, outbox, devices and panel."""
 
 import asyncio
 import signal
@@ -19,7 +19,7 @@ from meters.floor.floor_file import Floor, Link, Table, read_floor
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
-"""So long the first device event waits for the controller's word; then wagers are refused."""
+"""Seconds that the first device event waits for the link's state; then wagers are refused."""
 
 
 def run_agent(
@@ -31,10 +31,10 @@ def run_agent(
     panel: ListeningAddress | None,
     metrics: ListeningAddress | None = None,
 ) -> bool:
-    """Run the agent of a table until its input ends, or until it is told to stop.
+    """Run the agent of a table until its input ends or it is stopped.
 
     Returns:
-        Whether every device event was taken.
+        Whether every device event was accepted.
 
     Raises:
         UserError: the floor file, the table, the broker's address or the outbox cannot be used.
@@ -98,7 +98,7 @@ async def _read_lines(agent: Agent) -> bool:
 
 
 async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
-    """Wait for something beside the panel, which may fail meanwhile."""
+    """Wait for a coroutine while the panel is served; raise an error of the panel."""
     task = asyncio.create_task(done)
     try:
         await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,1 +1,1 @@
-"""The demonstration: a whole simulated floor from one command, with a page for everybody."""
+"""The demonstration: a complete simulated floor from one command, with all its pages."""

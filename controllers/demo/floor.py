@@ -1,10 +1,11 @@
-"""The floor of the demonstration: two links with all four meters each, their tables between them.
+"""The floor of the demonstration: two links, each with all four meters and half of the tables.
 
-One table is played by hand, at its panel. Of four others two are of Three Card Poker, which feed
-the meters, one is of Three Card Prime and one of Four Card Prime, which have no progressive wagers.
+A person deals at one table, with its panel. Of every four other tables, two play Three Card Poker
+and feed the meters. One plays Three Card Prime and one plays Four Card Prime, which have no
+progressive wagers.
 
-A table, once there, stays on its link in every later run on the same data directory: its entries
-stand in the ledger for ever.
+A table stays on its link in every later run with the same data directory, because its entries stay
+in the ledger.
 """
 
 from pathlib import Path
@@ -14,10 +15,10 @@ from bonus.errors import UserError
 from meters.floor.floor_file import Floor, parse_floor, read_floor
 
 FLOOR_FILE: Final = "demo-floor.toml"
-"""The floor file of the demonstration, under its data directory."""
+"""The floor file of the demonstration, in its data directory."""
 
 PANEL_TABLE: Final = "TCP-00"
-"""The table that no bot deals at: its panel is for whoever looks at the demonstration."""
+"""The table without a bot; a person deals at it with its panel."""
 
 _HEAD: Final = """\
 # The floor of `pitlink demo`, written anew at each start.
@@ -87,7 +88,7 @@ paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
 """
 
 _GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
-"""The games by a table's number, in turns of four."""
+"""The games of tables, by the table's number modulo four."""
 
 _PANEL_ASSET: Final = 104_200
 
@@ -97,7 +98,7 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
 
     Args:
         data: the data directory.
-        tables: how many tables there are to be at least; there are more if there ever were.
+        tables: minimum number of tables; the tables of earlier runs stay.
         port: the port of the service's pages.
 
     Returns:
@@ -119,7 +120,7 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
 
 
 def demo_floor_text(data: Path, tables: int, port: int) -> str:
-    """The floor file: odd tables on the one-dollar link, even ones on the five-dollar link."""
+    """Return the floor file: odd tables on the one-dollar link, even ones on the other."""
     return "".join(
         (
             _HEAD.format(port=port, data=_quoted(str(data.absolute()))),
@@ -138,7 +139,7 @@ def _table(number: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string."""
+    """Return text as a TOML basic string."""
     escaped = "".join(
         f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\U{ord(char):08x}"
         for char in text

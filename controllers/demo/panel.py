@@ -1,4 +1,4 @@
-"""The panel of a demonstration: the one table that people play themselves."""
+"""The panel of a demonstration: the table at which a person deals."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,13 +20,13 @@ from meters.floor.floor_file import Floor
 async def demo_panel(
     floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
 ) -> AsyncIterator[str]:
-    """Run the table that no bot deals at, and serve its panel.
+    """Run the table without a bot, and serve its panel.
 
     Yields:
-        The address that opens the panel.
+        The URL that opens the panel.
 
     Raises:
-        UserError: the floor has no such table, or the port cannot be listened on.
+        UserError: the floor has no such table, or the port cannot be used.
     """
     found = floor.find_table(PANEL_TABLE)
     if found is None:

@@ -1,4 +1,4 @@
-"""What a demonstration shows: its addresses, how it goes, and what came of it."""
+"""Output of a demonstration: its addresses, its progress, and its results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +19,8 @@ from meters.floor.demonstration import PIN, people_text
 def show_addresses(
     console: Console, base_url: str, panel_url: str, *, tables: int, stack_every: int
 ) -> None:
-    """Say what runs, that it is simulated, and where to look."""
-    # An address on a line of its own, never cut: it is there to be clicked or copied.
+    """Print the addresses of the pages, and that the floor is simulated."""
+    # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
         ("Signage, for patrons", f"{base_url}/signage"),
         ("Floor, for floorpersons", f"{base_url}/floor"),
@@ -34,7 +34,7 @@ def show_addresses(
 
 
 def show_people(console: Console, auto_floor_after_s: float | None) -> None:
-    """Say as whom to sign in, and who validates the wins."""
+    """Print the names for signing in, and who validates the wins."""
     console.print(
         f"Sign in as {people_text()}, each with the PIN ",
         Text(PIN, "bold"),
@@ -51,7 +51,7 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
-    """How it goes, on one line."""
+    """Return the progress on one line."""
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
     return (
@@ -63,7 +63,7 @@ def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterSho
 def progress_view(
     elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]
 ) -> RenderableType:
-    """How it goes, for a terminal: a line, and every meter."""
+    """Return the progress for a terminal: a line, and every meter."""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
         state = "" if meter.state == "open" else meter.state
@@ -76,7 +76,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Say what came of it, beside what the ledger has, and whether that balances."""
+    """Print the results of this run, the ledger's totals, and whether the ledger balances."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
@@ -104,7 +104,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    """Say whether every round came out the same when it was settled again, and where they are."""
+    """Print whether the second settlement of every round was the same, and the files' paths."""
     settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} CAME OUT DIFFERENTLY.", style="bold red")

@@ -1,4 +1,4 @@
-"""The rounds of a demonstration, written so that `pitlink settle` can settle them again."""
+"""Files with the rounds of a demonstration, which `pitlink settle` can settle again."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,21 +10,24 @@ from bonus.wagers import MeterKind
 from controllers.bots.resettlement import RoundRecord, settle_again
 
 ROUNDS_FILE: Final = "rounds.jsonl"
-"""The rounds, a line each, in the form that `pitlink settle` reads."""
+"""File of the rounds, one line each, in the form that `pitlink settle` reads."""
 
 SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""What the tables' players were paid, a line for each of those."""
+"""File of the players' payouts at the tables, one line for each round."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
-"""Rounds beyond this many are compared, but no longer written: a demonstration may run for days."""
+"""Maximum number of rounds in the files, because a demonstration may run for days.
+
+Later rounds are compared but not written.
+"""
 
 
 class RoundFiles:
-    """Writes rounds and settlements, and counts those that come out differently when settled again.
+    """Writer of rounds and settlements that counts differences between the two settlements.
 
     Attributes:
-        settled: how many rounds were settled again.
-        different: how many of them came to other lines.
+        settled: number of rounds that were settled again.
+        different: number of those with different lines.
     """
 
     def __init__(self, rounds: TextIO, settlements: TextIO) -> None:
@@ -36,7 +39,7 @@ class RoundFiles:
     @classmethod
     @contextmanager
     def under(cls, data: Path) -> Iterator[Self]:
-        """The files under a data directory, begun anew.
+        """Open new files in a data directory; they replace older ones.
 
         Raises:
             UserError: they cannot be written.
@@ -50,7 +53,7 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> None:
-        """Settle a round again and write it down."""
+        """Settle a round again, compare it, and write it."""
         again = settle_again(record, shown_cents)
         self.settled += 1
         self.different += not again.same

@@ -1,4 +1,4 @@
-"""The demonstration: a whole floor of simulated tables on one machine, from one command."""
+"""Run of the demonstration: a complete floor of simulated tables on one machine."""
 
 import asyncio
 import fcntl
@@ -44,17 +44,17 @@ _LINE_EVERY_S: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """How a demonstration is run.
+    """Options of a demonstration.
 
     Attributes:
-        tables: how many tables play.
-        speed: how many times as fast as at a real table.
-        port: where the pages are, on loopback.
-        data: the data directory, in which the meters stay from one run to the next.
-        for_s: after how many seconds it ends by itself; None for not.
-        auto_floor: whether a simulated floorperson validates the wins.
-        stack_every: one deck in so many is stacked.
-        panel_port: the port of the panel, on loopback; None for the one after `port`.
+        tables: number of tables that play.
+        speed: speed relative to a real table.
+        port: port of the pages, on loopback.
+        data: the data directory, which keeps the meters between runs.
+        for_s: seconds after which it ends; None for no limit.
+        auto_floor: true if a simulated floorperson validates the wins.
+        stack_every: one deck in this number is stacked.
+        panel_port: port of the panel, on loopback; None for the port after `port`.
     """
 
     tables: int
@@ -68,24 +68,24 @@ class DemoOptions:
 
     @property
     def panel_at(self) -> int:
-        """The port of the panel."""
+        """Port of the panel."""
         if self.panel_port is not None:
             return self.panel_port
         return self.port + 1 if self.port < PORTS_MAX else self.port - 1
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """How long a win waits for the simulated floorperson, in seconds; None where none comes."""
+        """Seconds that a win waits for the simulated floorperson; None if there is none."""
         if not self.auto_floor:
             return None
         return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.speed)
 
 
 def run_demo(options: DemoOptions) -> bool:
-    """Run a demonstration until it is over, and print what came of it.
+    """Run a demonstration to its end, and print the results.
 
     Returns:
-        Whether the ledger balances, and every round came out the same when settled again.
+        Whether the ledger balances and the second settlement of every round was the same.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -110,7 +110,7 @@ class _Demo:
         self._stopping = asyncio.Event()
 
     async def run(self) -> bool:
-        """Play until it is over; whether the ledger balances and the rounds came out the same."""
+        """Play to the end; return whether the ledger and the second settlements are right."""
         on_stop(self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"
@@ -132,13 +132,13 @@ class _Demo:
         return report.balanced and not rounds.different
 
     def _stop(self) -> None:
-        """Stop in good order; asked once more, at once."""
+        """Stop after the present rounds; a second call stops immediately."""
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
 
     async def _start(self, service: DemoService) -> bool:
-        """Wait until the service is ready, and say so; False where all is over before."""
+        """Wait until the service is ready; return False if the demonstration was stopped first."""
         ready = asyncio.create_task(service.become_ready())
         stopped = asyncio.create_task(self._stopping.wait())
         try:
@@ -162,7 +162,7 @@ class _Demo:
         show_people(self._console, options.auto_floor_after_s)
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
-        """Have every table play until it is time to end, and end their rounds.
+        """Let every table play until the end, and wait for their last rounds.
 
         Raises:
             UserError: the service ended.
@@ -223,7 +223,7 @@ class _Demo:
 
     @asynccontextmanager
     async def _shown(self, service: DemoService) -> AsyncIterator[None]:
-        """Show how it goes meanwhile: live on a terminal, a line now and then elsewhere."""
+        """Show the progress during the block: live on a terminal, otherwise a line at intervals."""
         task = asyncio.create_task(self._show(service))
         try:
             yield
@@ -248,7 +248,7 @@ class _Demo:
 
 
 async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
-    """End tasks, and wait until they have; their own errors were looked at before."""
+    """Cancel tasks and wait for their end; the caller has already handled their errors."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -256,7 +256,7 @@ async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
 
 @contextmanager
 def _alone_in(data: Path) -> Iterator[None]:
-    """Keep other demonstrations out of a data directory."""
+    """Lock a data directory against other demonstrations."""
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / "demo.lock").open("ab")
@@ -274,7 +274,7 @@ def _alone_in(data: Path) -> Iterator[None]:
 
 @contextmanager
 def _logging_to(path: Path) -> Iterator[None]:
-    """Have the tables' logs in a file, begun anew: the terminal is for the demonstration."""
+    """Write the tables' logs to a new file, because the terminal shows the demonstration."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", buffering=1, encoding="utf-8") as file:
         log_to(file)

@@ -1,4 +1,4 @@
-"""The service of a demonstration: `pitlink serve` as a process beside the tables'."""
+"""The service of a demonstration: `pitlink serve` as a separate process."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ _PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run;
 
 
 class MeterShown(msgspec.Struct, frozen=True):
-    """A meter as ``/api/v1/meters`` shows it; the amount is in cents."""
+    """A meter from ``/api/v1/meters``; the amount is in cents."""
 
     link: str
     meter: str
@@ -41,7 +41,7 @@ class MeterShown(msgspec.Struct, frozen=True):
 
 
 class LedgerTotals(msgspec.Struct, frozen=True):
-    """What the ledger counts since it was opened, voided rounds taken off again."""
+    """Totals of the ledger since it was opened, without voided rounds."""
 
     rounds: int
     wagers: int
@@ -52,7 +52,7 @@ class LedgerTotals(msgspec.Struct, frozen=True):
 
 
 class AuditReport(msgspec.Struct, frozen=True):
-    """What `pitlink audit --json` found, as far as the demonstration tells it."""
+    """Results of `pitlink audit --json` that the demonstration shows."""
 
     balanced: bool
     entries: int
@@ -70,8 +70,8 @@ class DemoService:
 
     Attributes:
         process: its process.
-        base_url: where its pages are.
-        log: the file that has what it wrote.
+        base_url: base URL of its pages.
+        log: file of its output.
     """
 
     process: asyncio.subprocess.Process
@@ -79,16 +79,16 @@ class DemoService:
     log: Path
 
     async def ended(self) -> None:
-        """Wait until the service has ended, which nobody asked it to.
+        """Wait until the service ends unexpectedly.
 
         Raises:
-            UserError: always; the message has its last words.
+            UserError: always; the message has the end of its log.
         """
         status = await self.process.wait()
         raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
 
     async def meters(self) -> tuple[MeterShown, ...]:
-        """What the meters show, or nothing where that cannot be had just now."""
+        """Return the meters, or nothing if the service does not answer now."""
         with contextlib.suppress(OSError, msgspec.DecodeError):
             return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
         return ()
@@ -97,7 +97,7 @@ class DemoService:
         """Wait until every link is operable.
 
         Raises:
-            UserError: the service ended, or the wait became too long.
+            UserError: the service ended, or it did not become ready in time.
         """
         last = "no answer"
         try:
@@ -124,10 +124,10 @@ class DemoService:
 async def demo_service(
     floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
 ) -> AsyncIterator[DemoService]:
-    """Run `pitlink serve`; on exit it is asked to end, and awaited.
+    """Run `pitlink serve`; when the context closes, stop it and wait for its end.
 
-    The log is begun anew, and nobody else may listen on the port. A win waits `auto_floor_after_s`
-    seconds for the simulated floorperson; None leaves it to people.
+    The log file is replaced, and the port must be free. A win waits `auto_floor_after_s` seconds
+    for the simulated floorperson; with None, people validate it.
 
     Raises:
         UserError: the port is in use.
@@ -143,7 +143,7 @@ async def demo_service(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            # Ctrl-C is for the demonstration, which ends the service when its tables are done.
+            # Ctrl-C must reach only the demonstration, which stops the service after its tables.
             start_new_session=True,
         )
     try:
@@ -153,10 +153,10 @@ async def demo_service(
 
 
 async def audit(floor_file: Path) -> AuditReport:
-    """Replay the ledger by `pitlink audit`.
+    """Replay the ledger with `pitlink audit`.
 
     Raises:
-        UserError: it could not be done.
+        UserError: the audit failed or took too long.
     """
     process = await asyncio.create_subprocess_exec(
         *_ending_with_us([*_PITLINK, "audit", "--json", "--config", str(floor_file)]),
@@ -178,7 +178,7 @@ async def audit(floor_file: Path) -> AuditReport:
 
 
 def last_words(log: Path) -> str:
-    """The end of a log, for a message."""
+    """Return the end of a log, for a message."""
     lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
     return "\n  ".join([f"the end of {log}:", *lines])
 
@@ -198,10 +198,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def check_port(port: int, option: str) -> None:
-    """See that nobody else listens on a port of loopback.
+    """Check that a port of loopback is free.
 
     Raises:
-        UserError: somebody does; it names the option that gives another.
+        UserError: the port is not free; the message names the option for another port.
     """
     try:
         socket.create_server((LOOPBACK, port)).close()
@@ -211,7 +211,10 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """The command, so wrapped that the kernel asks it to end should we be killed, where it can."""
+    """Return the command, wrapped so that the kernel stops it if this process is killed.
+
+    This works only on Linux with `setpriv`.
+    """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command
 

@@ -1,6 +1,7 @@
-"""The books of a demonstration's tables: what went through their own devices in this run.
+"""Totals of a demonstration's tables, from the events of their devices in this run.
 
-They are kept beside the service's, from the tables' answers and the rates of the chapter alone.
+They are independent of the service's ledger: they use only the answers that the tables received and
+the chapter's rates.
 """
 
 from dataclasses import dataclass
@@ -18,15 +19,15 @@ from meters.floor.floor_file import Link, Table
 
 @dataclass(slots=True)
 class TableBooks:
-    """Sums over all tables; wagers and contributions without those of voided rounds.
+    """Sums over all tables; wagers and contributions of voided rounds are not included.
 
     Attributes:
-        rounds: rounds settled that had a progressive wager.
-        wagers: progressive wagers accepted.
-        wagered_cents: their amounts.
-        contributions_micros: what they added to meters and reserves, by the rates of the chapter.
-        wins: settlement lines that pay.
-        won_cents: what those pay.
+        rounds: number of settled rounds with a progressive wager.
+        wagers: number of accepted progressive wagers.
+        wagered_cents: sum of those wagers.
+        contributions_micros: their contributions to meters and reserves at the chapter's rates.
+        wins: number of settlement lines with a payout.
+        won_cents: sum of those payouts.
     """
 
     rounds: int = 0
@@ -38,7 +39,7 @@ class TableBooks:
 
 
 class BookedAgent(Agent):
-    """An agent that writes down what its devices bring and hear."""
+    """An agent that adds its devices' events and answers to the totals."""
 
     def __init__(
         self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks
@@ -52,7 +53,7 @@ class BookedAgent(Agent):
         self._counted: tuple[PlacedWager, ...] = ()
 
     async def handle(self, line: bytes) -> DeviceAnswer:
-        """As any agent's, and written down."""
+        """Handle one device event like any agent, and add it to the totals."""
         answer = await super().handle(line)
         if not answer.ok:
             return answer

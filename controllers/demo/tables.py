@@ -1,4 +1,4 @@
-"""The tables of a demonstration as a process of their own, at a service that runs elsewhere."""
+"""The tables of a demonstration as a separate process, for a service that runs elsewhere."""
 
 import asyncio
 import random
@@ -25,14 +25,14 @@ from meters.terminal.printing import print_text
 
 @dataclass(frozen=True, slots=True)
 class BotOptions:
-    """How bots play at the tables of a floor file.
+    """Options of bots at the tables of a floor file.
 
     Attributes:
-        tables: the tables' ids; empty for all of the floor.
-        speed: how many times as fast as at a real table.
-        for_s: after how many seconds it ends by itself; None for not.
-        stack_every: one deck in so many is stacked.
-        metrics: where the agents' metrics are served; None for nowhere.
+        tables: ids of the tables; empty for all tables of the floor.
+        speed: speed relative to a real table.
+        for_s: seconds after which it ends; None for no limit.
+        stack_every: one deck in this number is stacked.
+        metrics: address of the agents' metrics; None to serve none.
     """
 
     tables: tuple[str, ...] = ()
@@ -43,10 +43,10 @@ class BotOptions:
 
 
 def run_bot_tables(config: Path, options: BotOptions) -> None:
-    """Have bots play at the tables of a floor file until told to stop, and say what was played.
+    """Let bots play at the tables of a floor file until stopped, and print what was played.
 
     Raises:
-        UserError: the floor is no demonstration, a table is not on it, or its broker, keys or
+        UserError: the floor is not a demonstration, a table is not on it, or its broker, keys or
             outboxes cannot be used.
     """
     log_to_stderr(None, LogLevel.INFO)
@@ -80,7 +80,7 @@ def _chosen(floor: Floor, tables: Sequence[str]) -> Sequence[tuple[Link, Table]]
 async def _play(
     floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: TableBooks
 ) -> None:
-    """Play until SIGINT, SIGTERM or the time's end, then end the rounds in hand."""
+    """Play until SIGINT, SIGTERM or the time limit, then wait for the present rounds."""
     stopping = asyncio.Event()
     on_stop(stopping.set)
     async with AsyncExitStack() as stack:
@@ -115,7 +115,7 @@ async def _play(
 async def _serve_metrics(
     floor: Floor, agents: Sequence[BookedAgent], at: ListeningAddress | None
 ) -> None:
-    """Serve the metrics of all agents until cancelled, where they are asked for."""
+    """Serve the metrics of all agents until canceled, or only wait if no address was set."""
     metrics = AgentMetrics()
     for agent in agents:
         metrics.add(agent)

@@ -1,1 +1,1 @@
-"""The table panel: what a dealer sees of one table, and touches. It has the agent's own door."""
+"""The table panel: a dealer's page for one table; it uses the agent directly."""

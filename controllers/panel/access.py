@@ -1,4 +1,4 @@
-"""Who may see and touch a panel: who has its key, from the panel's own page (duty D20)."""
+"""Access control of a panel: its key, sessions, and requests from its own page only (duty D20)."""
 
 import hmac
 import os
@@ -16,10 +16,10 @@ from meters.http.requests import WebRequest
 from meters.process.private_files import make_private_directory
 
 SESSION_S: Final = 30 * 86_400
-"""How long a session lasts after the key was shown; showing it again begins another."""
+"""Duration of a session in seconds; each use of the key begins another session."""
 
 WRONG_MOST: Final = 10
-"""How many wrong keys, and how many wrong cookies, one address may show within a minute."""
+"""Maximum number of wrong keys, and of wrong cookies, from one address within a minute."""
 
 _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000
@@ -32,10 +32,12 @@ _TOO_MANY: Final = "Too many wrong keys came from here: try again in a minute.\n
 
 
 def panel_key(path: Path) -> str:
-    """The key of a table's panel, kept for the next start; for its owner's eyes alone.
+    """Return the key of a table's panel; create its file if there is none.
+
+    Only the file's owner can read it.
 
     Raises:
-        UserError: it cannot be kept, or what is kept is none.
+        UserError: the file cannot be read or written, or it is empty.
     """
     try:
         make_private_directory(path.parent)
@@ -55,12 +57,12 @@ def panel_key(path: Path) -> str:
 
 
 def renew_panel_key(path: Path) -> None:
-    """Put a new key in place of a panel's; every session of the old one ends with it.
+    """Replace a panel's key; all sessions of the old key end.
 
-    An agent that runs goes on with the old one until it is started again.
+    A running agent uses the old key until it is restarted.
 
     Raises:
-        UserError: it cannot be kept.
+        UserError: the file cannot be replaced.
     """
     try:
         path.unlink(missing_ok=True)
@@ -70,35 +72,35 @@ def renew_panel_key(path: Path) -> None:
 
 
 class WrongShown:
-    """How many wrong keys or cookies each address has shown within a minute."""
+    """Number of wrong keys or cookies from each address within a minute."""
 
     def __init__(self) -> None:
         self._shown: dict[str, deque[float]] = {}
 
     def too_many(self, address: str) -> bool:
-        """Whether nothing is looked at any more that an address shows."""
+        """Return whether further attempts from an address are refused."""
         shown = self._shown.get(address, deque())
         while shown and shown[0] <= time.monotonic() - _WRONG_WITHIN_S:
             shown.popleft()
         return len(shown) >= WRONG_MOST
 
     def note(self, address: str) -> None:
-        """Note that an address showed a wrong one."""
+        """Count a wrong key or cookie from an address."""
         if address not in self._shown and len(self._shown) >= _ADDRESSES_MOST:
             del self._shown[next(iter(self._shown))]
         self._shown.setdefault(address, deque()).append(time.monotonic())
 
 
 class PanelAccess:
-    """The lock on a panel: its key opens a session, which a cookie carries and which ends.
+    """Access control of a panel: its key begins a session, which is stored in a cookie.
 
-    A session is the moment when it began, with a digest by the key. So it outlives a restart of the
-    agent, and ends for good with the key.
+    A session consists of its start time and a digest made with the key. So it survives a restart of
+    the agent, and it ends when the key is replaced.
 
-    Cookies of one host's panels differ by the table, since ports do not part them.
+    Browsers send cookies to all ports of a host, so the cookie's name contains the table.
 
     Raises:
-        ValueError: the key is empty, which would let everybody in.
+        ValueError: the key is empty, so everybody would have access.
     """
 
     def __init__(self, key: str, table: str) -> None:
@@ -110,7 +112,7 @@ class PanelAccess:
         self._wrong_keys, self._wrong_cookies = WrongShown(), WrongShown()
 
     def refuse(self, request: WebRequest) -> Response[str] | None:
-        """The answer to a request that is not let in, or None."""
+        """Return the response that refuses a request, or None if the request is allowed."""
         path = request.url.path
         if (
             path == "/metrics"
@@ -131,17 +133,17 @@ class PanelAccess:
         return None
 
     def opens(self, key: str) -> bool:
-        """Whether a key is the panel's, in a time that does not tell how much of it is right."""
+        """Return whether a key is the panel's; the comparison takes constant time."""
         return hmac.compare_digest(key.encode(), self._key)
 
     def begin_session(self, at_s: float | None = None) -> str:
-        """A session that begins now, or began at a moment in seconds since 1970."""
+        """Return a session that begins now, or began at `at_s` (seconds since 1970)."""
         began = str(int(time.time() if at_s is None else at_s))
         nonce = secrets.token_urlsafe(12)
         return f"{began}.{nonce}.{self._digest(began, nonce)}"
 
     def holds(self, session: str) -> bool:
-        """Whether a session is one of this key, and has not ended."""
+        """Return whether a session was made with this key and has not ended."""
         if not self._is_ours(session):
             return False
         age_s = time.time() - int(session.partition(".")[0])
@@ -157,7 +159,7 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """The answer to the address with a key: a session's cookie, and on to the page."""
+        """Return the response to a URL with a key: a session cookie and a redirect to the page."""
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)
@@ -167,13 +169,13 @@ class PanelAccess:
         cookie = SimpleCookie({self._cookie: self.begin_session()})[self._cookie]
         cookie.update({"path": "/", "max-age": str(SESSION_S), "samesite": "Strict"})
         cookie["httponly"] = True
-        # Without TLS the page itself comes in the clear, and so must its cookie.
+        # Without TLS, a browser would not send a secure cookie.
         cookie["secure"] = request.url.scheme == "https"
         headers = {"Location": "/", "Set-Cookie": cookie.OutputString()}
         return Response("", status_code=303, media_type=MediaType.TEXT, headers=headers)
 
     def session_of(self, request: WebRequest) -> str:
-        """The session that a browser shows, empty where it shows none."""
+        """Return the session in a request's cookie; empty if there is none."""
         try:
             jar = SimpleCookie(request.headers.get("cookie", ""))
         except CookieError:
@@ -186,7 +188,7 @@ def _address(request: WebRequest) -> str:
 
 
 def _from_our_page(request: WebRequest) -> bool:
-    """Whether the browser says that our own page asks, with a body that no form can send."""
+    """Return whether a request is from the panel's own page and is JSON, which no form can send."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return False

@@ -1,4 +1,4 @@
-"""The panel as a web application: its page, its stream, and the door for what is touched."""
+"""The panel as a web application: its page, its stream, and the route for touches."""
 
 import asyncio
 import http
@@ -40,13 +40,13 @@ async def serve_panel(
     settings: ServerSettings | None = None,
     metrics: AgentMetrics | None = None,
 ) -> None:
-    """Serve the panel of one table until cancelled.
+    """Serve the panel of one table until canceled.
 
-    The metrics are the agent's own unless others are given. Without settings it is plain HTTP by
-    the names that go without saying.
+    Without `metrics`, the metrics of this agent are used. Without `settings`, the panel is served
+    with plain HTTP and the default host names.
 
     Raises:
-        UserError: the address cannot be listened on, or the certificate not be used.
+        UserError: the address or the certificate cannot be used.
     """
     feed, touch = PanelUpdates(agent, demonstration=demonstration), PanelEvents(agent)
     access = PanelAccess(key, agent.layout.table)
@@ -66,7 +66,7 @@ async def serve_panel(
 def create_app(
     feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, table: str, metrics: AgentMetrics
 ) -> Litestar:
-    """The application of one panel."""
+    """Return the application of one panel."""
     assets = Assets.load((_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
@@ -116,7 +116,7 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
 async def _counted(
     feed: PanelUpdates, version: str, holds: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
-    """The view, for as long as the session holds."""
+    """Yield the view while the session is valid, and count the open stream."""
     feed.streams += 1
     try:
         async for part in ViewStream(feed, version):
@@ -128,7 +128,7 @@ async def _counted(
 
 
 class PendingAnswer(msgspec.Struct, frozen=True):
-    """The answer to an event that stands, while the service has not answered it."""
+    """Answer to an accepted event that the service has not answered yet."""
 
     event: str | None
     waiting: bool

@@ -1,4 +1,4 @@
-"""The settlement as the dealer pays it: what, to whom, from where, and what must wait. Pure."""
+"""View of a settlement for the dealer: amounts, positions, sources, and waiting wins. Pure."""
 
 from collections.abc import Mapping, Set
 from typing import Final
@@ -70,7 +70,7 @@ _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
 def settled_view(settled: SettledRound) -> SettledView:
-    """The settlement, turn by turn in paying order (649a.11(c), reading G1)."""
+    """Return the settlement turn by turn, in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
     for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
@@ -108,7 +108,7 @@ def _payment_view(settled: SettledRound, states: Set[LineState]) -> str:
 
 
 def held_views(state: TableState) -> list[HeldView]:
-    """The claims that hold the table, and what has happened to each."""
+    """Return the claims that hold the table, each with its decision so far."""
     return [_held_view(claim, *(state.holding(claim) or (None, None))) for claim in state.held]
 
 
@@ -132,7 +132,7 @@ def _line_view(settled: SettledRound, number: int) -> LineView:
     line, state = settled.lines[number], line_state(settled, number)
     act = _ACTS[state]
     if state == "nothing":
-        # Its chips were collected at lock-out (649a.8(b)); an electronic wager never had any.
+        # Its chips were collected at lock-out (649a.8(b)). An electronic wager has no chips.
         act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
     return LineView(
         line=number,
@@ -174,7 +174,7 @@ def _why(line: Line) -> list[str]:
 
 
 def _due(lines: list[LineView]) -> list[DueView]:
-    """What each position gets in all, the first to be paid first."""
+    """Return the sums of each position, in paying order."""
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid", "done"}:

@@ -1,4 +1,4 @@
-"""What one table serves over HTTP."""
+"""The HTTP pages of one table."""
 
 import asyncio
 from pathlib import Path
@@ -13,12 +13,12 @@ from meters.http.middleware import ServerSettings
 
 
 def panel_key_path(floor: Floor, table_id: str) -> Path:
-    """Where the key of a table's panel is kept."""
+    """Return the path of the key of a table's panel."""
     return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
 class TablePages:
-    """What one table serves over HTTP: its panel, its metrics, both or neither."""
+    """HTTP servers of one table: its panel, its metrics, both or neither."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class TablePages:
         self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
 
     async def ready(self) -> bool:
-        """Wait until all of it can be asked for."""
+        """Wait until all servers accept requests; return True."""
         if self._panel:
             await self._panel_ready.wait()
         if self._metrics_at:
@@ -43,10 +43,10 @@ class TablePages:
         return True
 
     async def serve(self) -> None:
-        """Serve until cancelled.
+        """Serve until canceled.
 
         Raises:
-            UserError: in a group: an address cannot be listened on.
+            UserError: an address cannot be used; the error is in an exception group.
         """
         async with asyncio.TaskGroup() as group:
             if (at := self._panel) is not None:

@@ -1,4 +1,4 @@
-"""What the panel shows of a table: the view of its state, its meters and its faults. Pure."""
+"""View of a table for its panel: its state, its meters and its faults. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -55,15 +55,15 @@ def view_table(
     unanswered: str | None = None,
     demonstration: bool = False,
 ) -> View:
-    """A table as its panel shows it.
+    """Return the view of a table.
 
-    `fault` is why no new progressive wager may be taken (duty D13), or None. No value is given that
-    is not known to be current. `unanswered` waits for the service's answer.
+    `fault` is the reason why no new progressive wager may be accepted (duty D13), or None. `values`
+    has only values that are current. `unanswered` is the event that waits for the service's answer.
     """
     wagers = list(_wagers(layout))
     asking = state.asking
     if asking is not None:
-        # Each try is under way for a moment: the page shows one thing all the time.
+        # Each repeat is unanswered for a moment. The page must not flicker.
         unanswered = None
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
@@ -139,12 +139,12 @@ def _controller(fault: DeviceRefusal | None) -> str:
 def _closed_view(
     state: TableState, fault: DeviceRefusal | None, unanswered: str | None
 ) -> ClosedView | None:
-    """Why no progressive wager is accepted, beside that a round is under way (duties D13, D14)."""
+    """Return why no progressive wager is accepted, apart from the round's phase (D13, D14)."""
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
     if fault is None:
         return None
-    # A closed link takes no wagers, and goes on with the rounds that are under way.
+    # A closed link accepts no wagers but continues the open rounds.
     closed = fault.code == "closed"
     then = "Wagers that are lit may be taken back."
     if unanswered is not None:
@@ -161,7 +161,7 @@ def _closed_view(
     title = _TITLES.get(fault.code, "Shut")
     reason = fault.message
     if fault.code == "link_down":
-        # Without the seconds, which would have the page say it anew every second.
+        # The text omits the seconds, which would change the page every second.
         reason = "no sign of life comes from the progressive controller"
     reason = f"{reason[:1].upper()}{reason[1:]}"
     return ClosedView(code=fault.code, title=title, reason=reason, then=then)
@@ -170,7 +170,7 @@ def _closed_view(
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
-    """The meters; one that is not current, or not open, has no amount (duty D1)."""
+    """Return the meters; a meter that is not current or not open has no amount (duty D1)."""
     views: list[MeterView] = []
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
@@ -220,7 +220,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
 
 
 def _returned(returned: Returned) -> ReturnedView:
-    """What goes back, position by position; an electronic wager as a credit (649a.7(d)(7))."""
+    """Return the returned wagers by position; electronic ones are credits (649a.7(d)(7))."""
     positions = []
     for position in sorted({placed.position for placed in returned.wagers}):
         here = [placed for placed in returned.wagers if placed.position == position]
@@ -255,9 +255,10 @@ def _lit(state: TableState) -> list[LitView]:
 
 
 def _unread(state: TableState) -> Iterator[str]:
-    """What is not entered yet, in the order in which it is turned up (649a.11(c)).
+    """Yield the entries that are missing, in the order in which cards are turned up (649a.11(c)).
 
-    The dealer's hand first, then the players' from the dealer's right, then the community cards.
+    The order is: the dealer's hand, the players' hands from the dealer's right, the community
+    cards.
     """
     if state.dealer is None:
         yield "dealer"

@@ -1,4 +1,4 @@
-"""What is touched on a panel goes to the agent, one at a time, and is answered within a bound."""
+"""Touches on a panel: sent to the agent one at a time, and answered within a time limit."""
 
 import asyncio
 from typing import Final
@@ -21,14 +21,17 @@ from controllers.table.device_events import (
 )
 
 ANSWER_WITHIN_S: Final = 4.0
-"""After so long a tablet is told that the service has not answered yet; the event stands."""
+"""Seconds after which the tablet is informed that the service has not answered yet.
+
+The event remains valid.
+"""
 
 
 class PanelEvents:
-    """The panel's hand at the agent's door.
+    """Sender of a panel's touches to the agent.
 
-    What is touched while something else waits is refused, never put aside to take effect later.
-    What was done about a round before is taken all the same.
+    A touch while another event waits is refused; it is never queued to take effect later. A
+    `RoundDone` event is accepted at any time.
     """
 
     def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:
@@ -38,7 +41,7 @@ class PanelEvents:
         self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
     async def submit(self, line: bytes) -> DeviceAnswer | None:
-        """Take one device event; None where it stands and the service has not answered yet."""
+        """Send one device event; return None if it is accepted but not answered in time."""
         if refusal := _needs_reason(line):
             return refused(line, refusal)
         line = _asking(line)
@@ -60,7 +63,7 @@ class PanelEvents:
         return task.result() if task.done() else None
 
     async def _tick_off(self, line: bytes) -> DeviceAnswer | None:
-        """Take what was done about a round before at once: it waits for no event's answer."""
+        """Send a `RoundDone` event immediately; it does not wait for another event's answer."""
         task = asyncio.create_task(self._agent.handle_at_once(line), name="tick")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
@@ -76,9 +79,10 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Why a late lock-out is refused: a settlement is in sight, which it did not see.
+        """Return why a late lock-out is refused, or None.
 
-        A page with a settlement has no button for it, and what is to be paid would pass for paid.
+        A page that shows a settlement has no lock-out button, so the dealer did not see this
+        settlement when they touched. The lock-out would mark its payouts as paid.
         """
         settled = self._agent.table_state.settled
         if settled is None or not isinstance(_read(line), BettingLocked):
@@ -89,13 +93,13 @@ class PanelEvents:
         return DeviceRefusal("settlement_open", message)
 
     def close(self) -> None:
-        """Wait for no answer any more; what was taken takes its course."""
+        """Stop waiting for answers; accepted events still continue."""
         for task in self._under_way:
             task.cancel()
 
 
 def _needs_reason(line: bytes) -> DeviceRefusal | None:
-    """Why a touch is refused that takes cards back and does not say why, or None."""
+    """Return the refusal of a touch that retracts cards without a reason, or None."""
     event = _read(line)
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
         return DeviceRefusal("reason_missing", "say why the cards are taken back")
@@ -103,7 +107,7 @@ def _needs_reason(line: bytes) -> DeviceRefusal | None:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """The event that a line is, or None where it is none: the agent says what is wrong."""
+    """Return the event of a line, or None if it is not valid; the agent then reports the error."""
     try:
         return parse_event(line)
     except DeviceRefusal:
@@ -111,7 +115,7 @@ def _read(line: bytes) -> DeviceEvent | None:
 
 
 def _asking(line: bytes) -> bytes:
-    """The line of a touch, which asks a floorperson to confirm a correction."""
+    """Return the line of a touch, with a request that a floorperson confirm a correction."""
     event = _read(line)
     if isinstance(event, VoidPressed | SettlePressed):
         return encode_event(replace(event, confirm=True))

@@ -1,4 +1,4 @@
-"""What keeps every tablet of a panel current: the whole view, each time that it has changed."""
+"""Updates of all tablets of a panel: the complete view after each change."""
 
 import asyncio
 from typing import Final, Self
@@ -9,10 +9,10 @@ from controllers.agent.agent import Agent
 from controllers.panel.table_view import view_table
 
 LOOK_EVERY_S: Final = 0.1
-"""Faults come with time as much as with events, so the table is looked at again and again."""
+"""Seconds between two checks of the table, because a fault may begin without an event."""
 
 HEARTBEAT_EVERY_S: Final = 1.0
-"""A page that hears nothing for a few of these no longer shows its numbers."""
+"""Seconds between heartbeats; a page that misses several of them hides its numbers."""
 
 STREAMS_MAX: Final = 32
 
@@ -24,7 +24,7 @@ class PanelUpdates:
     """The current view of one table, as bytes.
 
     Attributes:
-        streams: how many tablets follow it.
+        streams: number of tablets that receive it.
     """
 
     def __init__(self, agent: Agent, *, demonstration: bool) -> None:
@@ -37,7 +37,7 @@ class PanelUpdates:
 
     @property
     def view(self) -> bytes:
-        """The view of this moment, as JSON."""
+        """Present view, as JSON."""
         agent = self._agent
         view = view_table(
             agent.layout,
@@ -50,13 +50,13 @@ class PanelUpdates:
         return _encoder.encode(view)
 
     async def keep_current(self) -> None:
-        """Look at the table until cancelled."""
+        """Check the table for changes until canceled."""
         while True:
             self.refresh()
             await asyncio.sleep(LOOK_EVERY_S)
 
     def refresh(self) -> None:
-        """Look at the table now; whoever follows is told where it has changed."""
+        """Check the table now; if the view has changed, send it to all streams."""
         view = self.view
         if view != self._view:
             self._view = view
@@ -72,7 +72,7 @@ class PanelUpdates:
         self._changed = asyncio.Event()
 
     async def next_after(self, seen: bytes) -> bytes | None:
-        """The view once it is another than `seen`, or `seen` where none came; None at the end."""
+        """Return the next view that differs from `seen`; `seen` after a pause; None at the end."""
         if self._view == seen and not self._closed:
             changed = self._changed
             try:
@@ -84,10 +84,9 @@ class PanelUpdates:
 
 
 class ViewStream:
-    """The view as server-sent events: `page` first, then `view` and, in silence, `heartbeat`.
+    """The view as server-sent events: `page` first, then `view`, and `heartbeat` in pauses.
 
-    Only the last view is sent, however many came meanwhile: a slow tablet falls behind in time but
-    not in memory.
+    Only the last view is sent, so views for a slow tablet do not accumulate in memory.
     """
 
     def __init__(self, feed: PanelUpdates, page_version: str) -> None:

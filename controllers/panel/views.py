@@ -1,6 +1,6 @@
-"""What the panel shows, as one document: the page draws from it and knows nothing of its own.
+"""The view of a panel as one JSON document; the page shows it and has no state of its own.
 
-Money is in integer cents, cards are their two characters, words are those that a dealer reads.
+Money is in integer cents, cards are two characters, and texts are for the dealer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from meters.wire.messages import DrawMade
 
 
 class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What all parts of the document share."""
+    """Base of all parts of the document."""
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds; `amount` in cents, None while it is not known to be current."""
+    """A meter that the table feeds; `amount` in cents, or None while it may not be current."""
 
     meter: str
     name: str
@@ -27,7 +27,7 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager that can be placed here: its name, in short too, and its one amount in cents."""
+    """A wager of the table: its name, its short name, and its amount in cents."""
 
     wager: str
     name: str
@@ -40,16 +40,16 @@ class PositionView(_View, frozen=True):
 
     Attributes:
         position: its number; 1 is farthest to the dealer's left.
-        lit: the wagers whose light is lit (649a.7(d)(4)).
-        cards: its hand, where it is entered.
-        folded: whether it has folded.
-        needs: whether its hand, or its fold, is still to be entered.
-        stays: whether its cards stay on the table though it folds (reading T8).
-        lucky: whether it was drawn for the Lucky Bonus.
-        joined_next: whether one player has this box and the next one (readings T9 and T17).
-        can: what can be done there now: ``hand``, ``fold`` (its cards are collected),
+        lit: the wagers with a lit light (649a.7(d)(4)).
+        cards: its hand if it is entered, or None.
+        folded: true if it has folded.
+        needs: true if its hand or its fold is missing.
+        stays: true if its cards stay on the table after a fold (reading T8).
+        lucky: true if it was drawn for the Lucky Bonus.
+        joined_next: true if one player has this box and the next one (readings T9 and T17).
+        can: the actions that are possible now: ``hand``, ``fold`` (its cards are collected),
             ``fold stay`` (they stay), ``retract hand``, ``retract fold``, ``join`` and ``part``
-            (this box and the next one are one player's, or no longer).
+            (this box and the next one belong to one player, or no longer do).
     """
 
     position: int
@@ -64,14 +64,14 @@ class PositionView(_View, frozen=True):
 
 
 class LitView(_View, frozen=True):
-    """The chip wagers that were accepted at a position, for the count."""
+    """Accepted chip wagers at a position, for the count."""
 
     position: int
     wagers: Sequence[str]
 
 
 class ClosedView(_View, frozen=True):
-    """Why no progressive wager is accepted, and what that means for the round."""
+    """The reason why no progressive wager is accepted, and the consequence for the round."""
 
     code: str
     title: str
@@ -86,21 +86,21 @@ class LineView(_View, frozen=True):
     """One line of the settlement.
 
     Attributes:
-        line: its place in the settlement, from 0.
-        position: whom it is about.
-        kind: an Envy Bonus, a Magic Card or a Lucky Bonus stands out.
-        item: what it is, in words.
-        hand: the hand by name, or empty.
-        amount: what the player gets for it, in cents, his wager included where it goes back.
-        state: what the dealer does about it.
-        act: the same in words.
-        source: where it is paid from, in words, or empty.
-        payer: who pays it, in words, or empty.
+        line: its index in the settlement, from 0.
+        position: the position.
+        kind: the kind of line; the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
+        item: name of the item.
+        hand: name of the hand, or empty.
+        amount: amount for the player in cents, including a returned wager.
+        state: state of the line, which determines the dealer's task.
+        act: the dealer's task in words.
+        source: source of the payout in words, or empty.
+        payer: person who pays it, in words, or empty.
         rule: the subsection that decides it.
-        why: the subsections, in words.
+        why: the subsections with explanations.
         percent: the percentage of the meter, or None.
         envy_of: the position whose hand brings an Envy Bonus, or None.
-        claimed: whether a floorperson's decision is needed, or was, before it is paid.
+        claimed: true if its payment needs, or needed, a floorperson's decision.
     """
 
     line: int
@@ -121,7 +121,7 @@ class LineView(_View, frozen=True):
 
 
 class TurnView(_View, frozen=True):
-    """The lines of one player's turn, the Envy Bonuses that his hand brings to others included."""
+    """Lines of one position's turn, including the Envy Bonuses from its hand."""
 
     position: int
     cards: Sequence[str] | None
@@ -129,15 +129,15 @@ class TurnView(_View, frozen=True):
 
 
 class DueView(_View, frozen=True):
-    """What a position gets in all, in cents: now, and once a floorperson has decided.
+    """Sums of a position in cents: due now, and due after a floorperson's decision.
 
     Attributes:
-        position: whom it is about.
-        pay: from the table inventory, now.
-        credit: to the game account, now.
-        wait: once a floorperson has validated it.
-        hand_pay: by hand, never at the table.
-        ask: Envy Bonuses under a win that was rejected: the floorperson is asked.
+        position: the position.
+        pay: to pay now from the table inventory.
+        credit: to credit now to the game account.
+        wait: to pay after a floorperson has validated the win.
+        hand_pay: hand pay, never paid at the table.
+        ask: Envy Bonuses of a rejected win; the dealer must ask the floorperson.
     """
 
     position: int
@@ -152,18 +152,19 @@ class SettledView(_View, frozen=True):
     """The settlement of a round.
 
     Attributes:
-        round: the round.
+        round: name of the round.
         turns: the lines, turn by turn in paying order.
-        due: what each position gets in all.
+        due: sums of each position.
         dealer: the dealer's hand.
         community: the community cards.
-        draw: what was drawn at lock-out.
-        undecided: how many of its wins no floorperson has decided.
-        claimed: the lines that a floorperson's decision is needed for, or was.
+        draw: draw at lock-out.
+        undecided: number of its wins without a decision.
+        claimed: the lines whose payment needs, or needed, a floorperson's decision.
         open: those of them that are not paid or acknowledged.
-        seen: the lines that the dealer sees to before they go on, by their places from 0, each with
-            its state: what they have then seen is what they say that they have.
-        told: what the dealer is to do about the round, in a sentence.
+        seen: indexes, from 0, of the lines that the dealer must complete before the next round,
+            each with its state. The page sends them back, so only lines that the dealer saw in this
+            state become done.
+        told: the dealer's next task for the round, in a sentence.
     """
 
     round: str
@@ -180,12 +181,12 @@ class SettledView(_View, frozen=True):
 
 
 class ReturnedPositionView(_View, frozen=True):
-    """What goes back to a position.
+    """Returned wagers of a position.
 
     Attributes:
         position: the position.
-        chips: how many value chips.
-        credit_cents: what goes back to the player's game account, in cents.
+        chips: number of value chips.
+        credit_cents: amount to credit to the player's game account, in cents.
         items: each wager, in words.
     """
 
@@ -196,11 +197,11 @@ class ReturnedPositionView(_View, frozen=True):
 
 
 class ReturnedView(_View, frozen=True):
-    """What goes back to whom, and why (649a.13).
+    """Returned wagers and the reason (649a.13).
 
     Attributes:
-        reason: why, in words.
-        others: what goes back beside these wagers, in words, or empty.
+        reason: the reason in words.
+        others: text about other returned wagers, or empty.
         positions: the positions, 1 first.
     """
 
@@ -210,14 +211,14 @@ class ReturnedView(_View, frozen=True):
 
 
 class RefusalView(_View, frozen=True):
-    """What the service did not take: the device event, and why."""
+    """Refusal by the service: the device event and the reason."""
 
     event: str
     message: str
 
 
 class DiffersView(_View, frozen=True):
-    """A count that is not that of the chip wagers accepted (649a.8(b))."""
+    """A count of chips that differs from the accepted chip wagers (649a.8(b))."""
 
     counted: int
 
@@ -235,7 +236,7 @@ class HeldView(_View, frozen=True):
 
 
 class AskingView(_View, frozen=True):
-    """What a floorperson is asked to confirm: the device event, why, since when; UTC."""
+    """Correction request to a floorperson: the device event, the reason, and its time in UTC."""
 
     event: str
     reason: str
@@ -243,49 +244,49 @@ class AskingView(_View, frozen=True):
 
 
 class View(_View, frozen=True):
-    """A table as its panel shows it.
+    """View of a table.
 
     Attributes:
-        table: the table's id.
-        link: the link's name.
-        game: the game, in words.
-        linked: whether the table feeds any meter.
-        demonstration: whether it is one, which every page then says.
-        phase: where the table is in its round.
-        round: the round's name, where the service knows it.
-        controller: the controller's state, in a word.
-        shut: why no progressive wager is accepted, or None.
-        unanswered: what waits for the service's answer: ``lockout``, ``settle``, ``void``, or None.
-        waiting: the rounds before with a win that a floorperson has not decided, or whose decision
-            the dealer has not acknowledged (``done``), the oldest first.
-        reason: why the table is locked out.
+        table: id of the table.
+        link: name of the link.
+        game: name of the game.
+        linked: true if the table feeds any meter.
+        demonstration: true for a demonstration; every page then says so.
+        phase: phase of the round.
+        round: name of the round if the service knows it.
+        controller: state of the controller, in a word.
+        shut: reason why no progressive wager is accepted, or None.
+        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
+            None.
+        waiting: earlier rounds, the oldest first, with an undecided win or with a decision that the
+            dealer has not acknowledged (``done``).
+        reason: reason of a table lock-out.
         meters: the meters that it feeds.
         wagers: the wagers that can be placed.
         positions: the positions, 1 first.
-        draw: what was drawn for this round.
-        chips: how many chip wagers were accepted.
-        chips_returned: how many chips of refused wagers go back to the players.
+        draw: draw for this round.
+        chips: number of accepted chip wagers.
+        chips_returned: number of returned chips of refused wagers.
         lit: the chip wagers by position, for the count.
-        hand_cards: how many cards a position is dealt.
-        dealer_cards: how many cards the dealer is dealt.
+        hand_cards: number of cards of a position.
+        dealer_cards: number of the dealer's cards.
         dealer: the dealer's hand.
         community: the community cards.
-        needs_community: whether they are dealt in this round (649a.8(d)).
+        needs_community: true if they are dealt in this round (649a.8(d)).
         seen: every card that was entered.
-        next: what is to be entered next, as the cards are turned up: ``dealer``, a position's
-            number, ``community``, or None where nothing is missing.
-        missing: what must be entered before the round can be settled, in words.
-        can: what can be done now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
+        next: next entry in the order in which cards are turned up: ``dealer``, a position's number,
+            ``community``, or None if nothing is missing.
+        missing: entries that are missing before the round can be settled, in words.
+        can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.
-        repeat: the wagers of the round before, which ``repeat`` places again.
-        settled: the settlement of the round before, until the dealer goes on.
-        last: the settlement that was put away last.
-        returned: what goes back to whom, until the next wager or lock-out, or None.
-        refusal: the last event that the service refused, until the next one is taken, or None.
-        differs: the wrong count of the chips, or None.
-        held: the claims that hold the table.
-        asking: what a floorperson is asked to confirm, or None; then all that can be done is to
-            ``withdraw`` it.
+        repeat: wagers of the previous round, which ``repeat`` places again.
+        settled: settlement of the previous round, until the dealer closes it.
+        last: settlement that was closed last.
+        returned: returned wagers, until the next wager or lock-out, or None.
+        refusal: last event that the service refused, until the next event is accepted, or None.
+        differs: wrong count of the chips, or None.
+        held: claims that hold the table.
+        asking: correction request, or None; while it waits, the only action is ``withdraw``.
     """
 
     table: str

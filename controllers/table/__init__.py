@@ -1,1 +1,1 @@
-"""A table's states and transitions. Pure."""
+"""The states and transitions of a table. Pure."""

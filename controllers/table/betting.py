@@ -1,4 +1,4 @@
-"""Betting at a table: wagers that light up and go out, and the count of the chips. Pure."""
+"""Betting at a table: wagers and their lights, and the count of the chips. Pure."""
 
 from msgspec.structs import replace
 
@@ -10,10 +10,12 @@ from controllers.table.state import Layout, Phase, PlacedWager, TableState
 def place_wager(
     layout: Layout, state: TableState, event: WagerPlaced, fault: DeviceRefusal | None
 ) -> TableState:
-    """A wager lights up before lock-out, at its meter's amount (649a.7(c), (d), reading T22).
+    """Accept a wager before lock-out and light it (649a.7(c), (d)).
+
+    The amount must be the amount of its meter (reading T22).
 
     Raises:
-        Refusal: the wager is not taken.
+        DeviceRefusal: the wager is not accepted.
     """
     check_open(state)
     check_position(layout, event.position)
@@ -42,10 +44,10 @@ def place_wager(
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
-    """A wager may be taken back until lock-out (649a.7(c)).
+    """Withdraw a wager, which is allowed until lock-out (649a.7(c)).
 
     Raises:
-        Refusal: betting is locked, or there is no such wager.
+        DeviceRefusal: betting is locked, or there is no such wager.
     """
     check_open(state)
     check_position(layout, event.position)
@@ -61,10 +63,10 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
-    """The players wager as in the round before, each in the same boxes: all of it or nothing.
+    """Repeat all wagers of the previous round in the same boxes, or none of them.
 
     Raises:
-        Refusal: there is nothing to repeat, a wager is lit already, or one is not taken.
+        DeviceRefusal: there is nothing to repeat, a wager is lit already, or one is not accepted.
     """
     check_open(state)
     if not state.last_wagers:
@@ -84,10 +86,11 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
 
 
 def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
-    """A position and the next one are one player's, or no longer (readings T9 and T17).
+    """Set whether a position and the next one belong to one player (readings T9 and T17).
 
     Raises:
-        Refusal: ``patron_differs``, ``same_patron``; or the result is in, or there is no next one.
+        DeviceRefusal: ``patron_differs``, ``same_patron``; or the result was sent, or there is no
+            next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)
@@ -112,10 +115,10 @@ def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableSt
 
 
 def check_open(state: TableState) -> None:
-    """Check that wagers are taken.
+    """Check that the table accepts wagers.
 
     Raises:
-        Refusal: ``betting_locked`` or ``locked_out``.
+        DeviceRefusal: ``betting_locked`` or ``locked_out``.
     """
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
@@ -127,7 +130,7 @@ def check_position(layout: Layout, position: int) -> None:
     """Check that the table has a position.
 
     Raises:
-        Refusal: ``unknown_position``.
+        DeviceRefusal: ``unknown_position``.
     """
     if not 1 <= position <= layout.positions:
         raise DeviceRefusal(
@@ -147,13 +150,13 @@ def _meter_wager(layout: Layout, name: str) -> Wager:
 
 
 def count_chips(state: TableState, count: int) -> TableState:
-    """The chips counted must be the chip wagers accepted, or the table stops (649a.8(b)).
+    """Compare the count of value chips with the accepted chip wagers (649a.8(b)).
 
-    Another count may follow, or a void. Where the service refused the wagers their chips go back:
-    the dealer may count what goes back, or nothing.
+    If they differ, the table stops; another count or a void may follow. If the service refused the
+    wagers, their chips are returned: the dealer may count the returned chips, or count 0.
 
     Raises:
-        Refusal: ``chips_differ``; or betting is open, or the chips were counted.
+        DeviceRefusal: ``chips_differ``; or betting is open, or the chips were counted already.
     """
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
@@ -168,10 +171,10 @@ def count_chips(state: TableState, count: int) -> TableState:
 
 
 def check_locked(state: TableState) -> None:
-    """Check that a round is under way.
+    """Check that betting is locked and the round has no result yet.
 
     Raises:
-        Refusal: ``not_locked``, ``round_over`` or ``locked_out``.
+        DeviceRefusal: ``not_locked``, ``round_over`` or ``locked_out``.
     """
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)

@@ -1,4 +1,4 @@
-"""The cards of a round: hands, folds, the dealer's, the community's, and mistakes. Pure."""
+"""The cards of a round: hands, folds, dealer's and community cards, and corrections. Pure."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -19,14 +19,14 @@ from controllers.table.device_events import (
 from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
 
 TAKEN_BACK_MAX: Final = 10
-"""So often are cards taken back in one round: all of it has to fit into the event that tells it."""
+"""Maximum number of retracted entries of cards in one round: they must fit into one event."""
 
 
 def check_dealt(state: TableState) -> None:
-    """Check that cards are dealt.
+    """Check that cards may be entered: the value chips were counted.
 
     Raises:
-        Refusal: ``chips_first``; or no round is under way.
+        DeviceRefusal: ``chips_first``; or no round is in progress.
     """
     check_locked(state)
     if state.phase is not Phase.DEALT:
@@ -38,10 +38,10 @@ def check_dealt(state: TableState) -> None:
 def enter(
     layout: Layout, state: TableState, event: HandRead | HandFolded | DealerRead | CommunityRead
 ) -> TableState:
-    """A hand, a fold, the dealer's or the community cards are entered.
+    """Enter a hand, a fold, the dealer's cards or the community cards.
 
     Raises:
-        Refusal: they are not taken.
+        DeviceRefusal: the entry is not accepted.
     """
     check_dealt(state)
     match event:
@@ -73,9 +73,10 @@ def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
 
 
 def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
-    """A folded hand is collected unread, save where a wager keeps it (649a.11(c), reading T8).
+    """Enter a fold.
 
-    That wager may be a Six Card Bonus, of which only the dealer knows.
+    A folded hand is collected unread, except if a wager keeps it on the table (649a.11(c), reading
+    T8). That wager may be a Six Card Bonus, which only the dealer can see.
     """
     position = event.position
     check_position(layout, position)
@@ -117,10 +118,12 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
 
 
 def retract(state: TableState, event: Retracted) -> TableState:
-    """A mistake is taken back; what went to the service is not, a round is void or it is settled.
+    """Retract an incorrect entry that was not sent to the service yet.
+
+    A result that was sent cannot be retracted.
 
     Raises:
-        Refusal: there is no such entry, or another rests on it.
+        DeviceRefusal: there is no such entry, or another entry depends on it.
     """
     check_dealt(state)
     match event.what:
@@ -150,7 +153,7 @@ def _noted(
     what: Literal["hand", "dealer", "community"],
     cards: tuple[str, ...],
 ) -> TableState:
-    """The table once it has noted the cards that are taken back: the ledger will have them."""
+    """Record the retracted cards in the state, because the ledger must contain them."""
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
         raise DeviceRefusal("taken_back_often", reason)
@@ -160,7 +163,7 @@ def _noted(
 
 
 def _retract_fold(state: TableState, position: int) -> TableState:
-    """A fold is taken back, and the hand is where it was before, also one that was collected."""
+    """Retract a fold and restore the hand, also if it was collected."""
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)

@@ -1,6 +1,6 @@
-"""Device events and their answers: what a table's hardware says to its agent, and hears back.
+"""Device events from a table's hardware to its agent, and the agent's answers.
 
-The shapes are those of the public contract, "Device events". An unknown field is refused.
+The format is that of the public contract, "Device events". An unknown field is refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -14,23 +14,23 @@ from meters.wire.member_names import has_name_twice
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 LINE_BYTES_MAX: Final = 4096
-"""A longer line is refused: no device event comes near it."""
+"""Longest line in bytes; a longer line is refused. Real device events are much shorter."""
 
 _Cards = Annotated[list[str], msgspec.Meta(max_length=8)]
 _Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 _AsShown = dict[int, Annotated[str, msgspec.Meta(max_length=16)]]
-"""Lines by their places in the settlement from 0, each with the state that was in sight."""
+"""Indexes of lines in the settlement, from 0, each with the state that the panel showed."""
 
 
 class _DeviceEvent(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="event"
 ):
-    """What all device events share."""
+    """Base of all device events."""
 
 
 class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
-    """The wagering device of a position took a wager in; `amount` on the wire is in cents."""
+    """A wager on the wagering device of a position; `amount` in JSON is in cents."""
 
     position: int
     wager: str
@@ -39,36 +39,36 @@ class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
 
 
 class WagerWithdrawn(_DeviceEvent, frozen=True, tag="withdraw"):
-    """A wager was taken back before lock-out."""
+    """Withdrawal of a wager before lock-out."""
 
     position: int
     wager: str
 
 
 class BettingLocked(_DeviceEvent, frozen=True, tag="lockout"):
-    """The dealer announced "no more bets" and pressed lock-out (649a.8(b))."""
+    """Lock-out: the dealer announced "no more bets" and pressed the button (649a.8(b))."""
 
 
 class ChipsCounted(_DeviceEvent, frozen=True, tag="chips"):
-    """The value chips that the dealer collected and counted (649a.8(b))."""
+    """Number of value chips that the dealer collected and counted (649a.8(b))."""
 
     count: _Count
 
 
 class HandRead(_DeviceEvent, frozen=True, tag="hand"):
-    """The cards that were dealt to a position."""
+    """Cards that were dealt to a position."""
 
     position: int
     cards: _Cards
 
 
 class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
-    """A player ended his participation in the round (649a.11(b)).
+    """A fold: a player ended their participation in the round (649a.11(b)).
 
     Attributes:
-        position: whose hand it is.
-        cards: whether its cards were collected or stay (649a.11(c), reading T8), an extension of
-            the contract; without it they stay where they were entered.
+        position: the position that folded.
+        cards: ``collected`` or ``stay``: what happens to its cards (649a.11(c), reading T8); an
+            extension of the contract. Without it, an entered hand stays.
     """
 
     position: int
@@ -88,20 +88,20 @@ class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
 
 
 class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True):
-    """All hands are entered: the round is to be settled.
+    """Request to settle the round; all hands are entered.
 
-    With `confirm`, an extension of the contract, hands that were entered differently before are
-    settled only once a floorperson has confirmed them.
+    With `confirm`, an extension of the contract, re-entered hands that differ are settled only
+    after a floorperson confirms them.
     """
 
     confirm: bool = False
 
 
 class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
-    """The round is void (649a.13).
+    """Request to void the round (649a.13).
 
-    With `confirm`, an extension of the contract, it is void after cards were entered only once a
-    floorperson has confirmed it.
+    With `confirm`, an extension of the contract, a round with entered cards becomes void only after
+    a floorperson confirms it.
     """
 
     reason: Reason
@@ -109,16 +109,16 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
 
 
 class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
-    """The dealer no longer asks a floorperson to confirm; an extension of the contract."""
+    """Withdrawal of the dealer's correction request; an extension of the contract."""
 
 
 class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
-    """A mistake is taken back before the round is settled; an extension of the contract.
+    """Retraction of an entry before the round is settled; an extension of the contract.
 
     Attributes:
-        what: which entry; `chips` only until the first card or fold is in.
-        position: whose hand or fold.
-        reason: why, which a panel must say of cards.
+        what: the entry; `chips` is possible only until the first card or fold is entered.
+        position: the position of the hand or fold.
+        reason: the reason; a panel must send it when cards are retracted.
     """
 
     what: Literal["hand", "fold", "dealer", "community", "chips"]
@@ -127,17 +127,17 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
 
     @property
     def takes_cards(self) -> bool:
-        """Whether cards are taken back."""
+        """True if cards are retracted."""
         return self.what in {"hand", "dealer", "community"}
 
 
 class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
-    """The dealer has paid: the settlement leaves the panel; an extension of the contract.
+    """The dealer has paid; the panel closes the settlement; an extension of the contract.
 
-    `done` are the lines that they saw to, by their places in the settlement from 0. Left out, it is
-    all that can be paid by then. A panel says with each what stood there: a line that has become
-    another meanwhile is not done. `round` is the round whose settlement they saw, which a panel
-    says: a touch that comes late must not put away another.
+    `done` has the indexes of the lines that the dealer completed, from 0. Without it, all lines
+    that can be paid at that time are done. A panel sends the state that it showed with each line; a
+    line whose state has changed since then is not done. `round` is the round of the settlement that
+    the panel showed, so a late touch cannot close another settlement.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -145,11 +145,11 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 
 
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
-    """What was decided about the wins of a round before is done; an extension of the contract.
+    """The dealer has completed lines of an earlier round; an extension of the contract.
 
-    `line` is the one line that is, by its place in the settlement from 0; left out, all of them. A
-    panel sends `lines`, what stood there with each: where one has become another meanwhile, none is
-    done.
+    `line` is the index of one line in the settlement, from 0; without it, all lines are done. A
+    panel sends `lines` with the state that it showed for each; if one state has changed since then,
+    no line is done.
     """
 
     round: str
@@ -158,14 +158,17 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
-    """A position and the next one are one player's, or no longer; an extension of the contract."""
+    """Statement that two adjacent positions belong to one player, or no longer do.
+
+    `position` is the lower one. This is an extension of the contract.
+    """
 
     position: int
     same: bool
 
 
 class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
-    """The players wager as in the round before; an extension of the contract."""
+    """Request to repeat the wagers of the previous round; an extension of the contract."""
 
 
 DeviceEvent = (
@@ -188,12 +191,12 @@ DeviceEvent = (
 )
 
 
-class DeviceRefusal(Exception):  # noqa: N818  (the field's word: nothing went wrong, something was refused)
-    """A device event that the table does not take.
+class DeviceRefusal(Exception):  # noqa: N818  (a refusal is not an error)
+    """Refusal of a device event.
 
     Attributes:
-        code: what is wrong, a short name in snake case.
-        message: the same for people.
+        code: short name of the reason, in snake case.
+        message: the reason as text for people.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -203,27 +206,27 @@ class DeviceRefusal(Exception):  # noqa: N818  (the field's word: nothing went w
 
     @property
     def detail(self) -> ErrorDetail:
-        """The refusal as an answer carries it."""
+        """The refusal in the form that an answer contains."""
         return ErrorDetail(code=self.code, message=self.message)
 
 
 class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the agent answers to one device event.
+    """The agent's answer to one device event.
 
     Attributes:
-        event: the device event's name, or None where the line had none.
-        ok: whether it was taken.
-        position: whose wager it was.
-        wager: which wager it was.
-        light: whether the light of that wager at that position is lit now (649a.7(d)(4)).
-        round: the round, where the service knows it by a name.
-        draw: to `lockout`, what was drawn, null where nothing was (649a.12(i)(3)).
-        chips: to `lockout`, how many value chips the dealer should count.
-        lines: to `settle`, the settlement's lines in paying order.
-        claims: to `settle`, the wins that wait for a floorperson.
-        held: to `settle`, and to a refused `lockout`, the claims whose documents hold the table
+        event: name of the device event, or None if the line had none.
+        ok: true if the event was accepted.
+        position: position of the wager.
+        wager: name of the wager.
+        light: true if the light of that wager at that position is now lit (649a.7(d)(4)).
+        round: name of the round, if the service has one.
+        draw: for `lockout`: the draw, or null if there was none (649a.12(i)(3)).
+        chips: for `lockout`: number of value chips that the dealer should count.
+        lines: for `settle`: lines of the settlement in paying order.
+        claims: for `settle`: the wins that wait for a floorperson.
+        held: for `settle` and a refused `lockout`: the claims whose documents hold the table
             (649a.11(c)(5)(iv)).
-        error: why it was not taken.
+        error: reason of a refusal.
     """
 
     event: str | None
@@ -246,7 +249,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _Named(msgspec.Struct, frozen=True):
-    """Just enough of a bad line to answer it by its name."""
+    """The name of an event in an invalid line, for the answer."""
 
     event: str | None = None
 
@@ -258,7 +261,7 @@ def parse_event(line: bytes) -> DeviceEvent:
     """Read one device event from a line of JSON.
 
     Raises:
-        Refusal: ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
+        DeviceRefusal: ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
 
     >>> parse_event(b'{"event": "chips", "count": 4}')
     ChipsCounted(count=4)
@@ -283,17 +286,17 @@ def parse_event(line: bytes) -> DeviceEvent:
 
 
 def encode_event(event: DeviceEvent) -> bytes:
-    """A device event as one line of JSON, without the line's end."""
+    """Return a device event as one line of JSON, without a line end."""
     return _ENCODER.encode(event)
 
 
 def name_of(event: DeviceEvent) -> str:
-    """A device event's name in the contract, such as ``wager``."""
+    """Return a device event's name in the contract, such as ``wager``."""
     return str(event.__struct_config__.tag)
 
 
 def name_in(line: bytes) -> str | None:
-    """The event that a bad line names, cut short, or None where it names none."""
+    """Return the event name in an invalid line, shortened, or None if it has none."""
     try:
         name = _NAMED.decode(line[:LINE_BYTES_MAX]).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -302,19 +305,19 @@ def name_in(line: bytes) -> str | None:
 
 
 def refused(line: bytes, refusal: DeviceRefusal) -> DeviceAnswer:
-    """The answer to a line that cannot be taken for what it is."""
+    """Return the answer to a line that is refused."""
     return DeviceAnswer(event=name_in(line), ok=False, error=refusal.detail)
 
 
 def encode_answer(answer: DeviceAnswer) -> bytes:
-    """An answer as one line of JSON, without the line's end."""
+    """Return an answer as one line of JSON, without a line end."""
     return _ENCODER.encode(answer)
 
 
 def decode_answer(data: bytes) -> DeviceAnswer:
-    """An answer that was kept.
+    """Decode a stored answer.
 
     Raises:
-        msgspec.DecodeError: it is none.
+        msgspec.DecodeError: the data is not an answer.
     """
     return _ANSWER.decode(data)

@@ -1,4 +1,4 @@
-"""What the dealer does about each line of a settlement, and which lines are done. Pure."""
+"""The state of each line of a settlement: the dealer's task, and whether it is done. Pure."""
 
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
@@ -25,15 +25,15 @@ _TOLD_ENVY: Final[Mapping[str, LineState]] = {
     "paid": "done",
     "rejected": "rejected",
 }
-"""What the floor has said of an Envy Bonus itself counts more than what became of its win."""
+"""Line states for decisions about the Envy Bonus itself; they override that of its win."""
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
-"""What the dealer does, or takes note of, and is then done with."""
+"""States of lines that the dealer can complete now, by a payment or by taking note."""
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
-    """What the dealer does about a line, by its place in the settlement, from 0."""
+    """Return the state of a line, by its index in the settlement, from 0."""
     line = settled.lines[number]
     decided = settled.envy_decision_on(number)
     state = _TOLD_ENVY[decided] if decided else _due_state(settled, line)
@@ -41,7 +41,7 @@ def line_state(settled: SettledRound, number: int) -> LineState:
 
 
 def due_lines(settled: SettledRound) -> tuple[int, ...]:
-    """The lines that the dealer can see to now: when they go on, these are done."""
+    """Return the lines that the dealer can complete now; they are done at the next round."""
     return tuple(
         number
         for number in range(len(settled.lines))
@@ -50,9 +50,9 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 
 
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
-    """The lines of a round before that are not done: a floorperson decides them, or has decided.
+    """Return the lines of an earlier round that are not done and need a floorperson's decision.
 
-    What needs nobody's decision was paid when the dealer went on.
+    The decision may be made already. All other lines were paid when the dealer continued.
     """
     return tuple(
         number
@@ -64,7 +64,7 @@ def open_lines(settled: SettledRound) -> tuple[int, ...]:
 
 
 def envy_waits(state: TableState) -> bool:
-    """Whether the floor may still say something of an Envy Bonus that the dealer has not paid."""
+    """Return whether the service may still report a decision about an unpaid Envy Bonus."""
     settlements = state.waiting if state.settled is None else (*state.waiting, state.settled)
     return any(
         line.envy_of is not None
@@ -76,9 +76,9 @@ def envy_waits(state: TableState) -> bool:
 
 
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
-    """The settlement once the dealer has seen to some of the lines that are due.
+    """Return the settlement after the dealer has completed some of the due lines.
 
-    Where it is said what stood there, a line that reads otherwise by now is not done.
+    If ``lines`` has the states that the dealer saw, a line whose state has changed is not done.
     """
     shown = lines if isinstance(lines, Mapping) else {}
     done = {
@@ -90,12 +90,12 @@ def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -
 
 
 def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """The line of an Envy Bonus, by its place from 0, or None where it is of another round."""
+    """Return the index of an Envy Bonus's line, from 0, or None if it is of another round."""
     for number, line in enumerate(settled.lines):
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue
         under = claim_under(settled, line)
-        # The link and the table before it are those of the message.
+        # Only the end of the name is compared: the link and the table are those of the message.
         alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
         if alone if under is None else under.claim == claim:
             return number
@@ -103,9 +103,9 @@ def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> in
 
 
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
-    """The claim that a line waits for: its own, or that of the hand that brings an Envy Bonus.
+    """Return the claim for which a line waits: its own, or that of the Envy Bonus's hand.
 
-    An Envy Bonus is paid after the win was validated by which a floorperson looks at its hand.
+    An Envy Bonus is paid after a floorperson has examined its hand and validated the win.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims)
@@ -115,7 +115,7 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
 
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:
-    """What is due by a line, as far as its claim, or its cause's, is decided."""
+    """Return the state of a line from the decision on its claim, or on its Envy Bonus's win."""
     if line.outcome is not Outcome.PAID:
         return "nothing"
     claim = claim_under(settled, line)

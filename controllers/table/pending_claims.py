@@ -1,4 +1,4 @@
-"""What outlasts a round: its settlement, and the wins in it that wait for a floorperson. Pure."""
+"""Settlements that remain after a round, with wins that wait for a floorperson. Pure."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -18,7 +18,7 @@ from controllers.table.state import EnvyDecision, Returned, SettledRound, TableS
 from meters.wire.messages import Jackpot
 
 WAITING_MAX: Final = 8
-"""So many rounds with a win that waits are kept in sight; then the table waits too."""
+"""Maximum number of rounds with a waiting win; if it is reached, the table waits too."""
 
 
 def go_on(
@@ -26,18 +26,18 @@ def go_on(
     done: Collection[int] | Mapping[int, str] | None = None,
     round_name: str | None = None,
 ) -> TableState:
-    """The dealer has paid and goes on; a line that is not done stays in sight until it is.
+    """Close the settlement after the dealer has paid; lines that are not done stay visible.
 
     Args:
         state: the table.
-        done: the lines that the dealer saw to, with the states that they saw where a panel says
-            them; None for all that they could see to by now. What was decided just before they
-            went on, and is not among them as it stands, is still to be paid.
-        round_name: the round whose settlement they saw; None for whichever is in sight.
+        done: the lines that the dealer completed, with the states that they saw if a panel sends
+            them; None for all lines that can be completed now. A line that was decided just before,
+            and is not in ``done`` with its present state, must still be paid.
+        round_name: the round of the settlement that the dealer saw; None for the visible one.
 
     Raises:
-        Refusal: ``claims_wait``: as many as can be kept wait already; ``nothing_there``: another
-            settlement is in sight; or a round is under way.
+        DeviceRefusal: ``claims_wait``: the maximum number of rounds waits already;
+            ``nothing_there``: another settlement is visible; or a round is in progress.
     """
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
@@ -50,13 +50,13 @@ def go_on(
 
 
 def begin(state: TableState) -> TableState:
-    """A round is locked in while the settlement before is still in sight.
+    """Close the previous settlement because a round is locked.
 
-    A table whose devices have no button for `done` is not stopped by rounds that are decided: the
-    oldest of them gives way.
+    Some tables have no button for `done`. Decided rounds do not stop such a table: the oldest
+    decided round is removed.
 
     Raises:
-        Refusal: ``claims_wait``: as many as can be kept wait, and none is decided.
+        DeviceRefusal: ``claims_wait``: the maximum number of rounds waits, and none is decided.
     """
     state = _seen_to(state)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
@@ -70,12 +70,12 @@ def begin(state: TableState) -> TableState:
 def end(
     state: TableState, settled: SettledRound | None = None, returned: Returned | None = None
 ) -> TableState:
-    """The table after a round, open for the next one.
+    """Return the table after a round, open for the next one.
 
     Args:
         state: the table.
-        settled: the settlement of that round, or None where nothing was settled.
-        returned: what went back to the players, or None where nothing new did.
+        settled: the settlement of that round, or None if nothing was settled.
+        returned: the returned wagers, or None if there are no new ones.
     """
     pending = _as_pending(state)
     return TableState(
@@ -94,18 +94,19 @@ def acknowledge(
     line: int | None = None,
     shown: Mapping[int, str] | None = None,
 ) -> TableState:
-    """The dealer has done what was decided about a round's wins, or some lines of it.
+    """Mark decided lines of an earlier round as done.
 
-    A line that is done is not asked for again; a round without any that is open leaves the panel.
+    A line that is done does not appear again. A round without open lines leaves the panel.
 
     Args:
         state: the table.
         round_name: the round.
-        line: the line, by its place from 0; None for the whole round.
-        shown: the lines with the states that the dealer saw; None where nobody says.
+        line: the index of the line, from 0; None for the whole round.
+        shown: the lines with the states that the dealer saw; None if they are not known.
 
     Raises:
-        Refusal: ``claims_wait``, ``nothing_there``, or ``changed``: a line reads otherwise now.
+        DeviceRefusal: ``claims_wait``, ``nothing_there``, or ``changed``: the state of a line has
+            changed.
     """
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
@@ -136,7 +137,7 @@ def _tick_off(
 
 
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
-    """Keep a round before as it is now, wherever it is kept, as long as a line of it is open."""
+    """Replace an earlier round wherever the state has it; remove it if no line is open."""
     waiting = (settled if each.round == settled.round else each for each in state.waiting)
     last = state.last_settled
     return replace(
@@ -147,10 +148,10 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 
 
 def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """The floor says what became of an Envy Bonus that is owed under a claim.
+    """Apply a message about an Envy Bonus that is owed under a claim.
 
-    One that is recorded as paid, or is not due, is not to be paid here; a round without any line
-    that is open leaves the panel.
+    A Bonus that is recorded as paid, or is not due, must not be paid at this table. A round without
+    open lines leaves the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:
@@ -158,8 +159,8 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
         if line is None or jackpot.event == "hit":
             return settled
         known = settled.envy_decision_on(line)
-        # That it is owed may be told late, by another service or after a restoring: what was paid
-        # by then is not asked for again.
+        # The message that it is owed may arrive late, from another service or after a restore. A
+        # Bonus that was paid before must not be due again.
         if known is not None and jackpot.event in {known, "validated"}:
             return settled
         return settled.with_envy(EnvyDecision(line, jackpot.event))
@@ -179,7 +180,7 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
 def _seen_to(
     state: TableState, done: Collection[int] | Mapping[int, str] | None = None
 ) -> TableState:
-    """The table when the dealer has seen to lines of the settlement before them."""
+    """Return the table after the dealer has completed lines of the visible settlement."""
     settled = state.settled
     if settled is None:
         return state

@@ -1,4 +1,4 @@
-"""How a table's state goes on with what the service says: replies, hellos, jackpots. Pure."""
+"""Transitions of a table's state for the service's messages: replies, hellos, jackpots. Pure."""
 
 from enum import StrEnum, auto
 from typing import Literal
@@ -33,7 +33,7 @@ from meters.wire.messages import (
 
 
 def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
-    """Go on with the service's reply to an event of this table."""
+    """Apply the service's reply to an event of this table."""
     match sent:
         case Wagers():
             return _wagers(state, sent, reply)
@@ -42,7 +42,7 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
         case Void():
             return _void(state, sent, reply)
         case Withdrawal():
-            # Refused or not: the table asks for nothing any more.
+            # Also if it was refused: the table has no correction request now.
             return Transition(
                 replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
             )
@@ -53,7 +53,10 @@ def _refusal_of(reply: Reply) -> ErrorDetail:
 
 
 def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
-    """Refused wagers go back to the players, and the round is played without progressives."""
+    """Apply the reply to wagers.
+
+    Refused wagers are returned to the players, and the round continues without progressives.
+    """
     if reply.status == "accepted":
         answer = DeviceAnswer(
             event="lockout", ok=True, round=sent.round, draw=reply.draw, chips=state.chips_due
@@ -75,9 +78,9 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
 def _held_elsewhere(
     state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
 ) -> Transition:
-    """The books hold the table for wins that it knows nothing of: its outbox was lost.
+    """Hold the table for wins that are unknown here because its outbox was lost.
 
-    No card was dealt. The wagers go back, and the table waits as it would have.
+    No card was dealt. The wagers are returned, and the table waits for the wins' documents.
     """
     returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
     held = tuple(claim.claim for claim in claims)
@@ -92,14 +95,14 @@ def _held_elsewhere(
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """It stays in sight: the answer itself may come after a tablet has stopped to wait for it."""
+    """Record a refusal in the state, because a tablet may no longer wait for the answer."""
     return replace(state, asking=None, refusal=Refused(event, error.message))
 
 
 def _asked(
     state: TableState, event: Literal["settle", "void"], sent: Result | Void, error: ErrorDetail
 ) -> Transition:
-    """A floorperson is asked; the table keeps what for, and tries again."""
+    """Record a correction request to a floorperson; the table repeats the event until it ends."""
     asking = state.asking or Asking(
         event,
         text_of(sent.at),
@@ -112,9 +115,10 @@ def _asked(
 
 
 def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
-    """A hand pay holds the table until its documents are done (649a.11(c)(5)(iv)).
+    """Apply the reply to a result.
 
-    A refused result leaves the hands as they are, to be settled again or voided.
+    A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)). A refused
+    result does not change the hands; they can be settled again or voided.
     """
     if reply.status != "accepted":
         error = _refusal_of(reply)
@@ -125,7 +129,7 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
-    # Named, so that an answer that is kept for a repeat is never taken for another round's.
+    # The answer names the round: a stored answer for a repeat must not match another round.
     answer = DeviceAnswer(
         event="settle", ok=True, round=state.round or "", lines=lines, claims=claims
     )
@@ -159,9 +163,9 @@ def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
 def decide(
     state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
 ) -> TableState:
-    """A floorperson decided a claim; the last whose documents are done opens the table again.
+    """Apply a floorperson's decision on a claim; after the last hand pay, the table opens again.
 
-    The claim may be of any round that is kept. What is told twice, or late, changes nothing
+    The claim may be of any round in the state. A repeated or late decision changes nothing
     (649a.11(c)(5)(iii), (iv)).
     """
     settled, last = state.settled, state.last_settled
@@ -181,12 +185,12 @@ def decide(
 
 
 class SequenceComparison(StrEnum):
-    """How the service's books of a table and its outbox compare.
+    """Result of comparing the service's ledger of a table with the table's outbox.
 
     Attributes:
-        AGREED: both know the same events, or all but the one that is under way.
-        AHEAD: the service knows events that this outbox does not: an outbox was lost.
-        BEHIND: the service does not know events that it has answered.
+        AGREED: both have the same events, except perhaps one that is being sent.
+        AHEAD: the service has events that the outbox does not have: an outbox was lost.
+        BEHIND: the service does not have events that it has answered.
     """
 
     AGREED = auto()
@@ -195,7 +199,7 @@ class SequenceComparison(StrEnum):
 
 
 def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
-    """Compare the service's last `seq` with the table's; `pending` where that one is unanswered."""
+    """Compare the service's last `seq` with the table's; `pending` if that event is unanswered."""
     if hello.last_seq > last_seq:
         return SequenceComparison.AHEAD
     if hello.last_seq < last_seq - pending:
@@ -204,7 +208,7 @@ def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceCompa
 
 
 def events_lost() -> DeviceRefusal:
-    """Why a table takes no wagers while the service is behind it."""
+    """Return the refusal of wagers at a table while the service is behind it."""
     return DeviceRefusal(
         EVENTS_LOST,
         "the service does not know events that it answered: a floorperson must look into it",
@@ -212,10 +216,10 @@ def events_lost() -> DeviceRefusal:
 
 
 def reconcile(state: TableState, open_round: str | None) -> TableState:
-    """Hold the table's round against the one that the service holds open for it.
+    """Compare the table's round with the round that the service has open for it.
 
-    Where they differ, nobody can know what was wagered and dealt: the table is locked out until a
-    floorperson voids. The void goes to the service for the round that it holds open, if any.
+    If they differ, the wagers and cards of the round are uncertain, so the table is locked out
+    until a floorperson voids the round. The void is sent to the service for its open round, if any.
     """
     if open_round == state.round:
         return state
@@ -224,7 +228,7 @@ def reconcile(state: TableState, open_round: str | None) -> TableState:
     reason = f"the service holds round {open_round} open, unknown to this table: void it"
     if open_round is None:
         reason = f"the service no longer holds round {state.round} open: void it"
-    # What was wagered here goes back, whichever of the two is wrong about the round.
+    # The wagers at this table are returned, no matter which of the two is wrong about the round.
     returned = Returned(f"The table is locked out: {reason}", state.wagers)
     ended = end(state, returned=returned if state.wagers else None)
     return replace(

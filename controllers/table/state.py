@@ -1,4 +1,4 @@
-"""A table as it stands: its layout, its state, and what can be read off them. Pure and frozen."""
+"""The layout and the state of a table, and values derived from them. Pure and frozen."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_
 """Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
 
 FINAL: Final = frozenset({"paid", "rejected"})
-"""The decisions on a win after which nothing more comes."""
+"""The final decisions on a win."""
 
 NEED_COMMUNITY: Final = ELECTRONIC | {Wager.FIVE_CARD_PROGRESSIVE}
 """Wagers for which the two community cards are dealt (649a.8(d))."""
@@ -30,18 +30,18 @@ NEED_COMMUNITY: Final = ELECTRONIC | {Wager.FIVE_CARD_PROGRESSIVE}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a table is: where it stands on the floor, and what can be wagered there.
+    """Fixed properties of a table: its place on the floor, and its wagers.
 
     Attributes:
-        link: the link's id.
-        table: the table's id.
-        positions: how many betting positions it has.
-        terms: the terms of the meters that it feeds.
-        rules: the rules of its game, with the choices of its Rules Submission.
+        link: id of the link.
+        table: id of the table.
+        positions: number of betting positions.
+        terms: terms of the meters that it feeds.
+        rules: rules of its game, with the choices of its Rules Submission.
         paytables: those choices.
-        link_name: the link's name, as people read it.
-        game: the game, as the contract names it.
-        meters: the meters that it feeds, as the floor file has them.
+        link_name: name of the link for people.
+        game: name of the game in the contract.
+        meters: the meters that it feeds, from the floor file.
     """
 
     link: str
@@ -56,7 +56,7 @@ class Layout:
 
     @classmethod
     def of(cls, link: Link, table: Table) -> Self:
-        """The layout of a table in the floor file."""
+        """Return the layout of a table in the floor file."""
         meters = link.meters_of(table)
         paytables = dict(table.paytables)
         progressive = meters.get(MeterKind.PROGRESSIVE)
@@ -76,31 +76,31 @@ class Layout:
 
     @property
     def hand_cards(self) -> int:
-        """How many cards a position is dealt."""
+        """Number of cards that are dealt to a position."""
         return self.rules.chapter.deal.hand
 
     @property
     def dealer_cards(self) -> int:
-        """How many cards the dealer is dealt."""
+        """Number of cards that are dealt to the dealer."""
         return self.rules.chapter.deal.dealer
 
     def amount_cents(self, wager: Wager) -> int | None:
-        """The amount of a wager here, or None where the table has no meter for it."""
+        """Return the amount of a wager in cents, or None if the table has no meter for it."""
         kind = METER_OF.get(wager)
         terms = None if kind is None else self.terms.get(kind)
         return None if terms is None else terms.wager_cents
 
 
 class Phase(StrEnum):
-    """Where a table is in its round.
+    """Phase of a table's round.
 
     Attributes:
-        OPEN: wagers are taken.
-        LOCKED: betting is locked; the value chips are to be counted.
+        OPEN: the table accepts wagers.
+        LOCKED: betting is locked; the dealer must count the value chips.
         DEALT: the count was right; hands are entered.
-        SETTLING: the result is with the service.
+        SETTLING: the result was sent to the service.
         HELD: a hand pay waits for its documents, and the cards stay (649a.11(c)(5)(iv)).
-        LOCKED_OUT: the table and the service do not agree on the round; a floorperson voids it.
+        LOCKED_OUT: the table and the service do not agree on the round; a floorperson must void it.
     """
 
     OPEN = auto()
@@ -112,11 +112,11 @@ class Phase(StrEnum):
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the parts of a table's state share."""
+    """Base of the parts of a table's state."""
 
 
 class PlacedWager(_Record, frozen=True):
-    """A wager that was accepted: its light is lit."""
+    """An accepted wager; its light is lit."""
 
     position: int
     wager: Wager
@@ -132,7 +132,7 @@ class Hand(_Record, frozen=True):
 
 
 class TakenBack(_Record, frozen=True):
-    """Cards that were entered and taken back in this round."""
+    """Cards that were entered and retracted in this round."""
 
     what: Literal["hand", "dealer", "community"]
     cards: tuple[str, ...]
@@ -141,14 +141,14 @@ class TakenBack(_Record, frozen=True):
 
 
 class ClaimDecision(_Record, frozen=True):
-    """What became of a claim."""
+    """Decision on a claim."""
 
     claim: str
     event: Literal["validated", "rejected", "paid"]
 
 
 class EnvyDecision(_Record, frozen=True):
-    """What became of an Envy Bonus, by the place of its line in the settlement, from 0."""
+    """Decision on an Envy Bonus; `line` is its index in the settlement, from 0."""
 
     line: int
     event: Literal["validated", "rejected", "paid"]
@@ -158,17 +158,17 @@ class SettledRound(_Record, frozen=True):
     """The settlement of a round, kept for the dealer until the next one begins.
 
     Attributes:
-        round: the round.
-        lines: what is paid, in paying order.
-        claims: the wins that a floorperson validates.
-        decided: what became of them so far.
-        hands: the hands that were entered.
+        round: name of the round.
+        lines: lines of the settlement, in paying order.
+        claims: wins that a floorperson must validate.
+        decided: decisions on them so far.
+        hands: hands that were entered.
         dealer: the dealer's hand.
         community: the community cards.
-        draw: what was drawn at lock-out.
-        done: the lines that the dealer has paid, or seen to otherwise, by their places from 0.
-        seq: the number of the round's result.
-        envy: what the floor has said of its Envy Bonuses.
+        draw: draw at lock-out.
+        done: indexes, from 0, of the lines that the dealer has paid or otherwise completed.
+        seq: sequence number of the round's result.
+        envy: decisions on its Envy Bonuses so far.
     """
 
     round: str
@@ -184,11 +184,11 @@ class SettledRound(_Record, frozen=True):
     envy: tuple[EnvyDecision, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
-        """The settlement with these lines done."""
+        """Return the settlement with exactly these lines done."""
         return replace(self, done=lines)
 
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
-        """The settlement once a claim is decided; what is told twice, or late, changes nothing."""
+        """Return the settlement with a decision on a claim; late and repeated ones are ignored."""
         known = self.decision_on(claim)
         if all(opened.claim != claim for opened in self.claims):
             return self
@@ -198,33 +198,33 @@ class SettledRound(_Record, frozen=True):
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
     def with_envy(self, decision: EnvyDecision) -> Self:
-        """The settlement once the floor has said what became of an Envy Bonus; the last counts."""
+        """Return the settlement with a decision on an Envy Bonus; it replaces an earlier one."""
         return replace(
             self, envy=(*(one for one in self.envy if one.line != decision.line), decision)
         )
 
     def envy_decision_on(self, line: int) -> str | None:
-        """What the floor has said of the Envy Bonus of a line, or None."""
+        """Return the decision on the Envy Bonus of a line, or None."""
         return next((told.event for told in self.envy if told.line == line), None)
 
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:
-        """The claims that nobody has decided."""
+        """The claims without a decision."""
         known = {decision.claim for decision in self.decided}
         return tuple(claim for claim in self.claims if claim.claim not in known)
 
     def decision_on(self, claim: str) -> str | None:
-        """What became of a claim, or None."""
+        """Return the decision on a claim, or None."""
         return next((known.event for known in self.decided if known.claim == claim), None)
 
 
 class Returned(_Record, frozen=True):
-    """What goes back to the players, kept for the dealer until the next wager or lock-out.
+    """Wagers that are returned to the players, shown until the next wager or lock-out.
 
     Attributes:
-        reason: why.
-        wagers: the wagers that go back.
-        void: whether the round is void, so that every other wager goes back too (649a.13).
+        reason: reason of the return.
+        wagers: the returned wagers.
+        void: true if the round is void; then all other wagers are returned too (649a.13).
     """
 
     reason: str
@@ -233,20 +233,21 @@ class Returned(_Record, frozen=True):
 
 
 class Refused(_Record, frozen=True):
-    """What the service did not take: the device event, and its reason."""
+    """Refusal by the service: the device event and the reason."""
 
     event: str
     message: str
 
 
 class Asking(_Record, frozen=True):
-    """What a floorperson is asked to confirm; the table tries it again until somebody decides.
+    """Correction request to a floorperson; the table repeats its event until it is decided.
 
     Attributes:
-        event: the device event that led to it.
-        since: when it was first tried, RFC 3339 in UTC.
-        reason: why the round is to be void.
-        confirm: whether the table asked of itself, or only because the floor file wants it.
+        event: the device event that caused it.
+        since: time of the first attempt, RFC 3339 in UTC.
+        reason: reason of a void.
+        confirm: true if the device requested the confirmation, false if only the floor file
+            requires it.
     """
 
     event: Literal["settle", "void"]
@@ -256,36 +257,38 @@ class Asking(_Record, frozen=True):
 
 
 class TableState(_Record, frozen=True):
-    """A table's whole state. It goes into the outbox, so that a killed agent is where it was (D11).
+    """Complete state of a table.
+
+    The outbox stores it, so a killed agent continues in the same state (D11).
 
     Attributes:
-        phase: where the table is in its round.
-        round: the round's name, once its wagers went to the service; None where none did.
-        wagers: the wagers that stand.
-        returned_chips: the value chips of wagers that the service refused, given back.
-        hands: the hands entered so far.
-        folded: the positions that folded.
+        phase: phase of the round.
+        round: name of the round after its wagers were sent to the service; otherwise None.
+        wagers: the accepted wagers.
+        returned_chips: number of value chips returned because the service refused their wagers.
+        hands: hands entered so far.
+        folded: positions that folded.
         dealer: the dealer's hand.
         community: the community cards.
-        held: the claims whose documents are not done.
-        hold: those of them that the service named when it refused wagers for them, and what became
-            of them: no settlement that is kept here has them.
-        reason: why the table is locked out.
-        draw: what was drawn at lock-out (649a.12(i)(3)).
-        settled: the settlement of the round before, until the dealer goes on or this one begins.
-        last_wagers: the wagers of the round before, for players who repeat them.
-        collected: those of `folded` whose cards are known to be in the discard rack.
-        waiting: the rounds before with a line that is not done: its win is undecided, or what was
-            decided is still to be paid or acknowledged; the oldest first.
-        last_settled: the settlement that was put away last.
-        joined: each position whose player has the next one too (readings T9 and T17).
-        last_joined: the same, of the round before.
-        returned: what went back to the players last, until the next wager or lock-out.
-        refusal: the last event that the service refused, until the next device event is taken.
-        differs: the last count of the chips, where it was wrong.
-        taken_back: the cards that were taken back in this round, the first one first.
+        held: claims of hand pays whose documents are not complete.
+        hold: claims, with their decisions, that the service named when it refused wagers because of
+            them; no settlement in this state has them.
+        reason: reason of a table lock-out.
+        draw: draw at lock-out (649a.12(i)(3)).
+        settled: settlement of the previous round, until the dealer closes it or locks a round.
+        last_wagers: wagers of the previous round, for players who repeat them.
+        collected: positions in `folded` whose cards are known to be in the discard rack.
+        waiting: earlier rounds with a line that is not done, the oldest first: the win is not
+            decided, or its decision must still be paid or acknowledged.
+        last_settled: the settlement that was closed last.
+        joined: positions whose player also has the next position (readings T9 and T17).
+        last_joined: the same for the previous round.
+        returned: wagers that were returned last, until the next wager or lock-out.
+        refusal: last event that the service refused, until the next device event is accepted.
+        differs: last count of the chips if it was wrong.
+        taken_back: cards retracted in this round, in order of time.
         collected_hands: hands that were entered and then collected with a fold.
-        asking: what a floorperson is asked to confirm before this round goes on, or None.
+        asking: correction request that stops this round, or None.
     """
 
     phase: Phase = Phase.OPEN
@@ -316,20 +319,20 @@ class TableState(_Record, frozen=True):
 
     @property
     def chips_due(self) -> int:
-        """How many value chips the dealer should count (649a.8(b)): one for each chip wager."""
+        """Number of value chips that the dealer should count (649a.8(b)): one per chip wager."""
         return sum(placed.wager not in ELECTRONIC for placed in self.wagers)
 
     @property
     def needs_community(self) -> bool:
-        """Whether community cards are dealt (649a.8(d))."""
+        """True if community cards are dealt (649a.8(d))."""
         return any(placed.wager in NEED_COMMUNITY for placed in self.wagers)
 
     def is_lit(self, position: int, wager: str) -> bool:
-        """Whether a wager's light is lit at a position (649a.7(d)(4))."""
+        """Return whether a wager's light is lit at a position (649a.7(d)(4))."""
         return any(placed.position == position and placed.wager == wager for placed in self.wagers)
 
     def boxes_of(self, position: int) -> tuple[int, ...]:
-        """The positions that one player has, a position among them (readings T9 and T17)."""
+        """Return all positions of the player who has a position (readings T9 and T17)."""
         lowest = highest = position
         while lowest - 1 in self.joined:
             lowest -= 1
@@ -338,7 +341,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Who wagered at some positions, as far as a device said so or the service was told."""
+        """Return the known patrons of positions: named by a device, or sent to the service."""
         return frozenset(
             placed.patron
             for placed in self.wagers
@@ -346,7 +349,7 @@ class TableState(_Record, frozen=True):
         )
 
     def patron_at(self, position: int) -> str | None:
-        """Who has a position, as far as it was said; boxes of one player have one name."""
+        """Return the patron at a position, or None; several boxes of one player share one name."""
         boxes = self.boxes_of(position)
         if given := self.patrons_given(boxes):
             return min(given)
@@ -359,23 +362,23 @@ class TableState(_Record, frozen=True):
         return name
 
     def cards_at(self, position: int) -> tuple[str, ...] | None:
-        """The cards entered for a position, or None."""
+        """Return the cards entered for a position, or None."""
         return next((hand.cards for hand in self.hands if hand.position == position), None)
 
     def keeps_cards(self, position: int) -> bool:
-        """Whether a hand stays on the table when it is folded (649a.11(c), reading T8)."""
+        """Return whether a hand stays on the table after a fold (649a.11(c), reading T8)."""
         return any(
             placed.position == position and placed.wager in meter_rules().survivors
             for placed in self.wagers
         )
 
     def cards_seen(self) -> frozenset[str]:
-        """Every card that was entered in this round."""
+        """Return every card that was entered in this round."""
         piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """A claim that holds the table, and what became of it so far; None where nothing says."""
+        """Return a claim that holds the table and its decision so far; None if it is unknown."""
         for settled in (self.settled, self.hold):
             for opened in settled.claims if settled else ():
                 if settled and opened.claim == claim:
@@ -384,6 +387,6 @@ class TableState(_Record, frozen=True):
 
     @property
     def claims_wait(self) -> bool:
-        """Whether a win of a round before is still undecided."""
+        """True if a win of an earlier round is not decided."""
         settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
         return any(settled.undecided for settled in settlements)

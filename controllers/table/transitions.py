@@ -1,4 +1,4 @@
-"""How a table's state goes on with each device event: what is taken, refused, and sent. Pure."""
+"""Transitions of a table's state for device events: accepted, refused, and sent. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,26 +65,26 @@ _Entry = (
     | SamePlayer
     | Repeated
 )
-"""What the table alone decides about, beside the wagers."""
+"""Device events that the table decides alone, except single wagers."""
 
 
 EVENTS_LOST: Final = "events_lost"
-"""The fault of a table whose service does not know events that it answered."""
+"""Fault code of a table whose service does not have events that it answered."""
 
 UNCONFIRMED: Final = "unconfirmed"
-"""The code of a correction that waits for a floorperson, at the service and here."""
+"""Refusal code, of the service and the table, while a correction waits for a floorperson."""
 
 ASKED: Final = "a floorperson is asked to confirm a correction: wait, or withdraw it"
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What one device event did.
+    """Result of one device event.
 
     Attributes:
-        state: the table afterwards; the same where the event was refused, save for a wrong count.
-        answer: the answer to the device, or None where it depends on the service's reply.
-        send: the event that goes to the service, or None.
+        state: the new state; unchanged if the event was refused, except for a wrong count.
+        answer: the answer to the device, or None if it depends on the service's reply.
+        send: the event to send to the service, or None.
     """
 
     state: TableState
@@ -94,7 +94,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What marks an event that goes to the service: its number, and the time, in UTC."""
+    """Sequence number and time (UTC) of an event for the service."""
 
     seq: int
     at: datetime
@@ -107,10 +107,10 @@ def play(
     stamp: Stamp,
     fault: DeviceRefusal | None = None,
 ) -> Transition:
-    """Take one device event at a table.
+    """Apply one device event to a table.
 
-    `stamp` is for the event that may go to the service: a round is named after its number. `fault`
-    says why no new progressive wager may be taken now (duty D13), or is None.
+    `stamp` is for the event that may be sent to the service; the round's name contains its number.
+    `fault` is the reason why no new progressive wager may be accepted now (duty D13), or None.
     """
     try:
         step = _play(layout, state, event, stamp, fault)
@@ -172,7 +172,7 @@ def _enter(
 
 
 def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
-    """The answer to an event that left the table as it was, the light of a wager included."""
+    """Return the answer to an event that did not change the table, including a wager's light."""
     answer = DeviceAnswer(event=name_of(event), ok=False, error=refusal.detail)
     if isinstance(event, WagerPlaced | WagerWithdrawn):
         return replace(answer, **_light(state, event))
@@ -190,16 +190,16 @@ def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Transition:
 
 
 def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Transition:
-    """Betting is locked and what was accepted goes to the service, before a card is dealt.
+    """Lock betting and send the accepted wagers to the service before a card is dealt.
 
-    A round without a progressive wager sends nothing. 649a.8(b), 649a.9(a)(3), 649a.10(a)(2).
-    Wagers that the service will never take, since it lost events before them, are not sent.
+    649a.8(b), 649a.9(a)(3), 649a.10(a)(2). A round without a progressive wager sends nothing. If
+    the service lost earlier events, it would refuse these wagers, so they are not sent.
     """
     check_open(state)
     if state.wagers and fault is not None and fault.code == EVENTS_LOST:
         raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)
-    # The service holds the result against who wagered: boxes that were one player's stay so.
+    # The service compares the result's patrons with these, so boxes of one player must keep them.
     wagers = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
     state = replace(state, wagers=tuple(wagers))
     if not state.wagers:
@@ -223,10 +223,10 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
 
 
 def try_again(state: TableState, stamp: Stamp) -> Transition:
-    """Try once more what a floorperson is asked to confirm.
+    """Repeat the event that waits for a floorperson's confirmation.
 
     Raises:
-        Refusal: the round is no longer one to which that applies.
+        DeviceRefusal: the event is no longer possible in this round.
     """
     asking = state.asking
     if asking is None:
@@ -237,14 +237,14 @@ def try_again(state: TableState, stamp: Stamp) -> Transition:
 
 
 def _withdraw(state: TableState, stamp: Stamp) -> Transition:
-    """The service is told, so that nobody confirms what the table does not want any more."""
+    """Withdraw a correction request; the service must know, so nobody confirms it afterwards."""
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "no floorperson is asked for anything")
     return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
 def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
-    """The result of the round goes to the service; without progressive wagers nothing does."""
+    """Send the result of the round to the service; without progressive wagers nothing is sent."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | set(state.folded)
     missing = sorted({placed.position for placed in state.wagers} - dealt)
@@ -274,8 +274,8 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
 def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtPosition]:
     dealt: list[DealtPosition] = []
     for position in positions:
-        # A folded hand that was entered stayed on the table, for a wager of its own or for a Six
-        # Card Bonus, which is no business of this system (649a.11(c), reading T8).
+        # A folded hand that was entered stayed on the table because of one of these wagers, or of a
+        # Six Card Bonus, which this system does not handle (649a.11(c), reading T8).
         cards = state.cards_at(position)
         dealt.append(
             DealtPosition(
@@ -289,7 +289,10 @@ def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtP
 
 
 def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Transition:
-    """All wagers of the round go back (649a.13, reading T28); only the service's are told to it."""
+    """Void the round: all its wagers are returned (649a.13, reading T28).
+
+    The service receives the void only if it received the round's wagers.
+    """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "there is no locked round to void")
     if state.phase in {Phase.SETTLING, Phase.HELD}:
@@ -309,23 +312,23 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
 
 
 def voided(state: TableState, reason: str) -> TableState:
-    """The table once a round is void: every wager of it goes back (649a.13, reading T28)."""
+    """Return the table after a void: all wagers are returned (649a.13, reading T28)."""
     wagers, why = state.wagers, f"The round is void: {reason}"
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
         if state.phase is not Phase.LOCKED_OUT:
-            # Their chips may have gone back already, at the count.
+            # Their chips may have been returned already, at the count.
             why = f"{why}. {state.returned.reason}"
     return end(state, returned=Returned(why, wagers, void=True))
 
 
 def entered_before(state: TableState) -> list[EnteredCards]:
-    """The cards of a round to be settled that were taken back and entered differently."""
+    """Return the retracted cards of a round that were then entered differently."""
     return [_taken_back(each) for each in state.taken_back if _differs(state, each)]
 
 
 def entered_until_void(state: TableState) -> list[EnteredCards]:
-    """All cards that were entered in a round that is to be void."""
+    """Return all cards that were entered in a round, for its void."""
     found = [_taken_back(each) for each in state.taken_back]
     found += [_hand(hand) for hand in (*state.collected_hands, *state.hands)]
     if state.dealer is not None:
@@ -336,7 +339,7 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: TakenBack) -> bool:
-    """Whether what was taken back was not entered again, whatever the order of its cards."""
+    """Return whether retracted cards were not entered again; the order of cards does not matter."""
     entered: Sequence[str] | None
     match back.what:
         case "hand":

@@ -1,4 +1,4 @@
-/* The panel of one table: draws each view that comes from the table's agent. */
+/* The panel of one table: it shows each view that the table's agent sends. */
 
 import { start } from "./panel_connection.js";
 import { drawDesk } from "./panel_desk.js";

@@ -1,6 +1,6 @@
-/* The connection between the page and the table's agent: views come by one event stream, and device
-   events go by one address. Without a word from the agent the page says so, and shows nothing as
-   current. */
+/* The connection between the page and the table's agent. Views arrive in one event stream, and
+   device events are sent to one URL. If the agent is silent, the page reports it and shows no
+   values as current. */
 
 import { afterPress } from "./after_press.js";
 import { EventStream } from "./event_stream.js";
@@ -46,12 +46,12 @@ export const toast = (text) => {
   if (text) toastTimer = setTimeout(() => { where.hidden = true; }, TOAST_MS);
 };
 
-/* Take away a toast that the page itself now says. */
+/* Remove a toast if the page itself now shows the same text. */
 export const untoast = (text) => { if (byId("toast").textContent === text) toast(""); };
 
 const failed = (code, message) => ({ ok: false, error: { code, message } });
 
-/* An event that waited too long was meant for a table that may have changed: it is not sent. */
+/* An event that waited too long is not sent, because the table may have changed since the touch. */
 const ask = async (body, pressedAt) => {
   if (lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
     return failed("not_sent", "Not sent: the table did not answer in time. "
@@ -68,7 +68,7 @@ const ask = async (body, pressedAt) => {
   }
 };
 
-/* Send one device event. The same one is not sent again while its answer is on the way. */
+/* Send one device event. The same event is not sent again before its answer has arrived. */
 export const press = (event, { quiet = [] } = {}) => {
   const body = JSON.stringify(event);
   if (pressed.has(body)) return Promise.resolve({ ok: false, again: true });
@@ -85,7 +85,7 @@ export const press = (event, { quiet = [] } = {}) => {
   });
 };
 
-/* Show each view that comes, by the functions that draw its parts. */
+/* Connect, and draw each received view with the functions in `parts`. */
 export const start = (parts) => {
   drawers = parts;
   byId("toast").addEventListener("click", () => toast(""));

@@ -1,4 +1,4 @@
-/* What the dealer does next: lock-out, the count, the hands, the settlement, or a void. */
+/* The dealer's next task: lock-out, the count, the hands, the settlement, or a void. */
 
 import { cards, make } from "./elements.js";
 import { money } from "./money.js";
@@ -29,7 +29,7 @@ const accepted = (view) => {
   return `${lit.length} ${lit.length === 1 ? "wager" : "wagers"} accepted, ${money(sum)}`;
 };
 
-/* A settlement that was put away can be looked at again. */
+/* A closed settlement can be shown again. */
 const lookBack = (view) => view.last === null ? null
   : button("last-settlement", ".small", "Last settlement", () => {
     looksBack = !looksBack;
@@ -150,7 +150,7 @@ const ASKED = {
   void: "Cards were entered. The round is void once a floorperson has confirmed it.",
 };
 
-/* A correction: the table stands still until a floorperson has looked at it. */
+/* A correction request: the table waits until a floorperson has decided it. */
 const asking = (view) => [
   make("div.notice.wait.asking", { role: "status" },
     make("h2", {}, "Waiting for a floorperson"),

@@ -1,4 +1,4 @@
-/* What the parts of the panel are drawn with: each is drawn again only when its source changes. */
+/* Drawing functions for the parts of the panel. A part is drawn again only if its data changes. */
 
 import { make } from "./elements.js";
 
@@ -6,12 +6,13 @@ const drawnFrom = new WeakMap();
 
 export const byId = (id) => document.getElementById(id);
 
-/* Make a button; `kind` has its classes, each after a dot. */
+/* Create a button; `kind` has its classes, each after a dot. */
 export const button = (id, kind, text, onclick, attributes = {}) =>
   make(`button${kind}`, { id, type: "button", onclick, ...attributes }, text);
 
-/* Replace the contents of an element, and keep the focus where it was; if that is gone, move it to
-   what comes next: to a field only if one was in use, since a tablet then shows its keys. */
+/* Replace the contents of an element and keep the focus. If the focused element is gone, move the
+   focus to the next action. Move it to a field only if a field had the focus, because a tablet then
+   shows its keyboard. */
 const replace = (where, contents) => {
   const active = where.contains(document.activeElement) ? document.activeElement : null;
   where.replaceChildren(...contents.flat().filter((each) => each !== null && each !== undefined));
@@ -23,7 +24,7 @@ const replace = (where, contents) => {
   next.focus({ preventScroll: true });
 };
 
-/* Draw the contents of an element if the data that they are drawn from has changed. */
+/* Draw the contents of an element if their data has changed. */
 export const drawFrom = (data, where, contents) => {
   const text = JSON.stringify(data);
   if (drawnFrom.get(where) === text) return;

@@ -1,6 +1,6 @@
-/* Guard against presses that were not meant. A button counts only once it has been in its place for
-   half a second: the second touch of a double one, or a finger already on its way down, does not
-   press what came under it meanwhile. */
+/* Protection against unintended presses. A button works only after it has been in its place for half
+   a second. So a double touch, or a finger that is already moving, does not press a button that has
+   just appeared. */
 
 const SETTLED_MS = 500;
 const NEAR_PX = 8;
@@ -27,7 +27,7 @@ const mark = () => {
   }
 };
 
-/* Draw, and note which buttons are new or have moved. */
+/* Draw, and disable the buttons that are new or have moved for half a second. */
 export const guarded = (draw) => {
   const before = places();
   draw();
@@ -47,7 +47,7 @@ const swallow = (event) => {
   event.stopPropagation();
 };
 
-/* Enter in a field clicks its form's button too, and no finger is involved. */
+/* Enter in a field also clicks its form's button. That is not a touch, so it is allowed. */
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button === null || !("fresh" in button.dataset)) return;
@@ -55,7 +55,7 @@ document.addEventListener("click", (event) => {
   swallow(event);
 }, { capture: true });
 
-/* A key that is held down is one press. */
+/* A key that is held down counts as one press. */
 document.addEventListener("keydown", (event) => {
   if (event.repeat && event.target.closest?.("button") && /^(Enter| )$/.test(event.key)) {
     swallow(event);

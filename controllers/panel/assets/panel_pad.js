@@ -1,4 +1,4 @@
-/* The pad of 52 cards: touched or typed, a hand is sent as soon as it is complete. */
+/* The pad of 52 cards. Touched cards are sent when the hand is complete; cards can also be typed. */
 
 import { card, cardWords, make } from "./elements.js";
 import { draw, press, toast } from "./panel_connection.js";
@@ -24,8 +24,8 @@ const clear = () => {
   typed = "";
 };
 
-/* Whose cards are entered now: those that were chosen, or those that are turned up next. What was
-   picked or typed for one hand never goes over to another. */
+/* Return the hand that is entered now: the chosen one, or the next one that is turned up. If it
+   changes, the picked and typed cards are cleared, so they cannot be sent for another hand. */
 export const targetOf = (view) => {
   if (view.phase !== "dealt" || (chosen !== null && entered(view, chosen))) chosen = null;
   const target = view.phase === "dealt" ? chosen ?? view.next : null;

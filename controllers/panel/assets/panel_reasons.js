@@ -11,7 +11,7 @@ const REASONS = [
 ];
 const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
 
-/* Ask in a dialog why something is done; the ledger keeps the reason with it. */
+/* Ask for the reason in a dialog; the ledger records it. */
 const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
   const dialog = byId(name);
   const why = select({ id: `${name}-why` }, reasons.map((reason) => [reason, reason]));

@@ -1,4 +1,4 @@
-/* The settlement, turn by turn as the dealer pays it: whom, how much, from where, and why. */
+/* The settlement, turn by turn in paying order: position, amount, source, and reasons. */
 
 import { card, cards, make } from "./elements.js";
 import { money } from "./money.js";
@@ -8,7 +8,7 @@ import { button, byId, drawFrom } from "./panel_drawing.js";
 const open = new Set();
 const SIGNS = { envy: "Envy", magic_card: "Magic Card", lucky: "Lucky" };
 
-/* The subsections, on demand; those that are open stay open when the settlement is drawn again. */
+/* The subsections, shown on demand. Open ones stay open when the settlement is drawn again. */
 const why = (line, id) => {
   const reasons = make("div.reasons", { id, hidden: !open.has(id) },
     line.why.map((text) => make("p", {}, text)));
@@ -60,7 +60,7 @@ const board = (settled) => {
   return make("div.board", {}, rows, drawView(settled.draw));
 };
 
-/* A settlement stays until the dealer goes on, whatever the devices send meanwhile. */
+/* A settlement stays until the dealer closes it, also if devices send wagers before. */
 export const showsSettled = (view) =>
   view.settled !== null && (view.phase === "held" || view.phase === "open");
 
@@ -96,10 +96,10 @@ const TOLD = {
   done: (line) => `paid, ${money(line.amount)}`,
   nothing: () => "nothing",
 };
-/* What the dealer ticks off: they paid it, or take note that it is not to be paid. */
+/* Buttons for lines that the dealer has paid, or that must not be paid and were noted. */
 const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Seen to" };
 
-/* What was shown when it was pressed: a line that has changed since is not done by it. */
+/* The states that the page showed at the press; a line that has changed since then is not done. */
 const asShown = (lines) => Object.fromEntries(lines.map((line) => [line.line, line.state]));
 
 const payer = (line) => line.state === "rejected" || !line.payer ? null
@@ -136,7 +136,7 @@ const returned = (found) => found === null ? null
     make("ul", {}, found.positions.map((place) => make("li", {},
       make("b", {}, `Position ${place.position}: `), place.items.join(", ")))));
 
-/* What is owed from earlier rounds: it stays in sight in every phase. */
+/* Sections that stay visible in every phase: refusals, returned wagers, and earlier rounds. */
 const section = (id, label, role) => {
   const found = make("section", { id, role, "aria-label": label, hidden: true });
   byId("main").insertBefore(found, byId("positions"));
@@ -152,7 +152,7 @@ const show = (where, data, contents) => {
 
 export const drawOwed = (view) => {
   if (view.refusal !== null) untoast(view.refusal.message);
-  /* While hands are entered the positions say it, and the pad has the room. */
+  /* While hands are entered, the positions show the returned wagers, so the pad has more space. */
   const back = view.phase === "dealt" ? null : view.returned;
   const refused = view.refusal?.event === "lockout" && view.returned ? null : view.refusal;
   show(told, [refused, back], () => [refusal(refused), returned(back)]);

@@ -1,4 +1,4 @@
-/* The table as the dealer sees it: its head, its meters, and the positions in their arc. */
+/* The table from the dealer's side: its heading, its meters, and the positions in an arc. */
 
 import { cards, make } from "./elements.js";
 import { money } from "./money.js";
@@ -66,7 +66,7 @@ const lightOf = (position, wager) => {
     { "aria-pressed": "false", "aria-label": `Position ${position} ${wager.name}` });
 };
 
-/* One player at two positions is paid no Envy Bonus for their own hand. */
+/* A link marks two positions of one player, who is paid no Envy Bonus for their own hand. */
 const chainOf = (position) => {
   const chain = button(`chain-${position}`, ".small.chain",
     [make("i", { "aria-hidden": "true" }), `${position}–${position + 1}`],
@@ -78,7 +78,7 @@ const chainOf = (position) => {
   return chain;
 };
 
-/* While hands are entered the pad has the room, unless the links are asked for. */
+/* While hands are entered, the pad has the space, unless the dealer opens the links. */
 export const linkBoxes = () => {
   asked = !asked;
   draw();
@@ -95,7 +95,7 @@ const links = (view) => {
   }
 };
 
-/* Seats are made once: a light that changes elsewhere must not move another under a thumb. */
+/* Seats are created once. A light that changes must not move another light under a finger. */
 const makeSeats = (view) => {
   const middle = (view.positions.length - 1) / 2;
   seats.length = 0;
@@ -126,7 +126,7 @@ const makeSeats = (view) => {
 
 const mark = (text, kind) => make(`span.mark.${kind}`, {}, text);
 
-/* Which positions the player of this one plays, if more than one. */
+/* Return a text about the positions of this position's player if they have more than one. */
 const oneOf = (view, position) => {
   let first = position;
   let last = position;
