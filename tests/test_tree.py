@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -203,6 +204,31 @@ def test_every_room_has_its_place_in_the_order() -> None:
 )
 def test_import_rule(room: str, module: str, *, allowed: bool) -> None:
     assert may_import(room, module) is allowed
+
+
+def test_the_second_settlement_is_independent_of_the_first() -> None:
+    """It has its own tables, rankings and turns: a defect of the product cannot be in it as well.
+
+    Only what asks the product for its settlement imports it (`tests/naive/produced.py`).
+    """
+    unread = ["tests.naive.settle.settle", "tests.model.second_settling.Settling"]
+    read: set[Path] = set()
+    while unread:
+        module = unread.pop()
+        assert module.startswith(("tests.naive.", "tests.model.")), module
+        path = next(
+            found
+            for parts in (module.split("."), module.split(".")[:-1])
+            if (found := ROOT.joinpath(*parts).with_suffix(".py")).exists()
+        )
+        if path not in read:
+            read.add(path)
+            unread += [
+                name
+                for _, name in imports(path)
+                if name.split(".", maxsplit=1)[0] not in sys.stdlib_module_names
+            ]
+    assert {path.name for path in read} >= {"settle_meters.py", "ranking.py", "tables_649a.py"}
 
 
 def definitions(path: Path) -> Iterator[tuple[int, str]]:

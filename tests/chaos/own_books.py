@@ -3,7 +3,7 @@
 Of the ledger it takes the order of events only (duty D7): which table's wagers, result or void
 came when. What each was worth it works out from the device events and the rates of the law. It
 alone sums what devices were told, in micros, whatever was killed between them and the ledger: which
-hand wins what it takes from the lines, as `tests.naive` and `tests.model` prove those.
+hand wins what it takes from the lines, as `tests.naive` settles those.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.model.law import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
+from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 
 CENT: Final = 10_000
 _LAWS: Final = {

@@ -4,8 +4,8 @@ from random import Random
 from typing import Any, Final
 
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.model.law import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 from tests.model.second_books import SecondBooks, SecondMeter, SecondTable
+from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 
 _FED: Final = ("progressive", "five_card_progressive", "five_of_six_progressive", "bonus")
 FLOOR: Final = floor_text(

@@ -2,8 +2,8 @@
 
 It is written from the readings, for sight and not for speed, and shares no code with the service:
 what an event must be answered, what it moves, and what a floorperson's decision moves. It alone
-follows a link from event to event, with copies, refusals, voids, limits and fractions of a cent;
-a round of `tests.naive` stands for itself, and the sums of `tests.chaos` judge no answer.
+follows a link from event to event, with copies, refusals, voids, limits and fractions of a cent.
+Who wins what is settled by `tests.naive`; the sums of `tests.chaos` judge no answer.
 """
 
 import json
@@ -14,14 +14,16 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from tests.model.law import METER_KIND, Law, part
+from tests.naive.settle_meters import LIVE_AFTER_A_FOLD
+from tests.naive.shapes import Draw
+from tests.naive.tables_649a import METER_OF, MeterLaw
 
 
 @dataclass(frozen=True)
 class SecondMeter:
     """A meter's law, the wager it is for and its limit, in cents."""
 
-    law: Law
+    law: MeterLaw
     wager_cents: int
     limit_cents: int | None = None
 
@@ -61,7 +63,7 @@ class SecondTable:
     over: str | None = None
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
-    draw: dict[str, Any] | None = None
+    draw: Draw | None = None
     asks: bool = False
     decided: str = ""
 
@@ -240,7 +242,7 @@ class SecondBooks:
                 yield "position_twice"
             seen.add(bet["position"])
             for wager, cents in bet["wagers"].items():
-                meter = table.meters.get(METER_KIND[wager])
+                meter = table.meters.get(METER_OF[wager])
                 if meter is None:
                     yield "unknown_meter"
                 elif cents != self.meters[meter].wager_cents:
@@ -257,21 +259,21 @@ class SecondBooks:
         elif code == "correction_refused":
             table.asks, table.decided = False, ""
 
-    def lay(self, table_id: str, event: dict[str, Any], draw: dict[str, Any] | None) -> None:
+    def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
         """Book the wagers of a round, with what was drawn for it."""
         table = self.tables[table_id]
         table.round, table.draw, table.added = event["round"], draw, []
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         for meter, one in self.meters.items():
             count = sum(
-                table.meters.get(METER_KIND[wager]) == meter
+                table.meters.get(METER_OF[wager]) == meter
                 for bet in event["positions"]
                 for wager in bet["wagers"]
             )
             if count:
                 cents = count * one.wager_cents
                 to_meter, to_reserve = (
-                    cents * part(one.law.primary), cents * part(one.law.reserve),
+                    Fraction(cents * one.law.primary, 100), Fraction(cents * one.law.reserve, 100),
                 )  # fmt: skip
                 over = self.fill(f"table:{table_id}", meter, to_meter)
                 self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
@@ -309,12 +311,14 @@ class SecondBooks:
         table.asks, table.decided = False, ""
         self.entries += 1
 
-    def take_off(self, meter: str, percent: int, payees: list[str]) -> int:
-        """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%."""
+    def take_off(self, meter: str, percent: int, shares: int) -> int:
+        """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%.
+
+        It is in the pot until each share is somebody's claim.
+        """
         law, account = self.meters[meter].law, f"meter:{meter}"
-        share = floor(self.held(meter) * part(percent)) // len(payees)
-        for payee in payees:
-            self.move(account, payee, Fraction(share))
+        share = floor(self.held(meter) * percent / 100) // shares
+        self.move(account, "pot", Fraction(share * shares))
         if percent == 100:
             self.cycles[meter] += 1
             over, limit = self.accounts[f"overflow:{meter}"], self.meters[meter].limit_cents
@@ -414,6 +418,5 @@ def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
 
 def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
     """Whether a hand stays on the table (reading T8)."""
-    kept = {"five_card_hand_bonus", "five_card_hand_bonus_dealer", "five_of_six_progressive"}
-    stays = bool(kept & (bet["wagers"].keys() if bet else set()))
+    stays = any(wager in LIVE_AFTER_A_FOLD for wager in (bet["wagers"] if bet else ()))
     return not box["folded"] or stays or bool(box.get("cards"))

@@ -7,6 +7,7 @@ import msgspec
 
 from bonus.settling.settle import settle_line
 from tests.naive.shapes import Line, Meter, Round, Settlement
+from tests.naive.tables_649a import METER_OF
 
 
 class _Ruled(TypedDict):
@@ -28,11 +29,19 @@ CHAPTERS = {
     "four_card_prime": "682a.",
 }
 
+NAMED = frozenset(METER_OF) | {"progressive_envy", "five_card_envy", "five_of_six_envy"}
+
 
 def settle_by_pitlink(played: Round) -> Settlement:
-    """A round as ``pitlink settle`` settles it, without the names of hands and the rules."""
+    """A round as ``pitlink settle`` settles it, without the rules.
+
+    Hands are named where the wager feeds a meter: there the name goes into claims and books.
+    """
     answer = msgspec.json.encode(settle_line(json.dumps(played).encode()))
     rules = [line["rule"] for line in msgspec.json.decode(answer, type=_RuledLines)["lines"]]
     assert all(rule.startswith(CHAPTERS[played["game"]]) for rule in rules), rules
     settled = msgspec.json.decode(answer, type=_Settled)
+    for line in settled["lines"]:
+        if line["item"] not in NAMED:
+            line.pop("hand", None)
     return {"lines": settled["lines"], "meters": settled.get("meters", {})}

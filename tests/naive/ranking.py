@@ -13,7 +13,7 @@ RANKS = "23456789TJQKA"
 ACE, KING, QUEEN = 14, 13, 12
 RED = "dh"
 
-THREE_CARD = ("nothing", "pair", "flush", "straight", "three_of_a_kind", "straight_flush")
+THREE_CARD = ("high_card", "pair", "flush", "straight", "three_of_a_kind", "straight_flush")
 """649a.6(b) from the lowest up; 679a.6(b) has the mini-royal above them."""
 FOUR_CARD = (
     "nothing", "pair", "two_pairs", "straight", "flush", "three_of_a_kind", "straight_flush",
@@ -21,10 +21,10 @@ FOUR_CARD = (
 )  # fmt: skip
 """682a.6(b) from the lowest up."""
 FIVE_CARD = (
-    "nothing", "three_of_a_kind", "straight", "flush", "full_house", "four_of_a_kind",
-    "straight_flush", "royal_flush",
+    "high_card", "pair", "two_pair", "three_of_a_kind", "straight", "flush", "full_house",
+    "four_of_a_kind", "straight_flush", "royal_flush",
 )  # fmt: skip
-"""649a.6(d), 679a.6(d) and 682a.6(e) from the lowest up; what they do not name is nothing."""
+"""649a.6(d), 679a.6(d) and 682a.6(e) from the lowest up; they do not rank the first three."""
 ACES_BONUS = (
     "nothing", "two_aces", "two_pair", "straight", "flush", "three_of_a_kind", "three_aces",
     "straight_flush", "royal_flush", "four_of_a_kind", "four_aces",
@@ -86,12 +86,19 @@ def three_card(cards: Cards) -> str:
         return "flush"
     if alike(cards) == [2, 1]:
         return "pair"
-    return "nothing"
+    return "high_card"
 
 
 def is_mini_royal(cards: Cards) -> bool:
     """Ace, king and queen of one suit."""
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN]
+
+
+def three_card_named(cards: Cards) -> str:
+    """The same with the mini-royals set apart, and the one of spades among them."""
+    if is_mini_royal(cards):
+        return "mini_royal_spades" if cards[0][1] == "s" else "mini_royal"
+    return three_card(cards)
 
 
 @lru_cache(maxsize=65_536)
@@ -107,7 +114,7 @@ def three_card_strength(cards: Cards) -> Strength:
 
 
 def is_queen_high_or_better(cards: Cards) -> bool:
-    return three_card(cards) != "nothing" or values(cards)[0] >= QUEEN
+    return three_card(cards) != "high_card" or values(cards)[0] >= QUEEN
 
 
 def of_five(cards: Cards) -> str:
@@ -122,7 +129,9 @@ def of_five(cards: Cards) -> str:
         "flush": one_suit(cards),
         "straight": run != 0,
         "three_of_a_kind": same == [3, 1, 1],
-        "nothing": True,
+        "two_pair": same == [2, 2, 1],
+        "pair": same == [2, 1, 1, 1],
+        "high_card": True,
     }
     return next(hand for hand, is_it in found.items() if is_it)
 
@@ -138,9 +147,13 @@ def is_six_card_royal(cards: Cards) -> bool:
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN, 11, 10, 9]
 
 
-def royal_suit(cards: Cards) -> str:
-    """The suit of the royal flush that is among the cards."""
-    return next(five[0][1] for five in combinations(cards, 5) if of_five(five) == "royal_flush")
+def best_five_card_named(cards: Cards) -> str:
+    """The highest hand of 649a.6(d) with the royal flush of spades set apart."""
+    hand = best_five_card(cards)
+    spades = tuple(card for card in cards if card[1] == "s")
+    if hand == "royal_flush" and len(spades) >= 5 and best_five_card(spades) == "royal_flush":
+        return "royal_flush_spades"
+    return hand
 
 
 def of_four(cards: Cards) -> str:

@@ -14,8 +14,7 @@ from tests.naive.ranking import (
     three_card,
     three_card_strength,
 )
-from tests.naive.settle_649a import patron_of
-from tests.naive.shapes import Box, Line, Paytables, Round, Settlement
+from tests.naive.shapes import Box, Line, Paytables, Round, Settlement, from_the_right, patron_of
 
 ORDER = {
     "three_card_prime": ("ante", "play", "prime", "pair_bonus", "all_six"),
@@ -218,11 +217,6 @@ def settle_four_card_prime(played: Round) -> Settlement:
 
 
 # --- Both ---
-
-
-def from_the_right(played: Round) -> list[Box]:
-    """The positions in paying order."""
-    return sorted(played["positions"], key=lambda box: box["position"], reverse=True)
 
 
 def back(box: Box, items: tuple[str, ...]) -> list[Line]:

@@ -29,12 +29,16 @@ class Paytables(TypedDict, total=False):
 
 
 class Box(TypedDict, total=False):
-    """One betting position with what was wagered there, in cents, and dealt."""
+    """One betting position with what was wagered there, in cents, and dealt.
+
+    A folded one's cards are ``kept`` where they stayed on the table for a wager that is not told.
+    """
 
     position: int
     patron: str
     cards: list[str]
     folded: bool
+    kept: bool
     fourth_card: str
     wagers: dict[str, int]
 
@@ -75,6 +79,7 @@ class Line(TypedDict, total=False):
     position: int
     item: str
     outcome: str
+    hand: str
     wagered: int
     paid: int
     returned: int
@@ -89,3 +94,15 @@ class Settlement(TypedDict):
 
     lines: list[Line]
     meters: dict[str, Meter]
+
+
+def patron_of(box: Box) -> tuple[str, str | int]:
+    """Who sits there; a position where nobody is named is a patron of its own."""
+    if "patron" in box:
+        return "named", box["patron"]
+    return "unnamed", box["position"]
+
+
+def from_the_right(played: Round) -> list[Box]:
+    """The positions in paying order."""
+    return sorted(played["positions"], key=lambda box: box["position"], reverse=True)

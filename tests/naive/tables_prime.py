@@ -7,7 +7,7 @@ Table = dict[str, int]
 
 PLAY_679A: Table = {
     "mini_royal": 10, "straight_flush": 6, "three_of_a_kind": 5, "straight": 2, "flush": 1,
-    "pair": 1, "nothing": 1,
+    "pair": 1, "high_card": 1,
 }  # fmt: skip
 
 BAD_BEAT_679A: dict[str, Table] = {

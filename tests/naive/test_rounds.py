@@ -8,8 +8,7 @@ import pytest
 from tests.naive import tables_649a, tables_prime
 from tests.naive.rounds import SURVIVE_A_FOLD, random_round
 from tests.naive.settle import settle
-from tests.naive.settle_649a import patron_of
-from tests.naive.shapes import Line, Round
+from tests.naive.shapes import Line, Round, patron_of
 
 ROUNDS = 6_000
 EXPECTED_PAYOUTS: dict[str, dict[str, set[int | str]]] = {
@@ -19,7 +18,7 @@ EXPECTED_PAYOUTS: dict[str, dict[str, set[int | str]]] = {
         "progressive": {6, 60, 70, 90, 100, 500, "100%"},
         "six_card_bonus": {5, 7, 8, 9, 10, 15, 20, 25, 50, 100, 200, 1000},
         "five_card_progressive": {
-            *tables_649a.FIVE_CARD_PROGRESSIVE.values(), "10%", "100%",
+            *tables_649a.FIVE_CARD.for_1.values(), "10%", "100%",
         },
         "five_card_hand_bonus": {50, 100, 500, "10%", "100%"},
         "five_card_hand_bonus_dealer": {50, 100, 500, "10%", "100%"},

@@ -17,10 +17,10 @@ from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Link
 from meters.floor_api.types import AskRow
-from tests.model.law import PROGRESSIVE
 from tests.model.model_floor import second_books
 from tests.model.second_books import SecondMeter
 from tests.model.second_settling import Settling
+from tests.naive.tables_649a import PROGRESSIVE
 from tests.sim.asks import Asks
 from tests.sim.world import World
 
