@@ -1,1 +1,1 @@
-"""Closed gaming days in files that outlive the system, and what is read across them."""
+"""Archive of closed gaming days: files that outlive the system, and reads across them."""

@@ -1,4 +1,4 @@
-"""Auditing a link across its archive and what Redis holds still (duties D17, D19)."""
+"""Audit of a link across its archive and the entries that Redis still has (duties D17, D19)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,14 +23,14 @@ async def audit_link(
     *,
     since: date | None = None,
 ) -> Finding:
-    """Replay every archived day, then what follows in Redis, and compare the balances.
+    """Replay each archived day, then the later entries in Redis, and compare the balances.
 
-    Each file is held against the digest that the ledger kept of it, and the books that it carries
-    against those that its entries make.
+    The audit compares each file with the digest of it in the ledger, and the books in the file with
+    those that its entries make.
 
-    It begins with the books that the file of the gaming day `since` opens with, or the first file
-    after it: the files before are held against one another's digests, and not replayed. `onlooker`
-    is shown every entry that is replayed.
+    The replay begins with the opening books of the gaming day `since`, or of the first file after
+    it. Earlier files are not replayed: only their digests are compared with one another. `onlooker`
+    sees each entry that is replayed.
 
     Raises:
         RedisError: the store failed.
@@ -64,10 +64,10 @@ def _replayed(
     onlooker: Onlooker | None,
     listed: frozenset[str],
 ) -> tuple[Replay, list[str]]:
-    """A replay that has taken every file, and what of their decided claims is not as it says.
+    """Replay all files, and return the replay and the decided claims that were altered.
 
     Raises:
-        ArchiveError: a file is not as it was written, or does not hold what it says.
+        ArchiveError: a file is not as it was written, or its content contradicts itself.
     """
     replay, altered = Replay.after(files[0].day.opening) if files else Replay(), list[str]()
     if onlooker:
@@ -87,7 +87,7 @@ def _replayed(
 
 
 def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
-    """Where the decided claims in a file are not what the entries say of them."""
+    """Return the differences between the decided claims in a file and its entries."""
     held, first = file.claims(), file.head.first
     return [
         f"{file.path}: {problem}"
@@ -100,12 +100,12 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 def _not_as_noted(
     archive: ArchiveFiles, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Files that are missing, or are not those of which the ledger says that they were archived.
+    """Return files that are missing, or that differ from those the ledger records.
 
     Args:
         archive: the files of a link.
         files: all of them.
-        begun: those of them that were replayed: what is before, the entries say nothing of.
+        begun: those of them that were replayed; the entries do not cover earlier ones.
         replay: the replay.
     """
     whole = begun == files
@@ -120,7 +120,7 @@ def _not_as_noted(
         for one in replay.archived
         if one.last > replay.expired_to
         and one.last not in read
-        # One that was written since the files were listed is there.
+        # A file that was written after the files were listed exists, so it is not missing.
         and not (path := archive.path(one.day.isoformat())).exists()
     ]
     return lost + [

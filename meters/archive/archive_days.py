@@ -8,7 +8,7 @@ from meters.archive.day_file import ArchiveError, DayFile
 
 
 def archived_links(directory: Path) -> frozenset[str]:
-    """The links of which an archive has days, by its directories."""
+    """Return the links whose days an archive has, from the names of its directories."""
     return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
 
 
@@ -20,11 +20,11 @@ class ArchiveFiles:
         self._link = link
 
     def path(self, day: str) -> Path:
-        """Where the file of a gaming day is."""
+        """Return the path of a gaming day's file."""
         return self.directory / f"{day}.sqlite"
 
     def files(self) -> Sequence[DayFile]:
-        """The files, which follow one another without a gap.
+        """Return the files. They follow one another without a gap.
 
         Raises:
             ArchiveError: one cannot be read, is of another link, or does not follow the one before.

@@ -1,4 +1,4 @@
-"""Writing the closed gaming days of a link to files, and giving up in Redis what is kept there."""
+"""Archiving: writes the closed gaming days of a link to files, and trims them from Redis."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,22 +19,25 @@ from meters.books.win_history import WinIndex
 from meters.wire.clock import now_text
 
 ARCHIVER: Final = "archive"
-"""The actor of what is done here."""
+"""The actor of the ledger entries made here."""
 
 WINS_KEPT: Final = 25
-"""So many wins of each progressive stay in Redis whatever their age (duty D16)."""
+"""Count of wins of each progressive that stay in Redis, whatever their age (duty D16)."""
 
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""So many entries are cut off at once: some milliseconds, in which the tables wait."""
+"""Count of entries deleted in one call. It takes some milliseconds, in which the tables wait."""
 
 Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveResult:
-    """What was done for one link: the files written, and up to which entry Redis was trimmed."""
+    """The result for one link: the files written, and the trimmed entries.
+
+    `trimmed_to` is the last trimmed entry, and `trimmed` is how many this run trimmed.
+    """
 
     written: Sequence[DayFile]
     trimmed_to: int
@@ -42,7 +45,7 @@ class ArchiveResult:
 
 
 class Archiver:
-    """Archives one link."""
+    """The archiving of one link."""
 
     def __init__(self, store: LinkStore, archive: ArchiveFiles, live_days: int) -> None:
         self._store = store
@@ -53,19 +56,19 @@ class Archiver:
         self._trim = store.redis.register_script(load_script("trim_ledger"))
 
     async def run(self, advance: Advance, *, lost: bool = False) -> ArchiveResult:
-        """Write every closed day that is not archived, then trim what has been kept long enough.
+        """Write each closed day that is not archived, then trim days that were kept long enough.
 
-        It can be ended at any moment, and done again: a day is noted in the ledger when its file is
-        whole, and nothing is given up that is not in a file which was read back.
+        A run can be interrupted at any moment and repeated. A day is noted in the ledger when its
+        file is complete. Redis is trimmed only of entries in a file that was read back.
 
         Args:
-            advance: told how many entries are done and how many there are.
-            lost: whether the last files are lost, and are to be written again from what is still in
-                Redis, each as it was.
+            advance: receives the number of entries done and the number of all entries.
+            lost: whether the last files are lost and must be written again from the entries still
+                in Redis, each exactly as before.
 
         Raises:
-            ArchiveError: the ledger does not hold, a file cannot be written or is not as it was, or
-                the books are of another release's layout.
+            ArchiveError: the ledger has a problem, a file cannot be written or differs from before,
+                or the books have another release's layout.
             RedisError: the store failed.
         """
         if other := await self._store.schema_problem():
@@ -103,7 +106,7 @@ class Archiver:
         return written
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
-        """The books from which what is to be written goes on."""
+        """Return the books from which the next file continues."""
         checkpoint = await self._store.checkpoint()
         if not known:
             return checkpoint
@@ -116,7 +119,7 @@ class Archiver:
         return known[-1].day.closing
 
     async def _hold_against_note(self, file: DayFile) -> None:
-        """Hold a file that was written again against what the ledger says of the one before."""
+        """Compare a rewritten file with the ledger entry of the one before."""
         try:
             await self._noted_by(file)
         except ArchiveError:
@@ -128,7 +131,7 @@ class Archiver:
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
-        """Write the next closed day, unless its file is there: then it must be the same."""
+        """Write the next closed day. If its file exists, it must have the same content."""
         opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
@@ -159,7 +162,7 @@ class Archiver:
     def _hold_claims(
         self, replay: Replay, decided: set[str], claims: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Refuse to archive decided claims that are not what the ledger says of them."""
+        """Refuse to archive decided claims that differ from the ledger."""
         for claim in sorted(decided):
             if found := replay.evidence.differences(claim, claims.get(claim, {})):
                 raise ArchiveError(
@@ -179,7 +182,7 @@ class Archiver:
         if existing is None:
             files.append(writer.finish(day, claims, path))
             return files[-1], True
-        # It was written, and we were ended before the ledger said so.
+        # The file was written, but the run was interrupted before the ledger entry.
         existing.verify()
         if existing.day != day:
             raise ArchiveError(
@@ -195,7 +198,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """The last entry that is archived, and the last that closed a day."""
+        """Return the last archived entry, and the last entry that closed a day."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -223,10 +226,10 @@ class Archiver:
             )
 
     async def _give_up(self, files: Sequence[DayFile]) -> int:
-        """Give up in Redis what is older than its days; up to which entry that is."""
+        """Trim expired days from Redis, and return the last trimmed entry."""
         store = self._store
         held = await store.checkpoint()
-        # Not `state`, which is for those who opened the books under the terms that are in force.
+        # `state` is not used here, because it requires books opened under the terms in force.
         today = await day_open(store)
         if today is None:
             return held.entries
@@ -237,13 +240,13 @@ class Archiver:
                 file.verify()
             await self._carry_over(due[-1].day.closing, await self._noted_by(due[-1]))
             held = due[-1].day.closing
-        # What an earlier run began is ended too.
+        # This also finishes an earlier interrupted run.
         await self._forget_wins(held)
         await self._cut(held.entries)
         return held.entries
 
     async def _noted_by(self, file: DayFile) -> int:
-        """The ledger entry that says that a day was archived as its file has it."""
+        """Return the ledger entry that archived a day with the content of its file."""
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)
             if recorded == (file.head.last, file.digest, file.head.closing):
@@ -251,7 +254,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """The digest of the day that ends with an entry, empty before the first."""
+        """Return the digest of the day that ends with an entry; empty before the first."""
         for file in files:
             if file.head.last == last:
                 return file.digest
@@ -261,7 +264,7 @@ class Archiver:
         return ""
 
     async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        """What the ledger in Redis says of days that were archived, latest first."""
+        """Yield the ledger's records of archived days in Redis, latest first."""
         before: int | None = None
         while page := await ActIndex(self._store).page(before, _PAGE):
             for number, fields in page:
@@ -293,9 +296,9 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """The wins that were decided for good by then, save those that are still looked at.
+        """Return the wins that were finally decided by then, except those that are still read.
 
-        Those are the last of each progressive, and what a table may ask for again.
+        Those are the last wins of each progressive, and the wins that a table may ask for again.
         """
         store = self._store
         unpaid = set(checkpoint.claims)
@@ -315,12 +318,12 @@ class Archiver:
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        """Wins of a meter up to an entry, latest first."""
+        """Return wins of a meter up to an entry, latest first."""
         index, found = WinIndex(self._store), list[tuple[int, str]]()
         before = last + 1
         while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
             found += page
-            # Wins of one result have one order: the page may have ended among them.
+            # Wins of one result have the same order, and the page may end between them.
             before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])
             found = list(dict.fromkeys(found))
             if len(page) < _PAGE:
@@ -328,7 +331,10 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Cut off the entries up to one, piece by piece; what was begun before is ended too."""
+        """Delete the entries up to one, in small pieces.
+
+        This also finishes an earlier interrupted run.
+        """
         redis, ledger = self._store.redis, self._store.keys.ledger
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
             onward = min(page[0][0] + _CUT, last + 1)

@@ -1,12 +1,13 @@
 """One gaming day of one link in a file: its ledger entries, and the books before and after them.
 
-A file is an SQLite database: one file without a server, read by every language and by a person with
-the `sqlite3` program, and a format that archives keep for decades. It is written beside its place,
-synced, read back whole, and only then put there; from then on nobody writes to it.
+A file is an SQLite database. It is one file without a server. All programming languages can read
+it, people can read it with the `sqlite3` program, and archives keep the format for decades. The
+file is written under a temporary name, synced, completely read back, and only then renamed. After
+that nobody writes to it.
 
-Its digest is over the digest of the day before, the books at opening and close, and what stands in
-it of decided wins; the entries are in it by the seal that the books at the close carry. So no day
-can be changed, left out or put in without all that follow showing it (duties D17, D20).
+Its digest covers the digest of the day before, the books at opening and close, and the decided wins
+in it. The seal in the closing books covers the entries. So if somebody changes, omits or inserts a
+day, all later ones show it (duties D17, D20).
 """
 
 import hashlib
@@ -45,7 +46,7 @@ class _Row(NamedTuple):
 
 
 FIELDS: Final = _Row._fields[1:]
-"""What every ledger entry has, in its order."""
+"""The fields of each ledger entry, in their order."""
 
 Entry = tuple[int, Mapping[str, bytes]]
 """A ledger entry's number and its fields, in their order."""
@@ -53,7 +54,7 @@ Entry = tuple[int, Mapping[str, bytes]]
 _T = TypeVar("_T")
 _PAGE: Final = 1_000
 _VERSION: Final = 1
-_MAGIC: Final = 0x7069746C  # "pitl", by which `file` and people tell these files from others
+_MAGIC: Final = 0x7069746C  # "pitl", by which `file` and people recognize these files
 _COLUMNS: Final = ", ".join(f'"{name}"' for name in _Row._fields)
 _SCHEMA: Final = f"""
 PRAGMA journal_mode = OFF;
@@ -74,18 +75,18 @@ CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
 
 
 class ArchiveError(UserError):
-    """An archive that cannot be used or added to, and why."""
+    """An archive that cannot be used or extended; with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What a file says of itself.
+    """The header of a file, with its books.
 
     Attributes:
-        link: whose it is.
+        link: the link of the file.
         day: the gaming day.
         first: the number of its first entry.
-        last: the number of its last, the reading that closed it.
+        last: the number of its last entry, the reading that closed it.
         previous: the digest of the day before, empty for the first.
         opening: the books before the first entry.
         closing: the books after the last.
@@ -100,7 +101,7 @@ class Day:
     closing: Checkpoint
 
     def digest(self, claims: Iterable[tuple[str, str]]) -> str:
-        """The digest of a day with these decided wins."""
+        """Return the digest of a day with these decided wins."""
         whole = hashlib.sha256()
         span = (self.link, self.day.isoformat(), str(self.first), str(self.last))
         texts = (self.previous, *span, self.opening.text.decode(), self.closing.text.decode())
@@ -112,12 +113,12 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class DayFileHeader:
-    """What a file says of itself, its books by their digests alone: years of them fit in memory.
+    """The header of a file, with only the digests of its books: years of headers fit in memory.
 
     Attributes:
-        link, day, first, last, previous: as of a `Day`.
+        link, day, first, last, previous: as in `Day`.
         opening: the digest of the books before the first entry.
-        closing: that of the books after the last.
+        closing: the digest of the books after the last.
     """
 
     link: str
@@ -130,15 +131,15 @@ class DayFileHeader:
 
 
 class DayFile:
-    """A day's file that is there.
+    """An existing file of a day.
 
     Attributes:
-        path: where.
-        head: what it says of itself.
-        digest: the digest that it carries.
+        path: the path of the file.
+        head: its header.
+        digest: the digest that it has.
 
     Raises:
-        ArchiveError: it cannot be read, or is no such file.
+        ArchiveError: it cannot be read, or is not a day's file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -152,7 +153,7 @@ class DayFile:
 
     @property
     def day(self) -> Day:
-        """The same with the books themselves.
+        """The header with the books themselves.
 
         Raises:
             ArchiveError: they cannot be read.
@@ -166,7 +167,7 @@ class DayFile:
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries that follow one, in order.
+        """Yield the entries that follow one, in order.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -178,7 +179,7 @@ class DayFile:
                 yield after, {name: str(value).encode() for name, value in fields}
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
-        """The wins that were decided for good that day, as the store had them.
+        """Return the wins that were finally decided that day, as the store had them.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -192,7 +193,7 @@ class DayFile:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
 
     def verify(self) -> None:
-        """Read all of it, and hold it against the digests that it carries.
+        """Read the whole file, and compare it with the digests that it has.
 
         Raises:
             ArchiveError: it is not as it was written.
@@ -235,10 +236,12 @@ class DayFile:
 
 
 class DayWriter:
-    """Writes one file, beside its place until it is whole: which day it is shows at its end.
+    """The writer of one file, under a temporary name until it is complete.
+
+    The day of the file is known only at its end.
 
     Args:
-        beside: where it is until then.
+        temporary: the temporary path.
 
     Raises:
         ArchiveError: the directory cannot be written.
@@ -267,7 +270,7 @@ class DayWriter:
         """Add the next entry.
 
         Raises:
-            ArchiveError: it has other fields than a ledger entry has, or the disk is full.
+            ArchiveError: it does not have the fields of a ledger entry, or the disk is full.
         """
         number, fields = entry
         if tuple(fields) != FIELDS:
@@ -282,10 +285,10 @@ class DayWriter:
             raise ArchiveError(f"{self._beside} cannot be written: {error}") from None
 
     def finish(self, day: Day, claims: Mapping[str, Mapping[str, str]], path: Path) -> DayFile:
-        """Complete the file, read it back whole, and put it in its place.
+        """Complete the file, read it back completely, and rename it.
 
         Raises:
-            ArchiveError: it cannot be written, or is not on the disk as it was written.
+            ArchiveError: it cannot be written, or the disk does not have it as it was written.
         """
         rows = [
             (claim, msgspec.json.encode(fields, order="deterministic").decode())
@@ -311,7 +314,7 @@ class DayWriter:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    # Nobody writes to a finished file, so none need be locked: also on media that are read only.
+    # Nobody writes to a finished file, so no lock is needed. This also works on read-only media.
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

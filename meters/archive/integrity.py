@@ -1,8 +1,8 @@
-"""Whether an archive's files are all there and as they were: a look at each, and some read whole.
+"""Integrity check of an archive's files: each is opened, and some are read completely.
 
-Every night every file is opened, held against its neighbors and against what the ledger in Redis
-says of it; the last one and a few more, in turn, are read to their end. So the cost of a night is
-bounded, and all of a long archive is read within months; `pitlink audit` reads all at once.
+Each night each file is opened and compared with its neighbors and with the ledger in Redis. The
+last file and a few more, in turn, are read to their end. So the cost of a night is bounded, and a
+long archive is read completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
 from meters.books.store import LinkStore
 
 READ_A_NIGHT: Final = 7
-"""So many files of a link are read whole in one night, besides the last."""
+"""Count of a link's files that are read completely in one night, besides the last."""
 
 _PAGE: Final = 250
 _HEADER_BYTES: Final = 100
@@ -29,17 +29,17 @@ Advance = Callable[[int, int], None]
 async def check_archive_files(
     store: LinkStore, archive: ArchiveFiles, before: CheckedLink, advance: Advance, *, reads: int
 ) -> tuple[CheckedLink, list[str]]:
-    """Look at the files of a link.
+    """Check the files of a link.
 
     Args:
         store: the link's books.
         archive: its files.
-        before: what the last look saw.
-        advance: told how many files are read and how many are to be.
-        reads: how many files are read whole besides the last; 0 for those alone that were damaged.
+        before: the state after the last check.
+        advance: receives the number of files read and the number of files to read.
+        reads: how many files to read completely besides the last; 0 reads only damaged ones.
 
     Returns:
-        What is to be noted, and what is wrong, with what to do.
+        The new state, and the problems with what to do.
 
     Raises:
         RedisError: the store failed.
@@ -94,10 +94,10 @@ async def check_archive_files(
 def _read(
     files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
-    """Read some files whole: those in turn and the last there is, and what was damaged before.
+    """Read some files completely: those in turn, the last one, and those damaged before.
 
     Returns:
-        The day whose turn was last, and what is wrong, by day.
+        The last day in turn, and the problems by day.
     """
     by_day = {file.head.day.isoformat(): file for file in files}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
@@ -114,7 +114,7 @@ def _read(
 
 
 def _is_whole(file: DayFile) -> bool:
-    """Say whether a file has as many pages as its header says."""
+    """Check that a file has as many pages as its header says."""
     try:
         with file.path.open("rb") as opened:
             header = opened.read(_HEADER_BYTES)
@@ -128,7 +128,7 @@ def _is_whole(file: DayFile) -> bool:
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
-    """What the ledger in Redis says of files: each by its last entry, and what was deleted."""
+    """Return the ledger's records in Redis: archived days by last entry, and the last deletion."""
     archived: dict[int, Archived] = {}
     expired_to = 0
     async for kind, event in _acts(store):
@@ -149,7 +149,7 @@ async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
 
 
 def last_day(archive: ArchiveFiles) -> date | None:
-    """The last archived gaming day; None where there is none, or a file cannot be read."""
+    """Return the last archived gaming day; None if there is none or a file cannot be read."""
     try:
         files = archive.files()
     except ArchiveError:

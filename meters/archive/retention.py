@@ -1,4 +1,4 @@
-"""Deleting archived gaming days that were kept as long as the floor file says."""
+"""Deletion of archived gaming days after the retention in the floor file."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -16,16 +16,16 @@ from meters.wire.clock import now_text
 
 
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
-    """The files that may be deleted, oldest first; never the last that there is.
+    """Return the files that may be deleted, oldest first. The last file is never among them.
 
-    From the day of a win that still waits on, all are kept: of it there is nothing else to restore
-    a store from.
+    All files from the day of a win that still waits are kept, because a store can be restored only
+    from them.
 
     Raises:
         ArchiveError: a file cannot be read, or one is missing.
     """
     year = today.year - keep_years
-    # The 29th of February has its anniversary on the 28th.
+    # The anniversary of February 29 is February 28.
     until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
     files = archive.files()
     waiting = files[-1].day.closing.waiting if files else set[str]()
@@ -37,10 +37,10 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
-    """Delete the oldest files of an archive, which the ledger says first.
+    """Delete the oldest files of an archive, after the ledger has recorded it.
 
     Raises:
-        ArchiveError: an entry in them is still live, or a file cannot be deleted.
+        ArchiveError: Redis still has an entry in them, or a file cannot be deleted.
         RedisError: the store failed.
     """
     if not files:
@@ -64,7 +64,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
 
 def _opened_on(file: DayFile) -> set[str]:
-    """The wins of a day that waited for somebody at its close, or whose Envy did."""
+    """Return the wins of a day that waited, or whose Envy Bonuses waited, at its close."""
     day = file.day
     return day.closing.waiting - day.opening.waiting
 

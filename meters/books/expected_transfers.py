@@ -365,8 +365,8 @@ class _EnvyPayees:
             return (self._claims[cause].claim, "pending") if self._holds else ("", "")
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
         for target, micros in self._moved:
-            # A win below `validate_from` is only recorded. The entry shows the amounts of its
-            # bonuses.
+            # A bonus below `validate_from` is only recorded as paid. The entry shows which bonuses
+            # are owed.
             if target.startswith(ENVY) and target.endswith(ending) and micros == due:
                 return target.removeprefix(ENVY), "validated"
         return "", ""
