@@ -1,1 +1,1 @@
-"""A link's store made again: from its ledger, and from what the tables' outboxes have beyond it."""
+"""Restore of a link's store from its ledger, and from later events in the tables' outboxes."""

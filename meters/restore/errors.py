@@ -1,7 +1,7 @@
-"""Why a store cannot be restored."""
+"""The error of a restore that is not possible."""
 
 from bonus.errors import UserError
 
 
 class RestoreError(UserError):
-    """A store that cannot be restored as it is asked for; what it would need, in words."""
+    """A store that cannot be restored as requested; with what is needed for it."""

@@ -1,4 +1,4 @@
-"""What there is of a link before its store is restored, and what is to be done."""
+"""The state of a link before its store is restored, and the work to do."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from meters.wire.messages import UNREADABLE
 
 
 class StoreCondition(StrEnum):
-    """What is in a link's store.
+    """The content of a link's store.
 
     Attributes:
         EMPTY: nothing.
-        HALF: what a restoring has left that was interrupted while it wrote the books.
+        HALF: the rest of a restore that was interrupted while it wrote the books.
         THERE: books.
     """
 
@@ -31,14 +31,14 @@ class StoreCondition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFindings:
-    """A link's store as it is.
+    """A link's store before the restore.
 
     Attributes:
-        standing: what it is.
+        standing: its content.
         entries: the number of its last ledger entry.
-        other_than_seen: whether the entry that the mark names is another in it.
-        restored_from: the mark that its last entry, a restoring, names; or None.
-        interrupted: whether a restoring was begun and not ended.
+        other_than_seen: whether the entry that the mark names differs from the one in the store.
+        restored_from: the mark in its last entry, if that entry is a restore; or None.
+        interrupted: whether a restore began and did not finish.
     """
 
     standing: StoreCondition
@@ -48,13 +48,13 @@ class StoreFindings:
     interrupted: bool = False
 
     def lost_some(self, mark: Mark) -> bool:
-        """Whether it has not what was seen of it."""
+        """Check whether the store lacks something that the mark says was seen."""
         return self.entries < mark.entries or self.other_than_seen
 
 
 @dataclass(frozen=True, slots=True)
 class TableFindings:
-    """Where a table stands in the books: its last number, and what is kept of that event."""
+    """The state of a table in the books: its last number, and the kept reply to that event."""
 
     last: int
     kept: bytes | None
@@ -62,13 +62,13 @@ class TableFindings:
 
 @dataclass(frozen=True, slots=True)
 class TableFound:
-    """A table's part.
+    """The findings for a table.
 
     Attributes:
         table: its id.
-        last: the last event that the books know, once the copy of the ledger is in them.
-        answered: the last event that its outbox says was answered, None where there is none.
-        missing: which of its events are in no outbox, in words; or None.
+        last: the last event in the books, including the copy of the ledger.
+        answered: the last answered event according to its outbox, None without an outbox.
+        missing: its events that are in no outbox, as text; or None.
     """
 
     table: str
@@ -78,7 +78,7 @@ class TableFound:
 
     @property
     def again(self) -> int:
-        """How many events are to be taken again."""
+        """The count of events to apply again."""
         if self.answered is None or self.missing:
             return 0
         return max(0, self.answered - self.last)
@@ -88,10 +88,10 @@ _BOOKS: Final = ("accounts", "tallies", "ledger", "approved", "acts", "wins", "w
 
 
 async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
-    """What is in a link's store.
+    """Inspect a link's store.
 
     Raises:
-        RestoreError: books without the meters, which no restoring left behind.
+        RestoreError: the store has books without the meters. No restore leaves that behind.
         RedisError: the store failed.
     """
     redis, keys = store.redis, store.keys
@@ -113,10 +113,10 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Make sure that a store and a copy of its ledger are of the same books.
+    """Check that a store and a copy of its ledger have the same books.
 
     Raises:
-        RestoreError: they are not.
+        RestoreError: they differ.
         RedisError: the store failed.
     """
     if entry and await _chain_at(store, entry) not in {None, chain}:
@@ -129,10 +129,10 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 def inspect_tables(
     findings: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
-    """What the outboxes have beyond the books.
+    """Find the events in the outboxes that the books lack.
 
     Raises:
-        RestoreError: an outbox is of other books.
+        RestoreError: an outbox belongs to other books.
     """
     return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in findings.items()]
 
@@ -156,7 +156,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
 
 
 def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -> list[str]:
-    """Which events of which tables are missing, in words; tables given up are left out."""
+    """Return the missing events by table, as texts. Tables in `without` are left out."""
     return [
         f"{one.table}: {one.missing} is in no outbox that was found"
         for one in tables
@@ -165,7 +165,7 @@ def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -
 
 
 async def _chain_at(store: LinkStore, entry: int) -> str | None:
-    """The digest that an entry of the store carries, None where it is not kept there."""
+    """Return the digest of an entry in the store; None if the store does not have the entry."""
     rows = await store.entries(entry - 1, 1) if entry else []
     if not rows or rows[0][0] != entry:
         return None

@@ -1,4 +1,4 @@
-"""`pitlink restore`, from the look at what there is to the audit of what was made."""
+"""The command `pitlink restore`, from the first inspection to the final audit."""
 
 import asyncio
 import sys
@@ -35,20 +35,20 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.progress import progress_bar
 
 _TABLES: Final = "tables"
-"""Where the agents of a machine keep their outboxes, under the data directory."""
+"""The directory of a machine's outboxes, under the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
-    """How it is restored.
+    """The options of a restore.
 
     Attributes:
         archive: the archive's directory; None for the floor file's.
         outboxes: files and directories; empty for those under the data directory.
-        without: tables that are given up.
-        by: who restores it.
-        listens: whether the broker is asked if a service runs.
-        asks: whether it asks before it changes anything.
+        without: tables whose missing events are abandoned.
+        by: the person who restores.
+        listens: whether to ask the broker if a service runs.
+        asks: whether to ask before any change.
     """
 
     archive: Path | None
@@ -60,10 +60,10 @@ class RestoreOptions:
 
 
 async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
-    """Restore links, one after the other; whether all is as it should be then.
+    """Restore links, one after the other, and return whether all have no problem afterward.
 
     Raises:
-        UserError: nothing was done, or it could not be ended: the message says why.
+        UserError: nothing was done, or the restore did not finish; the message has the reason.
         RedisError: the store failed.
     """
     console = plain_console()
@@ -124,7 +124,7 @@ async def _restore(
 
 
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
-    """What the archive has; the floor file's may not be there, one that is named must be."""
+    """Open the archive. The floor file's directory may be missing, but a given one must exist."""
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
         if archive:
@@ -134,7 +134,7 @@ def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | Non
 
 
 def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
-    """Say whether there is anything to restore from; an empty archive is nothing."""
+    """Check whether there is a source to restore from. An empty archive is none."""
     archive = Path(floor.archive.directory)
     given = options.archive or options.outboxes or _own_outboxes(floor)
     return bool(given) or (archive.is_dir() and any(archive.iterdir()))
@@ -153,7 +153,7 @@ async def _agreed() -> bool:
 
 @contextmanager
 def _bar() -> Iterator[Advance]:
-    """A progress bar on standard error, where that is a terminal."""
+    """Yield a function that shows progress on standard error, if that is a terminal."""
     with progress_bar() as progress:
         tasks: dict[str, TaskID] = {}
 

@@ -19,7 +19,7 @@ class ClosedDay(NamedTuple):
 
 
 class LedgerCopy(Protocol):
-    """A copy of a ledger, which may be read again and again."""
+    """A copy of a ledger. It may be read several times."""
 
     @property
     def opening(self) -> Checkpoint:
@@ -37,12 +37,12 @@ class LedgerCopy(Protocol):
         ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """The entries that follow one, in order."""
+        """Yield the entries that follow one, in order."""
         ...
 
 
 class ArchivedLedger:
-    """What the archive has of a link's ledger.
+    """The archive's copy of a link's ledger.
 
     Raises:
         ArchiveError: a file cannot be read, or a day between two others is missing.
@@ -55,7 +55,7 @@ class ArchivedLedger:
         self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """The entries that follow one, in order.
+        """Yield the entries that follow one, in order.
 
         Raises:
             ArchiveError: a file is not as it was written.

@@ -1,8 +1,8 @@
-"""Restoring a link's store: from a copy of its ledger, and from its tables' outboxes (duty D11).
+"""Restore of a link's store from a copy of its ledger and from its tables' outboxes (duty D11).
 
-Each part may be interrupted, and begun again: a store that is written half is written anew; what an
-outbox had and the store has taken is not taken again; and until the mark is set anew, last of all,
-no service opens the link.
+Each part may be interrupted and repeated. A half-written store is written again from the start. An
+event from an outbox that the store already has is not applied again. The mark is set last, and
+until then no service opens the link.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -44,21 +44,21 @@ from meters.wire.clock import now_text
 from meters.wire.messages import Wagers
 
 Advance = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, and how much there is."""
+"""A progress function: receives the name of the work, the count done, and the count of all."""
 
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """What there is of a link, and what is to be done.
+    """The state of a link, and the work to do.
 
     Attributes:
         held: its store.
-        seen: how many entries its ledger had, by the mark; 0 where there is none.
-        copied: how many entries the copy of the ledger has.
-        writes: whether the store is to be written from the copy.
-        tables: what the outboxes have beyond that.
+        seen: the count of entries of its ledger according to the mark; 0 without a mark.
+        copied: the count of entries in the copy of the ledger.
+        writes: whether to write the store from the copy.
+        tables: the later events in the outboxes.
     """
 
     held: StoreFindings
@@ -69,20 +69,20 @@ class RestorePlan:
 
     @property
     def again(self) -> int:
-        """How many events are to be taken again."""
+        """The count of events to apply again."""
         return sum(one.again for one in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
-    """What a restoring came to.
+    """The result of a restore.
 
     Attributes:
-        found: what there was before.
-        replayed: what was taken again from outboxes.
-        entries: how many entries the ledger had then, before the restoring itself was noted.
-        waiting: the wins that wait for somebody, with their states.
-        finding: what the audit found at the end.
+        found: the state before.
+        replayed: the events from outboxes that were applied again.
+        entries: the count of ledger entries afterward, before the entry of the restore itself.
+        waiting: the waiting wins, with their states.
+        finding: the result of the final audit.
     """
 
     found: RestorePlan
@@ -93,10 +93,10 @@ class RestoreResult:
 
 
 class LinkRestore:
-    """Restores one link.
+    """The restore of one link.
 
-    `copy` is of its ledger, or None. `without` are tables that are given up: what they sent beyond
-    the books stays lost.
+    `copy` is a copy of its ledger, or None. `without` are tables whose events that the books lack
+    remain lost.
     """
 
     def __init__(
@@ -125,10 +125,10 @@ class LinkRestore:
         self._snapshot = StoreSnapshot(store.keys)
 
     async def inspect(self, advance: Advance) -> RestorePlan:
-        """Look at what there is; nothing is changed.
+        """Inspect the sources, without any change.
 
         Raises:
-            RestoreError: the store, the copy and the outboxes do not go together.
+            RestoreError: the store, the copy and the outboxes do not belong together.
             RedisError: the store failed.
         """
         store, mark = self._store, self._mark.seen
@@ -152,19 +152,18 @@ class LinkRestore:
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables))
 
     def is_due(self, found: RestorePlan) -> bool:
-        """Whether there is anything to restore."""
+        """Check whether there is anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0
 
     async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
-        """Do what was found to be due.
-
-        `found` is what `inspect` gave just before.
+        """Do the work of a plan. `found` is the plan that `inspect` returned just before.
 
         Raises:
-            RestoreError: an outbox is missing; the floor file is not the one that was approved.
-            RedisError, TermsError, MarkError: what is done so far stands; it may be begun again.
+            RestoreError: an outbox is missing; the floor file is not the approved one.
+            RedisError, TermsError, MarkError: the work done so far remains; the restore may be
+                repeated.
         """
         store, seen = self._store, self._mark.seen
         if missing := missing_outboxes(found.tables, self._without):
@@ -199,7 +198,7 @@ class LinkRestore:
         return RestoreResult(found, replayed, entries, tuple(waiting), finding)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
-        """Make the store of a copy of the ledger, in memory."""
+        """Build the store of a copy of the ledger in memory."""
         rebuild, common = self._rebuild, min(copy.last, held)
         try:
             async for number, fields in copy.entries():
@@ -230,15 +229,17 @@ class LinkRestore:
         await writer.write_keys(image)
 
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
-        """The books up to which entries stay in the archive alone, as `pitlink archive` has it.
+        """Return the books up to which entries stay in the archive only, as for `pitlink archive`.
 
-        With them the entry by which that day was archived; None where all goes into the store.
+        Return them with the entry that archived their day, or None if all entries go into the
+        store.
         """
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)
         newest = date.fromisoformat(rebuild.open_day) - live
         closings = [closing for day, closing in reversed(copy.days) if day <= newest]
-        # An archive that does not begin with the first entry has nothing to put before its own.
+        # An archive that begins after the first entry has no earlier entries to write before its
+        # own.
         later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
         for closing in (*closings, copy.opening, *later):
             by = rebuild.noted_by(closing.entries)
@@ -252,7 +253,7 @@ class LinkRestore:
         return None
 
     async def _open(self, found: RestorePlan, by: str) -> None:
-        """Open the books as the service does: a store that has nothing is seeded."""
+        """Open the books as the service does. An empty store is seeded."""
         configuration = Configuration(self._floor, self._store)
         if problem := await configuration.problem():
             raise RestoreError(f"{self._store.link.id}: {problem}")
@@ -272,7 +273,10 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a link that was opened after the copy was made: its tables' wagers were accepted."""
+        """Open a link that the copy has as closed, if wagers were accepted after that.
+
+        Somebody opened it after the copy was made.
+        """
         state = await self._store.state()
         if state.closure is None:
             return

@@ -1,7 +1,7 @@
-"""What is known of a link's store at the opening of an archive whose first days were deleted.
+"""The contents of a link's store at the opening of an archive whose first days were deleted.
 
-The books are carried over; of the rest there is what they tell. What they do not is years old by
-then: replies, slips and records of wins that were decided since.
+The archive has the books of that time. Everything else is derived from them. The rest is lost, and
+it is years old by then: replies, slips and records of wins that were decided since.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
 
 _RESTORED_MOST: Final = 1_000
-"""So often a link may have been restored before, each time with its meters' versions raised."""
+"""The assumed maximum of earlier restores of a link. Each raised its meters' versions."""
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
-    """What the store held beside the books at the close of a gaming day."""
+    """Yield the store's other rows, apart from the books, at the close of a gaming day."""
     image, meters = StoreSnapshot(keys), keys.meters
     if not checkpoint.entries:
         return

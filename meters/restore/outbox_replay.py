@@ -1,11 +1,11 @@
-"""What tables had been answered, taken again: by the rules and scripts that took it first.
+"""Replay of outboxes: events that were answered are applied again, with the same rules and scripts.
 
-The draws are those that the tables were told; nothing is drawn anew. A refusal changes nothing, and
-stands as it was told. Wagers that were accepted are taken though the restored books hold their
-table: it was open then, and what opened it is among what was lost. Every reply is compared with the
-one that the table got, word for word: where another comes, as of a percentage of a meter that two
-tables won in another order, the books have the new one and the table the old, and people are told
-of both.
+The draws are those that the tables received; nothing is drawn again. A refusal changes nothing, and
+its reply remains the same. Accepted wagers are applied even if the restored books hold their table:
+it was not held then, and the act that released it is among the lost entries. Each new reply is
+compared with the table's reply, byte for byte. They may differ, for example if two tables won
+percentages of a meter in another order. Then the books have the new reply and the table has the old
+one, and people are shown both.
 """
 
 import heapq
@@ -30,7 +30,7 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """An event that was answered otherwise than before; both replies word for word."""
+    """An event whose new reply differs from the old one, with the exact bytes of both."""
 
     table: str
     seq: int
@@ -40,14 +40,14 @@ class Differing:
 
 @dataclass(slots=True)
 class Replayed:
-    """How many events were taken again, and those that were answered otherwise."""
+    """The count of events that were applied again, and those with another reply."""
 
     events: int = 0
     differing: list[Differing] = field(default_factory=list)
 
 
 class OutboxReplay:
-    """Takes events of outboxes into a link's store, which has been opened."""
+    """The replay of outbox events on a link's store, which must be open."""
 
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self._store = store
@@ -60,10 +60,10 @@ class OutboxReplay:
     async def replay(
         self, events: Iterable[Answered], advance: Callable[[int], None]
     ) -> Replayed:  # fmt: skip
-        """Take events in their order; `advance` is told how many have been taken.
+        """Apply events in their order. `advance` receives the count of events applied.
 
         Raises:
-            RedisError: the store failed; what was taken so far stands, and may be taken again.
+            RedisError: the store failed; events applied so far remain, and may be applied again.
             TermsError: the link's terms changed.
         """
         replayed = Replayed()
@@ -82,7 +82,7 @@ class OutboxReplay:
         return self._draws[known.table.id]
 
     async def _replay_batch(self, batch: Sequence[Answered]) -> list[bytes]:
-        """Take a batch: one refused event, or some of as many tables."""
+        """Apply a batch: one refused event, or events of different tables."""
         if batch[0].reply.status == "refused":
             return [await self._refuse(one) for one in batch]
         self._draws = {one.table: one.reply.draw for one in batch}
@@ -93,7 +93,7 @@ class OutboxReplay:
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:
-        """Use up a number as it was: with the reply that the table got."""
+        """Use up a refused event's number again, with the reply that the table got."""
         table = answered.table
         step = ScriptStep(
             table_key=FIXED_KEYS + 1,
@@ -113,7 +113,7 @@ class OutboxReplay:
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
-    """Events in their order, as many at once as are of different tables."""
+    """Yield batches of events in their order. The events of a batch are of different tables."""
     batch: dict[str, Answered] = {}
     for one in events:
         refused = one.reply.status == "refused"
@@ -129,12 +129,15 @@ def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
 
 
 def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
-    """Merge the events of several tables by their times; each table's stay in their order."""
+    """Merge the events of several tables by time. Each table's events stay in their order."""
     yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
 
 
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
-    """With the latest time so far: a table's clock may have been set back."""
+    """Yield each event with the latest time so far.
+
+    A table's clock may have been set back.
+    """
     latest: datetime | None = None
     for answered in events:
         at = answered.event.at

@@ -1,7 +1,7 @@
-"""What the tables' outboxes have: every event that was sent, and the reply, word for word.
+"""The tables' outboxes: each event that was sent, with its reply, both as exact bytes.
 
-They are read from copies, so that an outbox stays the evidence that it is: opening one that was
-killed would write to it.
+Copies of them are read, because an outbox is evidence and must not change: opening the outbox of an
+agent that was killed would write to it.
 """
 
 import contextlib
@@ -25,14 +25,14 @@ from meters.wire.messages import (
 )
 
 _VERSION: Final = 1
-"""The form in which an agent keeps its outbox."""
+"""The version of the outbox format."""
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table has sent, as it travelled, and the reply that it got."""
+    """An event that a table has sent, as exact bytes, and the reply that it got."""
 
     table: str
     seq: int
@@ -46,11 +46,11 @@ class OutboxCopy:
     """The outbox of one table.
 
     Attributes:
-        link: whose it is.
-        table: the same.
-        path: where it was found.
-        answered: the number of the last event that it has or knows to have been answered; 0 where
-            there was none.
+        link: its link.
+        table: its table.
+        path: the path where it was found.
+        answered: the number of the last event that is answered in it or known to be answered; 0 if
+            there is none.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -72,23 +72,23 @@ class OutboxCopy:
         if row is None:
             raise RestoreError(f"{path}: it does not say whose it is")
         self.link, self.table = str(row[0]), str(row[1])
-        # An outbox that was lost itself went on from the number that the service knew.
+        # The outbox itself may have been lost and then continued from the number of the service.
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
-        """Whether it does not have all answered events that follow one."""
+        """Check whether it lacks any of the answered events that follow one."""
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL", (seq,)
         ).fetchone()
         return int(count) < self.answered - seq
 
     def payload(self, seq: int) -> bytes | None:
-        """An event as it travelled, or None where the outbox does not have it."""
+        """Return the exact bytes of an event, or None if the outbox does not have it."""
         row = self._connection.execute("SELECT payload FROM event WHERE seq = ?", (seq,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def after(self, seq: int) -> Iterator[Answered]:
-        """The answered events that follow one, by their numbers.
+        """Yield the answered events that follow one, by their numbers.
 
         Raises:
             RestoreError: one cannot be read.
@@ -110,12 +110,12 @@ class OutboxCopy:
 
 @contextmanager
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
-    """The outboxes of a link's tables, by table.
+    """Yield the outboxes of a link's tables, by table.
 
-    The paths are files, or directories that have them; outboxes of other links are passed over.
+    The paths are files, or directories with files. Outboxes of other links are ignored.
 
     Raises:
-        RestoreError: one is in use, or damaged; or there are two of one table.
+        RestoreError: one is in use or damaged, or there are two of one table.
     """
     found: dict[str, OutboxCopy] = {}
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
 
 
 def _is_used(path: Path) -> bool:
-    """Whether an agent has it: it holds the file locked as long as it runs."""
+    """Check whether an agent uses it. An agent keeps the file locked while it runs."""
     with contextlib.closing(
         sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
     ) as connection:

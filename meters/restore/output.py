@@ -1,4 +1,4 @@
-"""What `pitlink restore` says: what it found, what it will do, and what it came to."""
+"""The output of `pitlink restore`: the findings, the plan, and the result."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -19,12 +19,12 @@ _LISTED_MAX: Final = 50
 
 
 def plain_console() -> PlainConsole:
-    """A console that prints what it is given, and nothing of its own."""
+    """Return a console that prints its text without any additions."""
     return PlainConsole(soft_wrap=True)
 
 
 def tell_found(say: Say, link: str, found: RestorePlan) -> None:
-    """What there is."""
+    """Print the findings."""
     held = {
         StoreCondition.EMPTY: "nothing",
         StoreCondition.HALF: "what an interrupted restoring has written",
@@ -46,7 +46,7 @@ def tell_found(say: Say, link: str, found: RestorePlan) -> None:
 
 
 def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
-    """What is to be done."""
+    """Print the plan."""
     if found.writes:
         say(f"  The store will be written anew from the {found.copied} entries of the archive.")
     if found.again:
@@ -58,7 +58,7 @@ def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
 
 
 def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
-    """Which events are in no outbox, and what then; whether there are any."""
+    """Print the events that are in no outbox, with what to do, and return whether there are any."""
     missing = missing_outboxes(found.tables, without)
     for one in missing:
         say(f"  MISSING {one}")
@@ -73,7 +73,7 @@ def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool
 
 
 def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
-    """What it came to, and what people have to look at."""
+    """Print the result, and the items that people have to check."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
     lost = restored.found.seen - restored.entries
@@ -103,7 +103,7 @@ def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
 
 
 def waiting_line(fields: Mapping[str, str]) -> str:
-    """A claim that waits, with what is owed for Envy under it."""
+    """Return a waiting claim as a line, with its owed Envy Bonuses."""
     record = record_of(fields)
     envy_cents = sum(owed.amount for owed in record.envy)
     line = (

@@ -1,11 +1,15 @@
-"""A link's store made again from its ledger, entry after entry (duty D11).
+"""Rebuild of a link's store from its ledger, entry by entry (duty D11).
 
-What the scripts keep follows from the entries, save for these, which are derived on the safe
-side: a meter's version and the desk's count rise with each entry here, in the store with each step,
-which may have written several, so they are as high or higher. A refused event uses up its number
-and makes no entry: a table's last number is that of its last accepted event, until its outbox tells
-more. What a table asks a floorperson for is in no entry either: the table asks again, and the
-desk's count does not have it. What stands at zero in the store may not stand here at all.
+The entries determine everything that the scripts keep, with these exceptions, which are set on the
+safe side:
+
+- A meter's version and the count of desk changes rise with each entry here. In the store they rise
+  with each step, which may have written several entries. So they are the same or higher here.
+- A refused event uses up its number and makes no entry. So a table's last number is that of its
+  last accepted event, until its outbox has a later one.
+- A correction request is in no entry. The table asks again, and the count of desk changes does not
+  include the request.
+- A field that is zero in the store may be missing here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +54,7 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """Which proposal an entry is about, and what it proposes."""
+    """The proposal of an entry, and its kind."""
 
     proposal: str
     kind: str = ""
@@ -61,7 +65,7 @@ _PROPOSED: Final = msgspec.json.Decoder(_Proposed)
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What was there before an entry: its table's round, the meters that it fed, the wins."""
+    """The state before an entry: its table's round, the meters that the round fed, the wins."""
 
     wagers: Wagers | None
     fed: Sequence[str]
@@ -70,18 +74,18 @@ class _Before:
 
 
 class RebuildError(Exception):
-    """A ledger from which no store can be made; what of it does not hold, in words."""
+    """A ledger from which no store can be rebuilt; with its problems as text."""
 
 
 class Rebuild:
     """A link's store as the entries so far make it.
 
     Args:
-        link: the link as the floor file has it; its tables' assets stand in records of wins from
-            before any floor file was approved.
+        link: the link as the floor file has it; its tables' assets are used for wins from before
+            the first approval of a floor file.
         days: the facility's gaming days.
-        carried: the books after an entry: it goes on from there.
-        rows: what `rows` gave then.
+        checkpoint: the books after an entry, from which the rebuild continues.
+        rows: the result of `rows` at that entry.
     """
 
     def __init__(
@@ -101,12 +105,12 @@ class Rebuild:
 
     @property
     def entries(self) -> int:
-        """The number of the last entry taken."""
+        """The number of the last entry that was applied."""
         return self._replay.entries
 
     @property
     def chain(self) -> str:
-        """The digest that it carries."""
+        """The digest of that entry."""
         return self._replay.chain
 
     @property
@@ -116,18 +120,18 @@ class Rebuild:
 
     @property
     def open_day(self) -> str:
-        """The gaming day that is open then."""
+        """The gaming day that is open after it."""
         return self._snapshot.text(self.keys.meters, "day")
 
     def noted_by(self, last: int) -> int | None:
-        """The entry by which the day that ends with an entry was archived, None where none says."""
+        """Return the entry that archived the day that ends with entry `last`, or None."""
         return self._noted.get(last)
 
     def apply_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Take the next entry.
+        """Apply the next entry.
 
         Raises:
-            RebuildError: it does not hold.
+            RebuildError: the entry has a problem.
         """
         before = self._before(fields)
         self._replay.apply_entry(number, fields)
@@ -142,14 +146,14 @@ class Rebuild:
             self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
-        """What the store held after the last entry taken, beside the books."""
+        """Yield the rows of the store after the last applied entry, apart from the books."""
         return self._snapshot.rows()
 
     def snapshot(self) -> StoreSnapshot:
-        """All that the store held, its ledger left out.
+        """Return the whole store, without its ledger.
 
         Raises:
-            RebuildError: a win still waits of which nobody knows any more what it was.
+            RebuildError: a win still waits, and its record is in no entry.
         """
         books, keys = self._replay.books, self.keys
         if unknown := sorted(books.waiting - self._snapshot.at(keys.waiting).keys()):
@@ -165,7 +169,7 @@ class Rebuild:
         return whole
 
     def _before(self, fields: Mapping[str, bytes]) -> "_Before":
-        """What an entry puts an end to."""
+        """Return the state that an entry may end."""
         table, books = fields.get("table", b"").decode(), self._replay.books
         fed = [added.meter for added in books.rounds.get(table, ())]
         return _Before(self._tables.opened(table), fed, dict(books.claims), dict(books.envy))
@@ -193,7 +197,7 @@ class Rebuild:
                 self._apply_act(kind, number, fields)
 
     def _note_dealt(self, digest: str, table: str, number: int) -> None:
-        """Remember what was dealt, as `apply_events` does."""
+        """Remember the dealt cards, as `apply_events` does."""
         key = self.keys.dealt
         if not digest or dealt_field(digest) in self._snapshot.at(key):
             return
@@ -265,7 +269,7 @@ class Rebuild:
         self._ring()
 
     def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        """Take what people did with the link, or the service by itself."""
+        """Apply an act of people on the link, or of the service itself."""
         image, keys, event = self._snapshot, self.keys, fields["event"]
         match kind:
             case b"seed":
@@ -306,7 +310,7 @@ class Rebuild:
         self._touch(*self._replay.books.terms)
 
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
-        """Have the gaming day open that the service would have: after a reading, the one due."""
+        """Open the gaming day as the service would: after a reading, the day that is then due."""
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
         if closes:
@@ -350,7 +354,7 @@ class Rebuild:
         )
 
     def _apply_floor_file(self, text: str) -> None:
-        """Go by what an approved floor file says of meters and tables."""
+        """Use the meters and tables of an approved floor file."""
         self._filed, assets = approved_terms(text)
         self._assets |= assets
 
@@ -364,7 +368,7 @@ class Rebuild:
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """Which meter an entry is about."""
+    """The meter of an entry."""
 
     meter: str
 
@@ -377,6 +381,6 @@ def _text(terms: object) -> str:
 
 
 def _seeded(fields: Mapping[str, bytes]) -> str:
-    """The meter that a seed filled."""
+    """Return the meter that a seed filled."""
     (moved,) = _TRANSFERS.decode(fields["transfers"])
     return moved.target.removeprefix(meter_account(""))

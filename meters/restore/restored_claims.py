@@ -1,4 +1,4 @@
-"""The wins of a link that wait, or waited, for a floorperson, as its ledger makes them."""
+"""The wins of a link that wait, or waited, for a floorperson, rebuilt from its ledger."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,14 +20,14 @@ _STATES: Final = {
 
 
 class ClaimSnapshot:
-    """The wins within an image of a store."""
+    """The wins in a snapshot of a store."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def open(self, number: int, record: ClaimRecord, held: HeldWin, at: bytes) -> None:
-        """Take a win of the entry of a number."""
+        """Add a win that the entry `number` opened."""
         image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
@@ -48,11 +48,11 @@ class ClaimSnapshot:
             image.add(keys.meters, f"pending:{record.meter}", 1)
 
     def owe(self, claim: str) -> None:
-        """Take the Envy Bonuses that wait for a win's decision."""
+        """Add the Envy Bonuses that wait for a win's decision."""
         self._snapshot.put(self._keys.claim(claim), {"envy": "pending"})
 
     def open_envy(self, number: int, record: ClaimRecord, after_cents: int, at: bytes) -> None:
-        """Take Envy Bonuses for a hand of which no win waits."""
+        """Add Envy Bonuses for a hand of which no win waits."""
         image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
@@ -72,7 +72,7 @@ class ClaimSnapshot:
     def settle_envy(
         self, decision: DecisionRecord, *, waits: bool, entry: Mapping[str, bytes]
     ) -> None:
-        """Take what became of Envy Bonuses that were owed; `waits` says whether the win waits."""
+        """Apply the decision on owed Envy Bonuses. `waits` says whether the win waits."""
         image, keys = self._snapshot, self._keys
         claim, state = keys.claim(decision.claim), _STATES[decision.act]
         if not waits:
@@ -94,7 +94,10 @@ class ClaimSnapshot:
         envy: tuple[HeldEnvy | None, HeldEnvy | None],
         entry: Mapping[str, bytes],
     ) -> None:
-        """Take a decision: its entry, the win as it was before, its Envy before and after."""
+        """Apply a decision.
+
+        `held` is the win before the decision. `envy` are its Envy Bonuses before and after.
+        """
         image, keys, act = self._snapshot, self._keys, decision.act
         if held.percent and act != "pay":
             image.add(keys.meters, f"pending:{held.meter}", -1)
@@ -105,7 +108,7 @@ class ClaimSnapshot:
             image.drop(keys.waiting, decision.claim)
         claim = keys.claim(decision.claim)
         if not image.at(claim):
-            # It was opened before the archive begins, and is decided: nobody asks for it.
+            # The claim was opened before the archive begins, and is decided. Nobody asks for it.
             return
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})

@@ -1,4 +1,4 @@
-"""Where each table of a link stood, as its events in the ledger make it."""
+"""The state of each table of a link, rebuilt from its events in the ledger."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 _CLAIMS_RETOLD: Final = 64
-"""So many claims of a table are kept to be told of again, as the scripts do."""
+"""Count of claims of a table that are kept to be reported again, as in the scripts."""
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
@@ -23,24 +23,24 @@ _WAGERS: Final = msgspec.json.Decoder(Wagers)
 
 
 def digest_of(event: bytes) -> bytes:
-    """The digest by which the store tells a repeated event from another of its number."""
+    """Return the digest by which the store recognizes a repeated event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
 class TableSnapshot:
-    """The tables within an image of a store."""
+    """The tables in a snapshot of a store."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def opened(self, table: str) -> Wagers | None:
-        """The wagers of a table's open round, or None where it has none."""
+        """Return the wagers of a table's open round, or None if it has none."""
         wagers = self._snapshot.at(self._keys.table(table)).get("wagers")
         return None if wagers is None else _WAGERS.decode(wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
-        """Take wagers: their entry, and what they added, meter by meter."""
+        """Apply the entry of wagers. `added` is what they added, meter by meter."""
         event = _WAGERS.decode(entry["event"])
         draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
         self._snapshot.put(
@@ -56,7 +56,7 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
-        """Take a result or a void: its entry, and the claims that it opened."""
+        """Apply the entry of a result or a void. `claims` are the claims that it opened."""
         key = self._keys.table(table)
         self._snapshot.put(key, {"over": entry["round"]})
         self.retell(table, claims)
@@ -64,7 +64,7 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def retell(self, table: str, claims: Sequence[str]) -> None:
-        """Keep claims of which a table is told again what became of them, each once."""
+        """Keep claims whose state is reported to a table again, each once."""
         key = self._keys.table(table)
         known = self._snapshot.text(key, "claims").split()
         every = [*(claim for claim in known if claim not in claims), *claims]
@@ -77,7 +77,7 @@ class TableSnapshot:
         self._snapshot.put(key, {"held": "\n".join((*held, line))})
 
     def release(self, table: str, claim: str) -> None:
-        """Take a decision for good on a claim, which may hold its table."""
+        """Apply the final decision on a claim, which may hold its table."""
         key = self._keys.table(table)
         held = self._snapshot.text(key, "held").splitlines()
         holding = [line for line in held if _CLAIM.decode(line).claim != claim]
@@ -87,7 +87,7 @@ class TableSnapshot:
             self._snapshot.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
-        """Keep a reply, and no more of them than the store does."""
+        """Keep a reply, but not more of them than the store does."""
         key, seq = self._keys.table(table), int(entry["seq"])
         self._snapshot.put(
             key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}

@@ -1,4 +1,4 @@
-"""The keys of a link's store, but for its ledger, as they are made again in memory."""
+"""The keys of a link's store, without its ledger, rebuilt in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -10,7 +10,7 @@ Row = tuple[str, str, bytes]
 
 
 class StoreSnapshot:
-    """Hashes and sorted sets by key; of a sorted set the values are the scores."""
+    """Hashes and sorted sets by key. The values of a sorted set are its scores."""
 
     def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
         self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})
@@ -19,15 +19,15 @@ class StoreSnapshot:
             self._kept.setdefault(key, {})[field] = value
 
     def __iter__(self) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-        """Every key that there is, with its fields."""
+        """Yield each key with its fields."""
         return ((key, fields) for key, fields in self._kept.items() if fields)
 
     def at(self, key: str) -> Mapping[str, bytes]:
-        """The fields of a key, none where it is not there."""
+        """Return the fields of a key, empty if there is no such key."""
         return self._kept.get(key, {})
 
     def text(self, key: str, field: str) -> str:
-        """A field as text, empty where it is not there."""
+        """Return a field as text, empty if there is no such field."""
         return self.at(key).get(field, b"").decode()
 
     def put(self, key: str, fields: Mapping[str, str | bytes | int]) -> None:
@@ -37,7 +37,7 @@ class StoreSnapshot:
             fields_of_key[field] = value if isinstance(value, bytes) else str(value).encode()
 
     def add(self, key: str, field: str, number: int) -> None:
-        """Add to a field that is a number."""
+        """Add a number to a numeric field."""
         self.put(key, {field: int(self.at(key).get(field, b"0")) + number})
 
     def drop(self, key: str, *fields: str) -> None:
@@ -51,7 +51,7 @@ class StoreSnapshot:
         self._kept.pop(key, None)
 
     def rows(self) -> Iterator[Row]:
-        """All of it."""
+        """Yield all rows."""
         for key, fields in self:
             for field, value in fields.items():
                 yield key, field, value

@@ -1,7 +1,7 @@
-"""Writing a link's store anew: the hash that the service looks for comes last of all.
+"""Writing of a restored store. The hash that the service looks for is written last.
 
-A store that is being restored says so under a key of its own, and no service opens it. One that is
-written half has no meters either: the next restoring begins it anew.
+A separate key marks a store during a restore, and no service opens such a store. A half-written
+store also has no meters, and the next restore begins it again from the start.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -16,21 +16,21 @@ from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
-"""A pipeline of so many is some hundred kilobytes: Redis and we hold no more of it at once."""
+"""Size of a pipeline: some hundred kilobytes, so neither Redis nor this program holds more."""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """Writes the store of one link."""
+    """The writer of one link's store."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis
         self._keys = keys
 
     async def begin(self, by: str, at: str) -> None:
-        """Say that the store is being restored: no service opens it until it says so no more.
+        """Mark the store as being restored. No service opens it until `end` removes the mark.
 
         Raises:
             RedisError: the store failed.
@@ -40,7 +40,7 @@ class StoreWriter:
             await pipe.execute()
 
     async def end(self) -> None:
-        """Say that it is restored.
+        """Remove the mark of a restore.
 
         Raises:
             RedisError: the store failed.
@@ -48,7 +48,7 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Take away the meters and the ledger of what is left of a store.
+        """Remove the meters and the ledger that remain of a store.
 
         Raises:
             RedisError: the store failed.
@@ -59,7 +59,7 @@ class StoreWriter:
             await pipe.execute()
 
     async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:
-        """Write the entries that are kept in the store; gives the number of each that is in.
+        """Write the entries that the store keeps, and yield the last number of each written part.
 
         Raises:
             RedisError: the store failed.
@@ -75,7 +75,7 @@ class StoreWriter:
         yield last
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
-        """Write all other keys, and last of all the one that makes it a store.
+        """Write all other keys. The last one is the key that makes it a store.
 
         Raises:
             RedisError: the store failed.
