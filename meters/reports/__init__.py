@@ -1,1 +1,1 @@
-"""What accounting reads of the books: a gaming day, a month, the wins, the tables."""
+"""Reports for accounting: a gaming day, a month, the wins, the tables."""

@@ -1,4 +1,4 @@
-"""What a ledger's entries tell of a gaming day, gathered one by one."""
+"""Totals of a gaming day, collected entry by entry from the ledger."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _TOLD: Final = frozenset({
 
 
 class _ApprovedTable(msgspec.Struct, frozen=True):
-    """What an approved floor file said of a table, as far as a report tells it."""
+    """The field of a table in an approved floor file that a report shows."""
 
     asset: str = ""
 
@@ -44,12 +44,12 @@ _FILED: Final = msgspec.json.Decoder(_ApprovedFloor)
 
 
 class LinkTotals:
-    """What of a link lasts from one gaming day to the next.
+    """The state of a link that continues from one gaming day to the next.
 
     Attributes:
-        wins: those that wait, and those of days that are kept.
-        in_hand: what the round in hand of each table added.
-        assets: each table's asset number: as approved at the time, or else as the floor file says.
+        wins: the wins that wait, and the wins of days that are kept.
+        in_hand: the amounts that the open round of each table added.
+        assets: each table's asset number, as approved at the time, or else as in the floor file.
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
@@ -59,19 +59,19 @@ class LinkTotals:
 
 
 class DayTotals:
-    """A gaming day, from the books as they stand at its beginning.
+    """The totals of a gaming day, with the books at its beginning.
 
     Attributes:
-        opening: what each pot held, in micros.
-        risen_before: the accounting meters as they stood.
-        after_entry: the number of the last entry before it.
-        flows: what moved.
-        tables: what each table did for each meter.
+        opening: the balance of each pot, in micros.
+        risen_before: the accounting meters at the beginning.
+        after_entry: the number of the last entry before the day.
+        flows: the amounts that moved.
+        tables: the figures of each table for each meter.
         rounds: the rounds of each table.
-        acts: what people did, save for decisions on wins.
+        acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
-        outages: those noted.
-        untold: the entries that could not be told, in words.
+        outages: the outages noted on the day.
+        untold: the entries that could not be reported, as texts.
     """
 
     def __init__(self, memory: LinkTotals, replay: Replay) -> None:
@@ -88,11 +88,11 @@ class DayTotals:
         self.untold: list[str] = []
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Gather what an entry tells, once it was replayed.
+        """Add an entry after it was replayed.
 
         Raises:
-            KeyError, ValueError: it is none that can be told.
-            msgspec.DecodeError: the same.
+            KeyError, ValueError: the entry cannot be reported.
+            msgspec.DecodeError: the entry cannot be read.
         """
         kind, table = fields["kind"].decode(), fields["table"].decode()
         self.flows.add(kind, _TRANSFERS.decode(fields["transfers"]))
@@ -185,5 +185,5 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """The lines by which something was won."""
+    """Return the lines that won something."""
     return [line for line in reply.lines or () if line.paid or line.percent]

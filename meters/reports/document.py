@@ -1,4 +1,4 @@
-"""A report as what it says, before it is printed in a terminal or on paper."""
+"""The contents of a report, before it is printed in a terminal or on paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NONE: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a list; `weight` is its part of the paper's width."""
+    """A column of a list. `weight` is its share of the paper's width."""
 
     title: str
     weight: float = 1.0
@@ -20,7 +20,7 @@ class Column:
 
 
 def numbers(title: str, weight: float = 1.0) -> Column:
-    """A column of numbers, which stand at its right."""
+    """Make a column of numbers. They are aligned right."""
     return Column(title, weight, right=True)
 
 
@@ -28,7 +28,7 @@ def numbers(title: str, weight: float = 1.0) -> Column:
 class ReportSection:
     """A list with its title.
 
-    `sums` are the last rows, so many of them, which stand out; `note` is said below.
+    `sums` is the count of last rows that are highlighted as sums. `note` is printed below the list.
     """
 
     title: str
@@ -40,10 +40,10 @@ class ReportSection:
 
 @dataclass(frozen=True, slots=True)
 class ReportPart:
-    """What a report says of one link.
+    """The part of a report about one link.
 
-    `problems` come first, since nothing below may be trusted; then `variances`, which whoever signs
-    has to explain.
+    `problems` are first, since they mean that nothing below can be trusted. Then there are
+    `variances`, which the person who signs has to explain.
     """
 
     link: str
@@ -59,12 +59,12 @@ class ReportDocument:
     """A whole report.
 
     Attributes:
-        title: what it is.
-        facility: whose.
-        facts: of when, and of what made it.
-        parts: link by link.
-        unsigned: why it cannot be signed, in a word or two; empty where it can.
-        wide: its lists need the paper's long side.
+        title: the title.
+        facility: the name of the facility.
+        facts: the time of the report, and the program that made it.
+        parts: one part per link.
+        unsigned: the reason why it cannot be signed, in a word or two; empty if it can.
+        wide: whether its lists need the paper's long side.
     """
 
     title: str
@@ -76,7 +76,7 @@ class ReportDocument:
 
     @property
     def problems(self) -> list[str]:
-        """What does not hold, and what was read otherwise, in words."""
+        """All problems and variances, as texts."""
         return [
             f"{part.link}: {told}"
             for part in self.parts

@@ -42,7 +42,7 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link as a report shows it: its days as one, and the meters that are asked for."""
+    """A link in a report: its days joined as one, and the requested meters."""
 
     scan: LinkScan
     span: LinkDay
@@ -52,7 +52,7 @@ class _LinkView:
 
 
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Say what a gaming day did to every meter (duty D19)."""
+    """Make the report of a gaming day: all changes of each meter (duty D19)."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         day, zone = of.span, of.zone
@@ -70,7 +70,7 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Say what the days of a month did, and what they sum to."""
+    """Make the report of a month: its days, and their sums."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         days, month = list(of.scan.days.values()), of.span
@@ -86,7 +86,10 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 def jackpots_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 ) -> ReportDocument:
-    """List every win that a floorperson decides on, and every Envy Bonus, as it is now (D16)."""
+    """Make the report of wins that a floorperson decides and of Envy Bonuses (duty D16).
+
+    All are in their present state.
+    """
 
     def sections(of: _LinkView) -> list[ReportSection]:
         wins = _of(of.scan.wins, of.ids)
@@ -98,7 +101,7 @@ def jackpots_document(
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """Say what each table contributed and won, or one of them day by day."""
+    """Make the report of each table's contributions and wins, or of one table day by day."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
@@ -125,7 +128,7 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 
 
 def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """A meter's opening, what moved and its closing, day by day."""
+    """List a meter's opening, flows and closing, day by day."""
     columns = (
         Column("Day", 1.1),
         numbers("Opening", 1.7),
@@ -161,11 +164,11 @@ _DAILY_FLOWS: Final = (
     ("Rejected", (Flow.REJECTED,)),
     ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
 )
-"""What moves a meter, in so many columns: every flow that can, each in one."""
+"""The flows of a meter, in columns. Each possible flow is in exactly one column."""
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """A meter's accounting meters, day by day."""
+    """List a meter's accounting meters, day by day."""
     columns = (
         Column("Day", 1.1),
         *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
@@ -196,7 +199,7 @@ _DAILY_COUNTS: Final = (
 
 
 def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:
-    """What one table did for each meter, day by day."""
+    """List one table's figures for each meter, day by day."""
     figures = [
         ((_day_cell(day), meter), figures)
         for day in days
@@ -243,7 +246,7 @@ def _part(
 
 
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
-    """Why a link has none of the days."""
+    """Return the reason why a link has none of the days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
     return f"it stands in the gaming day {each.open_day}, no service has run since"
@@ -253,7 +256,7 @@ def _document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, title: str,
     sections: Callable[[_LinkView], Sequence[ReportSection]], *, wide: bool = False,
 ) -> ReportDocument:  # fmt: skip
-    """Put a report together of the links that have begun by then."""
+    """Make a report of the links that have begun by then."""
     zone = ZoneInfo(floor.facility.timezone)
     spans, parts = [], []
     for each in found.links:

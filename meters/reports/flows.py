@@ -1,7 +1,7 @@
-"""What moves money between a link's accounts, as an accountant calls it, and where it is kept.
+"""Flows of money between a link's accounts, as reports name them, and the pots of accounts.
 
-Every transfer of the ledger is of one flow, and the same flow for the account that it leaves and
-the one that it reaches. So what a pot held, and what flowed, give what it holds.
+Each transfer of the ledger has one flow. It is the same for the account that it leaves and the
+account that it reaches. So the opening balance of a pot plus its flows is its closing balance.
 """
 
 from collections import Counter
@@ -18,17 +18,17 @@ CLAIMS: Final = "claims"
 """The pot of all wins that wait for a floorperson."""
 
 ENVY: Final = "envy"
-"""The pot of all Envy Bonuses that are owed until somebody has paid them."""
+"""The pot of all Envy Bonuses that are owed and not paid yet."""
 
 TABLES: Final = "tables"
-"""The pot of what all tables' wagers have contributed, below zero by it."""
+"""The pot of all tables' contributions. Its balance is negative."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
 _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """Why money moves, as reports call it."""
+    """The reason for a transfer of money, with the name in reports."""
 
     CONTRIBUTIONS = "contributions"
     VOIDED = "voided_rounds"
@@ -55,7 +55,7 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
 }
-"""What fills a meter, or its overflow, by the entry's kind and the account that it comes from."""
+"""Flows that fill a meter or its overflow, by the entry's kind and the source account."""
 
 _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,
@@ -72,7 +72,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
 
 
 def flow_of(kind: str, moved: Transfer) -> Flow:
-    """Why an entry of a kind moves money from one account to another.
+    """Return the flow of a transfer in an entry of a kind.
 
     >>> flow_of("wagers", Transfer("table:T-1", "meter:progressive", 140_000, 1)).value
     'contributions'
@@ -92,7 +92,9 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """The pot that an account belongs to: its own, but claims, Envy and tables share one each.
+    """Return the pot of an account.
+
+    Each account is its own pot, except that claims, Envy Bonuses and tables have one pot each.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -105,7 +107,7 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """What each pot holds, in micros, by all accounts' balances."""
+    """Return the balance of each pot, in micros, from the balances of all accounts."""
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
         pots[pot_of(account)] += micros
@@ -114,9 +116,9 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountFlows:
-    """What a pot held, what flowed, and what it holds then; all in micros.
+    """The opening balance of a pot, its flows, and its closing balance; all in micros.
 
-    `flows` are above zero for what came in, and below for what went out.
+    `flows` are positive for money that came in and negative for money that went out.
     """
 
     opening_micros: int
@@ -125,11 +127,11 @@ class AccountFlows:
 
     @property
     def balanced(self) -> bool:
-        """Whether what it held, and what flowed, is what it holds."""
+        """True if the opening balance plus the flows is the closing balance."""
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """This pot over its own time and the one that follows."""
+        """Join this pot with the same pot in the time that follows."""
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
             flows[flow] += micros
@@ -137,13 +139,13 @@ class AccountFlows:
 
 
 class Flows:
-    """What flowed in and out of each pot so far, in micros."""
+    """The flows in and out of each pot so far, in micros."""
 
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
 
     def add(self, kind: str, transfers: Iterable[Transfer]) -> None:
-        """Add what an entry of a kind moved."""
+        """Add the transfers of an entry of a kind."""
         for moved in transfers:
             flow = flow_of(kind, moved)
             for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
@@ -152,7 +154,7 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Every pot by what they all held before and hold now, in micros."""
+        """Return all pots, from their opening and closing balances in micros."""
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
             name: AccountFlows(

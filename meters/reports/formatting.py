@@ -1,4 +1,4 @@
-"""Money, moments and flows as reports write them."""
+"""Text forms of money, times and flows in reports."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -28,16 +28,16 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
     Flow.ADJUSTED_DOWN: "Adjustments, taken off",
     Flow.OTHER: "Of no known reason",
 }
-"""Every flow, in the order in which reports list them."""
+"""The text of each flow, in the order in which reports list them."""
 
 
 def moved_money(micros: int) -> str:
-    """What moved, or a dash where nothing did."""
+    """Return the text of an amount that moved, or a dash for zero."""
     return exact_money(micros) if micros else NOTHING
 
 
 def count(number: int) -> str:
-    """A count as it is read.
+    """Return the text of a count.
 
     >>> count(1234567)
     '1,234,567'
@@ -46,7 +46,7 @@ def count(number: int) -> str:
 
 
 def day_words(day: date) -> str:
-    """A gaming day by its date.
+    """Return the text of a gaming day's date.
 
     >>> day_words(date(2026, 3, 8))
     'Sunday, March 8, 2026'
@@ -55,7 +55,9 @@ def day_words(day: date) -> str:
 
 
 def moment(at: str | datetime, zone: ZoneInfo) -> str:
-    """A moment in the facility's zone, with how far that is from UTC; text is RFC 3339.
+    """Return the text of a time in the facility's zone, with the offset from UTC.
+
+    A time given as text is RFC 3339.
 
     >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     '2026-03-08 06:00:00 EDT (UTC-04:00)'
@@ -66,7 +68,9 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
 
 
 def short_moment(at: str, zone: ZoneInfo) -> str:
-    """The same in a list, whose zone is said above it; empty where there is none.
+    """Return the short text of a time for a list; empty if there is no time.
+
+    The offset of the zone is shown above the list.
 
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
@@ -75,14 +79,14 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
 
 
 def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
-    """When gaming days begin and end by the facility's clock, and how many hours they have."""
+    """Return the begin, end and hours of gaming days by the facility's clock, as texts."""
     start, end = days.bounds(first)[0], days.bounds(last)[1]
     hours = (end - start) // timedelta(hours=1)
     return moment(start, days.zone), moment(end, days.zone), f"{hours} hours"
 
 
 def lasted(since: str, until: str) -> str:
-    """How long something lasted.
+    """Return the text of a duration.
 
     >>> lasted("2026-11-20T02:00:00Z", "2026-11-20T04:02:05Z")
     '2:02:05'

@@ -1,4 +1,4 @@
-"""A link's gaming days as its ledger tells them: figures, wins, acts, and whether all ties."""
+"""A link's gaming days from its ledger: figures, wins, acts, and the check that they agree."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -20,13 +20,13 @@ _NOTHING: Final = AccountFlows(0, 0, {})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Win:
-    """A win that waits, or waited, for a floorperson (duty D16), as it stood at some moment.
+    """A win that waits, or waited, for a floorperson (duty D16), in its state at some moment.
 
-    `order` is the number of its ledger entry (duty D7), 0 where the ledger that there is does not
-    tell how it was won. `day` is its gaming day, known once that is closed; moments are RFC 3339 in
-    UTC. `percent` is what part of the meter it is, or None for a win at odds. `envy_of` is the
-    position whose hand brings an Envy Bonus, None for another win; `claim` is then the one under
-    which it is owed, empty where it was only recorded.
+    `order` is the number of its ledger entry (duty D7). It is 0 if the available ledger begins
+    after the win. `day` is its gaming day, known after that day is closed. Times are RFC 3339 in
+    UTC. `percent` is its percentage of the meter, or None for a win at odds. `envy_of` is the
+    position whose hand brings an Envy Bonus, None for another win. `claim` is then the claim under
+    which the bonus is owed, or empty if the bonus was only recorded.
     """
 
     claim: str
@@ -58,29 +58,29 @@ class Win:
 
     @property
     def decided(self) -> bool:
-        """Whether nothing is to be done about it."""
+        """True if no act on it is needed any more."""
         return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
 
     @property
     def to_be_paid(self) -> bool:
-        """Whether somebody confirms its payment: a win at odds is paid when it is validated."""
+        """True if somebody confirms its payment. A win at odds is paid when it is validated."""
         return self.paid_from == "hand_pay" or self.envy_of is not None
 
 
 class Sums:
-    """Figures of one table that can be added up, each by itself."""
+    """Figures of one table. Each can be added up separately."""
 
     __slots__: tuple[str, ...] = ()
 
     def add(self, other: Self) -> None:
-        """Add those of another time, or another table."""
+        """Add the figures of another time or another table."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class TableFigures(Sums):
-    """What one table did for one meter: wagers by number and cents, contributions in micros."""
+    """One table's figures for one meter: count and cents of wagers, micros of contributions."""
 
     wagers: int = 0
     wagered_cents: int = 0
@@ -96,10 +96,10 @@ class TableFigures(Sums):
 
 @dataclass(slots=True)
 class TableRounds(Sums):
-    """Rounds with a progressive wager that one table finished, and those that were void.
+    """One table's finished rounds with a progressive wager, and its voids among them.
 
-    `voids_after_cards` are those void after cards were entered, `reentered` the hands that were
-    taken back and entered differently.
+    `voids_after_cards` counts voids after cards were entered. `reentered` counts hands that were
+    entered again differently.
     """
 
     rounds: int = 0
@@ -110,7 +110,7 @@ class TableRounds(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """Where the meters as they were read at the close differ from the ledger (duty D19).
+    """A difference between the meters as read at the close and the ledger (duty D19).
 
     `of` is the account, in micros, or the accounting meter, in its own unit.
     """
@@ -122,7 +122,7 @@ class Variance:
 
 @dataclass(frozen=True, slots=True)
 class OutageNoted:
-    """An outage that was over in this day, by the entry that tells of it."""
+    """An outage that ended on this day, with the number of its ledger entry."""
 
     entry: int
     outage: Outage
@@ -130,7 +130,7 @@ class OutageNoted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingWins:
-    """Wins that wait for somebody."""
+    """Wins that wait for an act."""
 
     wins: int
     cents: int
@@ -138,7 +138,7 @@ class WaitingWins:
 
 @dataclass(frozen=True, slots=True)
 class UnpaidEnvy:
-    """Envy Bonuses that are owed: those whose win is not decided, and those that may be paid."""
+    """Owed Envy Bonuses: those whose win is not decided, and those that may be paid."""
 
     pending: WaitingWins = WaitingWins(0, 0)
     validated: WaitingWins = WaitingWins(0, 0)
@@ -146,29 +146,29 @@ class UnpaidEnvy:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkDay:
-    """A gaming day of one link, or several that follow each other.
+    """A gaming day of one link, or several consecutive ones.
 
     Attributes:
-        link: whose.
+        link: the link.
         first_day: the first gaming day, and `last_day` the last.
-        closed_at: when the last was closed, RFC 3339 in UTC; empty while it is open.
-        quiet: nothing happened, so that no reading closed it.
-        first_entry: the first ledger entry of it, and `last_entry` the last; where there is none,
-            the first is after the last.
-        chain: the digest that the last entry carries, `seal` the seal over all up to it.
-        pots: what every pot held, what flowed, and what it holds.
-        risen: by how much each accounting meter rose.
-        tables: what each table did for each meter.
+        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty while it is open.
+        quiet: whether nothing happened, so no reading closed it.
+        first_entry: its first ledger entry, and `last_entry` the last. If it has no entries, the
+            first is after the last.
+        chain: the digest of the last entry; `seal` is the seal over all entries up to it.
+        pots: the balances and flows of each pot.
+        risen: the rise of each accounting meter.
+        tables: each table's figures for each meter.
         rounds: the rounds of each table.
-        wins: those won in it, as they stood at its close.
-        decided: those won earlier, that somebody decided on in it, as they stood at its close.
-        acts: what people did, save for decisions on wins.
+        wins: the wins of the day, in their state at its close.
+        decided: earlier wins that were decided on the day, in their state at its close.
+        acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
         outages: the outages that were noted.
-        waiting: by meter, what waited at the close.
-        envy: by meter, what was owed for Envy at the close.
-        variances: where reading and ledger differ.
-        faults: what does not tie, in words.
+        waiting: the waiting wins at the close, by meter.
+        envy: the owed Envy Bonuses at the close, by meter.
+        variances: the differences between reading and ledger.
+        faults: the figures that do not agree, as texts.
     """
 
     link: str
@@ -196,36 +196,36 @@ class LinkDay:
 
     @property
     def open(self) -> bool:
-        """Whether more may come."""
+        """True if more entries may follow."""
         return not self.closed_at and not self.quiet
 
     @property
     def entries(self) -> int:
-        """How many ledger entries it has."""
+        """The count of its ledger entries."""
         return self.last_entry - self.first_entry + 1
 
     def pot(self, name: str) -> AccountFlows:
-        """A pot; one that never was holds nothing."""
+        """Return a pot. A pot that does not exist is empty."""
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
-        """A meter, its reserve and its overflow."""
+        """Return the pots of a meter, its reserve and its overflow."""
         meter_pot, reserve, overflow = (
             self.pot(name(meter)) for name in (meter_account, reserve_account, overflow_account)
         )
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """By how much a meter's accounting meter rose."""
+        """Return the rise of a meter's accounting meter."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def percentages_cents(self, meter: str) -> int:
-        """What was won as percentages of a meter, in cents."""
+        """Return the sum of won percentages of a meter, in cents."""
         return -self.meter_pots(meter)[0].flows.get(Flow.PERCENTAGES, 0) // 10_000
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Days of one link that follow each other, as one span.
+    """Join consecutive days of one link.
 
     Raises:
         ValueError: there are none.

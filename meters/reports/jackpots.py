@@ -1,6 +1,6 @@
-"""The wins that a floorperson decides on, as the ledger tells of them (duties D7, D16).
+"""The wins that a floorperson decides, from the ledger (duties D7, D16).
 
-Each Envy Bonus is a win of its own: it is owed until the win of its hand is decided, and paid when
+Each Envy Bonus is a separate win. It is owed until the win of its hand is decided, and paid when
 somebody has paid it.
 """
 
@@ -19,12 +19,12 @@ _Key = tuple[str, int, int, str, int | None]
 
 
 class WinBook:
-    """Every win that waits, those of the day at hand, and those of days that are kept.
+    """All wins that wait, the wins of the present day, and the wins of days that are kept.
 
     Args:
-        link: whose.
-        books: as they stand: of the wins that wait in them the ledger that there is does not tell
-            how they were won.
+        link: the link.
+        books: the books at the beginning. The available ledger does not show how the waiting wins
+            in them were won.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
@@ -47,15 +47,15 @@ class WinBook:
         asset: str,
         envy: Mapping[str, HeldEnvy],
     ) -> None:
-        """Take in the wins of a result.
+        """Add the wins of a result.
 
         Args:
             order: the number of its ledger entry.
-            fields: the entry's.
-            reply: what the table was told.
-            meter_of: gives the meter that a line is of.
+            fields: the fields of the entry.
+            reply: the reply to the table.
+            meter_of: returns the meter of a line.
             asset: the table's asset number.
-            envy: what is owed for Envy after it.
+            envy: the owed Envy Bonuses after the result.
 
         Raises:
             KeyError: a claim has no line, or a line no meter.
@@ -100,7 +100,8 @@ class WinBook:
             else:
                 cause = cause_of(line, claims)
                 name = "" if cause is None else claims[cause].claim
-                # Recorded as paid: below `validate_from`, or before Envy Bonuses were owed.
+                # The bonus is recorded as paid: it is below `validate_from`, or older than owed
+                # Envy Bonuses.
                 win = replace(win_of(line, name, line.paid), state="paid")
                 win = replace(win, paid_at=win.at)
             self._today[_key(win)] = win
@@ -108,7 +109,7 @@ class WinBook:
                 self._envy[name] = (*self._envy.get(name, ()), win)
 
     def decide(self, decision: DecisionRecord, by: str, at: str) -> Win | None:
-        """Take in what a floorperson decided, and give the win as it stands then, if it is of one.
+        """Apply a floorperson's decision, and return the win after it, or None for Envy Bonuses.
 
         Raises:
             KeyError: no such win waits.
@@ -157,7 +158,7 @@ class WinBook:
         (self._today if key in self._today else self._decided)[key] = win
 
     def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
-        """Close a gaming day: the wins won in it, and those won earlier that were decided on."""
+        """Close a gaming day, and return its wins and the earlier wins that were decided on it."""
         won = {key: replace(win, day=day) for key, win in self._today.items()}
         decided = tuple(self._decided.values())
         for key, win in won.items():
@@ -173,12 +174,12 @@ class WinBook:
         return tuple(won.values()), decided
 
     def latest(self) -> Iterator[Win]:
-        """The wins of the days that are kept, as they stand by now, in their order."""
+        """Yield the wins of the days that are kept, in their present state and their order."""
         yield from self._kept.values()
 
 
 def _key(win: Win) -> _Key:
-    """What tells one win from every other."""
+    """Return the key that identifies a win."""
     return win.claim, win.order, win.position, win.item, win.envy_of
 
 
@@ -188,7 +189,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _untold(link: str, claim: str, held: HeldWin) -> Win:
-    """A win of which nothing is known but what the books carry over."""
+    """Make a win of which only the data in the checkpoint is known."""
     return Win(
         claim=claim,
         link=link,
@@ -203,7 +204,7 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Envy Bonuses of which nothing is known but what the books carry over."""
+    """Make Envy Bonuses of which only the data in the checkpoint is known."""
     return tuple(
         Win(
             claim=claim,
@@ -224,7 +225,7 @@ def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
 
 
 def table_of(claim: str) -> str:
-    """The table that a claim is of, by its name.
+    """Return the table of a claim from the claim's name.
 
     >>> table_of("tcp-main.TCP-01-42-1")
     'TCP-01'

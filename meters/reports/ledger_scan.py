@@ -1,4 +1,4 @@
-"""Reading the links' ledgers for a report: each is audited, and its gaming days are kept."""
+"""Scan of the links' ledgers for a report: audits each, and keeps its gaming days."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,31 +22,32 @@ from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""So far before the days that are told their wins may have been won: they are replayed as well."""
+"""The time before the reported days that is replayed too, since wins of the days may be that old.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """Gaming days from the first to the last; the first is None for the beginning."""
+    """Gaming days from the first to the last. The first is None for the beginning of the ledger."""
 
     first: date | None
     last: date
 
     def has(self, day: date) -> bool:
-        """Whether a day is one of them."""
+        """Check whether a day is one of them."""
         return day <= self.last and (self.first is None or day >= self.first)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """What was read of one link.
+    """The scan of one link.
 
     Attributes:
         link: the link, as the floor file has it.
-        days: the gaming days that were asked for, in their order.
-        first_day: the first gaming day of its ledger, and `open_day` the one that is open.
-        wins: those won in the days, as they stand at the ledger's end.
-        finding: what the audit found.
+        days: the requested gaming days, in their order.
+        first_day: the first gaming day of its ledger; `open_day` is the open one.
+        wins: the wins of the days, in their state at the ledger's end.
+        finding: the result of the audit.
     """
 
     link: Link
@@ -58,7 +59,7 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All its days as one.
+        """All its days, joined as one.
 
         Raises:
             ValueError: there are none.
@@ -67,7 +68,7 @@ class LinkScan:
 
     @property
     def problems(self) -> list[str]:
-        """What does not hold, of the ledger or of what is reported of it, in words."""
+        """The problems of the ledger and of the reported figures, as texts."""
         found = list(self.finding.problems)
         for day in self.days.values():
             found += [f"{day.first_day}: {fault}" for fault in day.faults]
@@ -75,7 +76,7 @@ class LinkScan:
 
     @property
     def variances(self) -> list[str]:
-        """Where the meters as read at a day's close were not what the ledger says, in words."""
+        """The differences between readings at a day's close and the ledger, as texts."""
         return [
             f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
             f" says {one.ledger}: {one.read - one.ledger:+d}"
@@ -86,7 +87,7 @@ class LinkScan:
 
 @dataclass(frozen=True, slots=True)
 class LedgerScan:
-    """What was read of all links that are reported on, and when."""
+    """The scan of all reported links, and its time."""
 
     span: DayRange
     links: Sequence[LinkScan]
@@ -95,7 +96,7 @@ class LedgerScan:
 
 
 Choose = Callable[[date, date], DayRange]
-"""Says which days are reported on, by the day that is open and by the one that it is now."""
+"""A function that chooses the reported days, from the open day and today's date."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -103,17 +104,17 @@ Advance = Callable[[str, int, int], None]
 async def scan_ledgers(
     floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
 ) -> LedgerScan:
-    """Audit links and keep what was asked for.
+    """Audit links, and keep the requested days.
 
     Args:
         floor: the floor.
-        links: those of it that are reported on.
-        choose: says which days.
-        now: an aware moment.
-        advance: told of which link how many entries are done, of how many.
+        links: the reported links of the floor.
+        choose: the function that chooses the days.
+        now: the time, with a time zone.
+        advance: receives the link, the number of entries done, and the number of all entries.
 
     Raises:
-        UserError: the store cannot be read, or there is nothing of those days.
+        UserError: the store cannot be read, or the ledgers have nothing of those days.
     """
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)

@@ -1,7 +1,7 @@
-"""Looks on while a link's ledger is replayed, and keeps its gaming days (duty D19).
+"""Collection of a link's gaming days while its ledger is replayed (duty D19).
 
-An audit replays the ledger; what a report says is taken from the same books as it goes. So the
-figures of a report and those of the audit cannot differ.
+An audit replays the ledger, and a report takes its figures from the same books in the same run. So
+the figures of a report and of the audit cannot differ.
 """
 
 from collections import Counter
@@ -24,17 +24,17 @@ _DAY: Final = timedelta(days=1)
 
 
 class DayCollector:
-    """Keeps the gaming days of one link that are wanted, while its ledger is replayed.
+    """The wanted gaming days of one link, collected while its ledger is replayed.
 
-    The entries after one reading, up to and with the next, are of the day that the latter names. A
-    day without a reading between such days is one in which no service ran: nothing happened.
+    The entries after one reading, up to and including the next, belong to the day that the next one
+    names. On a day without a reading between such days no service ran, and nothing happened.
 
     Args:
         link: the link, as the floor file has it.
-        wanted: whether a gaming day is to be kept.
+        wanted: whether to keep a gaming day.
 
     Attributes:
-        days: those kept, in their order.
+        days: the kept days, in their order.
         first_day: the first gaming day of the ledger, None before it is known.
     """
 
@@ -44,7 +44,10 @@ class DayCollector:
         self.began(Replay())
 
     def began(self, replay: Replay) -> None:
-        """Begin with the books as they stand: those at a close, where what was before is gone."""
+        """Begin with the present books.
+
+        These are the books of a close if earlier entries are missing.
+        """
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
         assets = {table.id: table.asset for table in self._link.table}
@@ -54,7 +57,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Note what an entry tells, once it was replayed; the replay says what is wrong with it."""
+        """Add an entry after it was replayed. The replay reports what is wrong with it."""
         try:
             self._gathered.add_entry(number, fields, replay.books)
             if fields["kind"] == b"reading":
@@ -63,13 +66,13 @@ class DayCollector:
             self._gathered.untold.append(f"the figures are without entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
-        """Note the gaming day that is open, once the whole ledger was replayed.
+        """Add the open gaming day after the whole ledger was replayed.
 
         Args:
-            open_day: the one that was open before it was; another may have been opened meanwhile.
+            open_day: the open day before the replay; another may have been opened meanwhile.
 
         Returns:
-            The one that is open.
+            The open day.
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
@@ -78,7 +81,7 @@ class DayCollector:
 
     @property
     def wins(self) -> Sequence[Win]:
-        """The wins of the days that are kept, in their order, as they stand at the ledger's end."""
+        """The wins of the kept days, in their order, in their state at the ledger's end."""
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
@@ -89,7 +92,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
-        """A day by what was gathered of it, and by the books as they stand."""
+        """Make a day from its totals and the present books."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
         told = LinkDay(
@@ -115,7 +118,7 @@ class DayCollector:
         return replace(told, faults=(*gathered.untold, *faults_of(told)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Keep a day where it is wanted, and those before it in which nothing happened."""
+        """Keep a day if it is wanted, and the quiet days before it."""
         if self._closed is None:
             self.first_day = day.first_day
         else:
@@ -129,7 +132,7 @@ class DayCollector:
 
 
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
-    """The days that follow a closed one, before another: each holds what that one held at last."""
+    """Yield the quiet days between a closed day and another. They keep the closing balances."""
     day = before.last_day + _DAY
     while day < until:
         yield LinkDay(
@@ -152,7 +155,7 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
-    """What waits, by meter."""
+    """Count the waiting wins, by meter."""
     wins: Counter[str] = Counter()
     cents: Counter[str] = Counter()
     for claim in claims:
@@ -162,7 +165,7 @@ def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
 
 
 def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
-    """What is owed for Envy, by meter."""
+    """Count the owed Envy Bonuses, by meter."""
     owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:
@@ -177,7 +180,7 @@ def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
 
 
 def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
-    """Where what was read is not what the ledger says, account by account (duty D19)."""
+    """Yield the differences between a reading and the ledger, account by account (duty D19)."""
     books = replay.books
     for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):
         for name in sorted(read.keys() | own.keys()):

@@ -1,4 +1,4 @@
-"""The lists that reports have of a link: its meters, its money, its tables, its wins, its acts."""
+"""The lists of a link in reports: its meters, its money, its tables, its wins, its acts."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeVar
@@ -40,7 +40,7 @@ _HOLDS_NOT: Final = "THE OPENING AND WHAT MOVED DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """A meter with its reserve and overflow, and its accounting meters (duties D2, D19)."""
+    """List a meter with its reserve and overflow, and its accounting meters (duties D2, D19)."""
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
@@ -56,7 +56,7 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
 
 
 def money_section(day: LinkDay) -> ReportSection:
-    """What the house put in, what waits for floorpersons, and what patrons were paid."""
+    """List the payments of the house, the waiting wins, and the payments to patrons."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
     return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)
@@ -83,13 +83,13 @@ def _pots_section(
 
 
 def _none_of(words: Sequence[str]) -> str:
-    """What did not happen, said all the same."""
+    """Return a sentence that names the flows and counts that are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
 
 
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """A meter's accounting meters: by how much each rose."""
+    """Return a meter's accounting meters, each with its rise."""
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
     waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
@@ -124,7 +124,7 @@ TABLE_COLUMNS: Final = (
 
 
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
-    """What each table did for each meter, and all together."""
+    """List each table's figures for each meter, and their sum."""
     assets = {table.id: table.asset for table in link.table}
     figures = [
         ((table, assets.get(table, NOTHING), meter), figures)
@@ -138,7 +138,7 @@ def summed_section(
     title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
-    """List figures, each after the cells that say what it is of, and their sum."""
+    """List figures with their names in the first cells, and their sum."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, columns, rows)
@@ -149,7 +149,7 @@ def summed_section(
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
-    """What a table did for a meter, as cells."""
+    """Return a table's figures for a meter as cells."""
     return (
         count(figures.wagers),
         money(figures.wagered_cents),
@@ -162,7 +162,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 
 def rounds_section(day: LinkDay) -> ReportSection:
-    """How many rounds with a progressive wager each table finished, and how many were void."""
+    """List each table's finished rounds with a progressive wager, and its voids."""
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
@@ -172,7 +172,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
-    """What a table played, as cells."""
+    """Return a table's rounds as cells."""
     return (
         count(rounds.rounds),
         count(rounds.voids),
@@ -182,7 +182,7 @@ def round_cells(rounds: TableRounds) -> tuple[str, ...]:
 
 
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """Voids after cards were entered, and hands that were taken back and entered differently."""
+    """List voids after cards were entered, and hands that were entered again differently."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",
@@ -204,7 +204,7 @@ WIN_COLUMNS: Final = (
 
 
 def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
-    """Wins that a floorperson decides on, with all that duty D16 asks for."""
+    """List wins that a floorperson decides, with all details of duty D16."""
     rows = [_win_row(win, zone) for win in wins]
     sums = [
         (f"{len(those)} {state}", "", "", "", money(sum(win.cents for win in those)), "", "", "")
@@ -217,7 +217,7 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSecti
 
 
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
-    """The wins of each state that there is; one at odds is paid when it is validated."""
+    """Return the wins of each state that has any. A win at odds is paid when it is validated."""
     of: dict[str, list[Win]] = {
         "pending": [], "validated, to be paid": [], "paid": [], "rejected": [],
     }  # fmt: skip
@@ -230,7 +230,7 @@ def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
 
 
 def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[ReportSection]:
-    """Wins that a floorperson decides on, and Envy Bonuses, each with its own sums."""
+    """List wins that a floorperson decides, and Envy Bonuses, each list with its own sums."""
     decided = [win for win in wins if win.envy_of is None]
     envy = [win for win in wins if win.envy_of is not None]
     return [
@@ -262,7 +262,7 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
 
 
 def _paid_where(win: Win) -> str:
-    """Where a win of which nobody confirms the payment was paid."""
+    """Return the place where a win was paid if nobody confirms its payment."""
     at_table = win.state == "paid" if win.envy_of is not None else win.state == "validated"
     return "at the table" if at_table and win.decided else ""
 
@@ -271,7 +271,7 @@ _ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4)
 
 
 def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
-    """What people did, each with who did it (duty D17)."""
+    """List acts of people, each with the person (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
@@ -280,7 +280,7 @@ def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSe
 
 
 def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
-    """Adjustments, and everything else that was changed, closed or opened."""
+    """List adjustments, other changes, outages and variances."""
     adjusted = [act for act in day.acts if act.what == "adjust"]
     others = [act for act in day.acts if act.what != "adjust"]
     return [
@@ -307,7 +307,7 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    """Where the meters as they were read at the close are not what the ledger says."""
+    """List the differences between the meters as read at the close and the ledger."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
         numbers("Ledger", 2), numbers("Variance", 2),
@@ -325,7 +325,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """A number of an account in dollars; of an accounting meter in its own unit."""
+    """Return an account's number in dollars, or an accounting meter's number in its own unit."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

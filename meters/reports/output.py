@@ -1,4 +1,4 @@
-"""Where a report goes: the terminal, a CSV, a PDF, or one JSON object."""
+"""The output of a report: the terminal, a CSV file, a PDF file, or one JSON object."""
 
 import asyncio
 import csv
@@ -26,12 +26,12 @@ from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""With these a spreadsheet begins a formula, in every width that Unicode has of them."""
+"""Characters with which a spreadsheet formula begins. Unicode has them in several widths."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """Where a report is to go; a table is printed where nothing else is asked for.
+    """The outputs of a report. Without any option the report is printed as tables.
 
     `csv` may be `-` for standard output.
     """
@@ -44,7 +44,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report as it is read by people, and as rows for programs."""
+    """A report as a document for people, and as rows for programs."""
 
     document: ReportDocument
     columns: Sequence[str]
@@ -52,10 +52,10 @@ class Report:
 
 
 def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
-    """Read the ledgers, with a bar of progress in a terminal.
+    """Read the ledgers, with a progress bar in a terminal.
 
     Raises:
-        UserError: the store cannot be read, or there is nothing of those days.
+        UserError: the store cannot be read, or the ledgers have nothing of those days.
     """
     with progress_bar() as progress:
         tasks = {link.id: progress.add_task(link.id, total=None) for link in links}
@@ -67,11 +67,11 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
 
 
 def give(report: Report, wanted: OutputOptions) -> None:
-    """Print a report or write it, and end with status 1 where it does not tie.
+    """Print or write a report. End with status 1 if its figures do not agree.
 
     Raises:
         UserError: a file cannot be written.
-        typer.Exit: something does not hold; it was said.
+        typer.Exit: there is a problem, and it was printed.
     """
     if wanted.csv:
         _write(wanted.csv, _csv(report.columns, report.figures()).encode())
@@ -116,7 +116,7 @@ def _json(report: Report) -> bytes:
 
 
 def _csv(columns: Sequence[str], figures: Iterator[Figure]) -> str:
-    """Rows as CSV, with a line of the columns' names first, every cell quoted."""
+    """Return rows as CSV, with the columns' names in the first line and all cells quoted."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
@@ -125,15 +125,15 @@ def _csv(columns: Sequence[str], figures: Iterator[Figure]) -> str:
 
 
 def _plain(cell: Cell) -> Cell:
-    r"""A cell that no spreadsheet takes for a formula: names and reasons are what people typed.
+    r"""Return a cell that no spreadsheet reads as a formula. People type names and reasons.
 
-    A number is ours, and stays one below zero. A text has its control characters escaped, and an
-    apostrophe where a formula would begin, also after blanks. So it has after each semicolon: where
-    that separates cells, as in many countries, Excel heeds the quotes of the first cell alone, and
-    drops a pair of them that begins another.
+    A number is the program's own and remains a number, also a negative one. In a text, control
+    characters are escaped, and an apostrophe is put before a formula, also after blanks. The same
+    is done after each semicolon: in many countries semicolons separate cells, and Excel then
+    respects only the quotes of the first cell.
 
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd"), _plain('x;"=cmd')
-    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd", 'x;\'"=cmd')
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """
     if isinstance(cell, int):
         return cell
@@ -142,10 +142,10 @@ def _plain(cell: Cell) -> Cell:
 
 
 def _begins_formula(text: str) -> bool:
-    """Whether a spreadsheet may take the text for a formula.
+    """Check whether a spreadsheet may read the text as a formula.
 
-    Leading spaces, marks and quotes are passed over: a spreadsheet may drop them. The character
-    after them is normalized alone, without the marks that follow it.
+    Leading spaces and marks are skipped, because a spreadsheet may drop what it does not show. The
+    next character is normalized alone, without the marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

@@ -1,4 +1,4 @@
-"""A report on paper, for an accountant to sign."""
+"""PDF form of a report, for an accountant to sign."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""Letters of a cell that fit on a page, however narrow the cell is."""
+"""Count of a cell's characters that fit on a page, even in a narrow cell."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
@@ -46,10 +46,10 @@ _UNSIGNED: Final = {
 
 
 def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
-    """Set a report as a PDF of as many pages as it needs; equal reports are equal files.
+    """Make a PDF of a report, with as many pages as it needs. Equal reports make equal files.
 
-    Every page tells the facility, the report and its number of how many; the last has the lines to
-    sign on, or says why there are none.
+    Each page shows the facility, the report, its number and the count of pages. The last page has
+    the lines for signatures, or the reason why there are none.
     """
     short, long = _POINTS[size]
     width, height = (long, short) if document.wide else (short, long)
@@ -99,7 +99,7 @@ def _part(part: ReportPart, inner: float) -> Iterator[object]:
 
 
 def _section(section: ReportSection, inner: float) -> Iterator[object]:
-    """Set a list; its title and first rows stay together."""
+    """Yield a list. Its title and first rows stay together."""
     yield CondPageBreak(90)
     if section.title:
         yield paragraph(section.title, 9.5, bold=True, before=9)
@@ -113,7 +113,7 @@ def _section(section: ReportSection, inner: float) -> Iterator[object]:
 
 
 def _rows(section: ReportSection, inner: float) -> object:
-    """Set a list; the titles of its columns are on each of its pages."""
+    """Make the table of a list. The titles of its columns are repeated on each page."""
     columns = section.columns
     room = inner - _GAP * (len(columns) - 1)
     weights = sum(column.weight for column in columns)
@@ -139,14 +139,14 @@ def _rows(section: ReportSection, inner: float) -> object:
 
 
 def _parts(row: Row) -> Iterator[Row]:
-    """Go on in further rows with cells that are too long for a page."""
+    """Yield a row in several rows if a cell is too long for a page."""
     return zip_longest(*(textwrap.wrap(words, _CELL_MAX) or [""] for words in row), fillvalue="")
 
 
 def _cells(
     columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
 ) -> list[object]:  # fmt: skip
-    """Set the cells of a row: figures are made smaller, and never broken."""
+    """Make the cells of a row. Figures are made smaller if needed, and never broken."""
     return [
         fitted(words, _CELL, width, bold=bold)
         if column.right
@@ -156,7 +156,7 @@ def _cells(
 
 
 def _signing(document: ReportDocument, inner: float) -> object:
-    """Set the lines to sign on, or why there are none."""
+    """Make the lines for signatures, or the reason why there are none."""
     if document.unsigned:
         return paragraph(_UNSIGNED[document.unsigned], 9, bold=True, before=12)
     words = "The figures above are those of the ledger up to the entry named."

@@ -1,4 +1,4 @@
-"""What somebody asks a report of, told plainly where there is no such day, link, meter or table."""
+"""Choice of a report's days, links, meters and tables, with plain errors for unknown ones."""
 
 from calendar import monthrange
 from collections.abc import Collection, Sequence
@@ -13,10 +13,10 @@ _USAGE = 2
 
 
 def parse_day(text: str, name: str) -> date:
-    """A day as somebody types it.
+    """Parse a day from a user's text.
 
     Raises:
-        UserError: it is none.
+        UserError: it is not a day.
     """
     try:
         if len(text) == len("2026-11-20"):
@@ -27,10 +27,10 @@ def parse_day(text: str, name: str) -> date:
 
 
 def parse_month(text: str) -> date:
-    """The first day of a month as somebody types it.
+    """Parse a month from a user's text, and return its first day.
 
     Raises:
-        UserError: it is none.
+        UserError: it is not a month.
     """
     try:
         if len(text) == len("2026-11"):
@@ -41,7 +41,7 @@ def parse_month(text: str) -> date:
 
 
 def one_day(day: date | None) -> Choose:
-    """A day, or where none is said, the last that is closed."""
+    """Choose a day. The default is the last closed day."""
 
     def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
@@ -52,7 +52,7 @@ def one_day(day: date | None) -> Choose:
 
 
 def one_month(first: date | None) -> Choose:
-    """A month up to the day that is open; where none is said, that of the last closed day."""
+    """Choose a month up to the open day. The default is the month of the last closed day."""
 
     def choose(open_day: date, today: date) -> DayRange:
         begins = (first or open_day - timedelta(days=1)).replace(day=1)
@@ -64,7 +64,7 @@ def one_month(first: date | None) -> Choose:
 
 
 def from_to(first: date | None, last: date | None) -> Choose:
-    """From one day to another; where they are not said, all that there are.
+    """Choose the days from one to another. The default is all days.
 
     Raises:
         UserError: the first is after the last.
@@ -82,7 +82,7 @@ def from_to(first: date | None, last: date | None) -> Choose:
 
 
 def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
-    """The links that a report is of.
+    """Return the links of a report.
 
     Raises:
         UserError: there is no such link.
@@ -92,10 +92,10 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """What was read, narrowed down to the link of a table; it may have left the floor since.
+    """Limit a scan to the link of a table. The table may have left the floor since.
 
     Raises:
-        UserError: there is no such table, on the floor or in the days that are reported on.
+        UserError: there is no such table, on the floor or in the reported days.
     """
     if table is None:
         return found
@@ -112,7 +112,7 @@ def _tables_of(each: LinkScan) -> list[str]:
 
 
 def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
-    """The meter that a report is narrowed down to, or None for all.
+    """Return the meter to which a report is limited, or None for all.
 
     Raises:
         UserError: there is no such meter.

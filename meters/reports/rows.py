@@ -1,4 +1,4 @@
-"""A report as rows for other programs: the same columns always, cents as integers."""
+"""Rows of a report for other programs: always the same columns, cents as integers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -25,7 +25,7 @@ WIN_COLUMNS: Final = (
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
 }  # fmt: skip
-"""The columns that are called otherwise than the field of a win."""
+"""The columns whose name differs from the field of a win."""
 
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (
@@ -41,10 +41,10 @@ _COUNTED: Final = (
 
 
 def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Every figure of every day: pots, accounting meters, tables, variances.
+    """Yield all figures of all days: pots, accounting meters, tables, variances.
 
-    An amount is `amount_cents` cents and `fraction_micros` ten-thousandths of one, which are never
-    below zero: what went out by half a cent is -1 cents and 5000.
+    An amount is `amount_cents` cents plus `fraction_micros` ten-thousandths of a cent. The fraction
+    is never negative: an outflow of half a cent is -1 cents and 5000.
     """
     for each in links:
         ids = [one.meter_id for one in each.link.meter if meters is None or one.meter_id in meters]
@@ -57,14 +57,14 @@ def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
 def table_figures(
     links: Sequence[LinkScan], meters: Sequence[str] | None, table: str | None
 ) -> Iterator[Figure]:
-    """Those of the same figures that are of tables, or of one."""
+    """Yield the figures of tables among these, or those of one table."""
     for figure in day_figures(links, meters):
         if figure["table"] and table in {None, figure["table"]}:
             yield figure
 
 
 def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Every win that a floorperson decides on, and every Envy Bonus, a row each (duty D16)."""
+    """Yield a row for each win that a floorperson decides and for each Envy Bonus (duty D16)."""
     for each in links:
         for win in each.wins:
             if meters is None or win.meter in meters:
@@ -96,7 +96,7 @@ def _figure(
     name: str, *, meter: str = "", table: str = "", number: int | None = None,
     micros: int | None = None,
 ) -> Figure:  # fmt: skip
-    """One row: a count, an amount, or both."""
+    """Make one row: a count, an amount, or both."""
     cents, fraction = ("", "") if micros is None else divmod(micros, MICROS_PER_CENT)
     return {
         "meter": meter,

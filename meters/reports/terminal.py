@@ -1,4 +1,4 @@
-"""A report in a terminal."""
+"""Terminal form of a report."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,11 +12,11 @@ from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
 from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
-"""How wide lists are where no terminal says how wide it is, so that figures stay whole."""
+"""The width of lists if no terminal has one, so figures are not broken."""
 
 
 def print_document(document: ReportDocument) -> None:
-    """Print a report: what does not hold first, then link by link."""
+    """Print a report: problems first, then link by link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {document.unsigned}" if document.unsigned else ""
     console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
@@ -38,7 +38,7 @@ def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
 
 
 def _print_section(console: PlainConsole, section: ReportSection) -> None:
-    """One list with its title; an empty one says that there is none."""
+    """Print one list with its title. An empty list is printed as such."""
     if section.title:
         console.print()
         console.print(f"  {section.title}", style="bold")
