@@ -1,1 +1,1 @@
-"""The way of a table's event: read, judged, applied in a batch, answered."""
+"""Intake of table events: they are decoded, validated, applied in a batch, and answered."""

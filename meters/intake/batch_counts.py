@@ -1,4 +1,4 @@
-"""What a batch adds to the metrics, gathered first: a counter costs more than a wager does."""
+"""Counts of a batch for the metrics, collected first: a metric costs more time than a wager."""
 
 from meters.books.script_steps import Contribution, DueStep
 from meters.metrics.play_metrics import PlayMetrics
@@ -19,16 +19,16 @@ class BatchCounts:
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
-        """An event of a type was answered with a status."""
+        """Count an answered event, by type and status."""
         key = (event_type, status)
         self._events[key] = self._events.get(key, 0) + 1
 
     def refusal(self, code: str) -> None:
-        """An event was refused."""
+        """Count a refusal."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
     def wagers(self, table: str, added: Contribution) -> None:
-        """Wagers were accepted at a table."""
+        """Count accepted wagers of a table."""
         sums = self._wagers.setdefault(added.meter, [0, 0, 0])
         sums[0] += added.wagers
         sums[1] += added.wagered_cents
@@ -38,27 +38,27 @@ class BatchCounts:
         at_table[1] += added.wagered_cents
 
     def win(self, due: DueStep, won_cents: int) -> None:
-        """Something was won."""
+        """Count a win."""
         self._dues.append((due, won_cents))
 
     def void_after_cards(self, table: str) -> None:
-        """A round was void after cards of it had been entered."""
+        """Count a void after cards of its round had been entered."""
         self._voids[table] = self._voids.get(table, 0) + 1
 
     def reentered(self, table: str, hands: int) -> None:
-        """Hands were taken back and entered differently."""
+        """Count hands that were entered again differently."""
         self._reentered[table] = self._reentered.get(table, 0) + hands
 
     def unconfirmed(self, table: str) -> None:
-        """A correction was applied that no floorperson confirmed."""
+        """Count a correction that was applied without a floorperson's confirmation."""
         self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
 
     def dealt_twice(self) -> None:
-        """A result has the round id and the cards of another table's."""
+        """Count a result with the round id and the cards of another table's result."""
         self._dealt_twice += 1
 
     def write(self, link: str, play: PlayMetrics) -> None:
-        """Add all that was gathered to a link's metrics."""
+        """Add all counts to a link's metrics."""
         for (event_type, status), events in self._events.items():
             play.count_event(link, event_type, status, events)
         for code, refusals in self._refusals.items():

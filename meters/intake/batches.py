@@ -1,4 +1,4 @@
-"""The way of a batch: what arrived from the tables, judged, applied link by link, and answered."""
+"""Batches of table events: validated, applied link by link, and answered."""
 
 import hashlib
 import logging
@@ -64,12 +64,12 @@ _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
-"""What says what is drawn for a round."""
+"""A function that draws for a round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event as it came, from a table that the floor knows."""
+    """An event as it arrived, from a table that the floor file names."""
 
     known: CatalogTable
     payload: bytes
@@ -77,9 +77,9 @@ class Arrival:
 
 @dataclass(slots=True)
 class BatchResult:
-    """What a batch came to: the replies, the claims it opened and what was won.
+    """The result of a batch: the replies, the claims that it opened, and the wins.
 
-    `asked` says whether a table asks a floorperson for something new.
+    `asked` says whether a table has a new correction request, or withdrew one.
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
@@ -90,7 +90,7 @@ class BatchResult:
     asked: bool = False
 
     def add(self, other: "BatchResult") -> None:
-        """Take in what a part of the batch came to."""
+        """Add the result of a part of the batch."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -100,9 +100,9 @@ class BatchResult:
 
 @dataclass(slots=True)
 class _Judged:
-    """An event with its step; `result` where it is one that was settled.
+    """An event with its step. `result` is set if the event is a settled result.
 
-    `entered` are the cards that a void or a result tells of as entered before it.
+    `entered` are the cards that were entered before a void or a result, and that it names.
     """
 
     known: CatalogTable
@@ -114,19 +114,19 @@ class _Judged:
 
 
 class LinkIntake:
-    """Takes the events of one link.
+    """The intake of one link's events.
 
-    It remembers the rounds that it saw open, so that a result usually needs no look at the store;
-    the script refuses to settle on a round that is not the one remembered.
+    It remembers open rounds, so a result usually needs no read from the store. The script refuses
+    to settle a round that differs from the remembered one.
 
     Args:
         store: the link's books.
-        metrics: what Prometheus reads.
-        draw: what is drawn for a round.
-        replays: whether the events were answered before the store was lost. A release that did
-            not refuse text that cannot be printed may have taken them, and wagers that were
-            accepted are accepted though their table is held now. A correction that was accepted
-            needs no confirmation again: who confirmed it is lost with the ledger's end.
+        metrics: the metrics for Prometheus.
+        draw: the function that draws for a round.
+        replays: whether the events were answered before the store was lost. An earlier release may
+            have accepted unprintable text in them. Accepted wagers are accepted even if their table
+            is held now. An accepted correction needs no new confirmation, since the entry with its
+            confirmation is lost.
     """
 
     def __init__(
@@ -147,20 +147,23 @@ class LinkIntake:
 
     @property
     def _follows(self) -> bool:
-        """Whether each event is told of; asked first, so that otherwise nothing is put together."""
+        """True if each event is logged.
+
+        It is checked first, so no log fields are built if it is false.
+        """
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Judge, apply and answer a batch.
+        """Validate, apply and answer a batch.
 
-        A table may have several events in it, copies of one another for the most part. Each is
-        answered as if it had come after the ones before it, except a result that follows wagers
-        of the same batch: no open round was there to judge it by, and the table repeats it.
+        A table may have several events in it, mostly copies of one another. Each is answered as if
+        it followed the ones before it. The exception is a result after wagers in the same batch: it
+        has no open round for its validation, and the table repeats it.
 
         Raises:
             TermsError: the link's terms changed in the store; nothing was done.
-            RedisError: the store failed. Whether the batch was applied is not known; the tables
+            RedisError: the store failed. It is not known whether the batch was applied. The tables
                 repeat their events, and get the kept replies if it was.
         """
         outcome = BatchResult()
@@ -185,7 +188,7 @@ class LinkIntake:
         return outcome
 
     def forget(self) -> None:
-        """Forget the rounds seen: the store may have changed behind our back."""
+        """Forget the remembered rounds, because another process may have changed the store."""
         self._rounds.clear()
 
     def _tell_arrived(
@@ -207,7 +210,10 @@ class LinkIntake:
     async def _look_up(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read the open rounds of results that came to another worker, or before a restart."""
+        """Read open rounds from the store for results.
+
+        Another worker, or an earlier run, may have accepted their wagers.
+        """
         tables = [
             known.table.id
             for known, event in events
@@ -284,7 +290,7 @@ class LinkIntake:
 
     def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
         if not self._remembers(known, event):
-            # The script says what is wrong: unknown, or over.
+            # The script finds whether the round is unknown or over.
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
@@ -297,7 +303,7 @@ class LinkIntake:
         return _Judged(known, "result", step, None, judged, entered)
 
     def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
-        """Give the step with what a floorperson must confirm, where they must."""
+        """Add the correction request to the step if a floorperson must confirm it."""
         if self._replays or not (event.confirm or known.confirm_corrections):
             return step
         correction = Correction.of(event)
@@ -321,7 +327,7 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """The steps with the places of their keys: the table keys, then the claim keys."""
+        """Return the steps with the places of their keys: the table keys, then the claim keys."""
         keys = [self._store.keys.table(one.step.table) for one in judged]
         steps: list[ScriptStep] = []
         for index, one in enumerate(judged, start=FIXED_KEYS + 1):
@@ -332,7 +338,7 @@ class LinkIntake:
         return steps, keys
 
     def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
-        """The work of a result with the places of its claims' keys, which are added to `keys`."""
+        """Return a result's work with the places of its claims' keys, which are added to `keys`."""
         work, positions = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
@@ -361,7 +367,7 @@ class LinkIntake:
                 reply, counted = answer.text, "accepted"
                 outcome.asked = True
             case Status.UNCONFIRMED:
-                # The table tries again every few seconds: no refusal that anybody must look into.
+                # The table tries again every few seconds. This refusal needs no attention.
                 reply, counted = answer.text, "unconfirmed"
                 if answer.asked:
                     outcome.asked = True
@@ -378,7 +384,7 @@ class LinkIntake:
         outcome.replies.append((_address(known), reply))
 
     def _announce_ask(self, one: _Judged) -> None:
-        """Say that a table waits for a floorperson."""
+        """Log that a table waits for a floorperson."""
         self._log.info(
             "confirmation asked",
             table=one.known.table.id,
@@ -388,7 +394,7 @@ class LinkIntake:
         )
 
     def _tell_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
-        """Say what the script made of an event, and which ledger entry that is."""
+        """Log the script's answer to an event, and its ledger entry."""
         self._log.debug(
             "event judged",
             table=one.known.table.id,
@@ -418,7 +424,7 @@ class LinkIntake:
                 self._tell_opened(one.step.seq, claim.record, paid)
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log cards entered before a void or a result, and those dealt twice."""
+        """Count and log cards entered before a void or a result, and cards dealt twice."""
         table, of, seq = one.known.table.id, one.step.round, one.step.seq
         entry, hands, by = answer.entry, count_hands(one.entered), answer.confirmed_by
         if hands and not by:
@@ -497,9 +503,9 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
 
 
 def _again(seq: int, reply: bytes) -> bytes:
-    """A kept reply word for word.
+    """Return a kept reply as exact bytes.
 
-    Of those that the script of an earlier release refused, the code was kept, and after it what
+    The script of an earlier release kept only the code of its refusals, followed by the claims that
     held the table.
     """
     if reply.startswith(b"{"):
@@ -512,7 +518,7 @@ def _again(seq: int, reply: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _StepMaker:
-    """Makes the step of one event; its key's place is known when the batch is put together."""
+    """A maker of one event's step. The key's place is set when the batch is put together."""
 
     table: str
     seq: int
@@ -521,7 +527,7 @@ class _StepMaker:
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
     ) -> ScriptStep:
-        """The step that does this work; `act` where its entry is among the acts."""
+        """Make the step with this work. `act` says that its entry is among the acts."""
         return ScriptStep(
             table_key=0,
             table=self.table,

@@ -1,4 +1,4 @@
-"""Reading what a table sent: an event, or the reason why it is none."""
+"""Decoding of a table's payload: an event, or the reason why it is not one."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-    """An event and its seq, or the refusal of what is none (with its seq, where it has one)."""
+    """Return an event and its seq, or a refusal of the payload (with its seq, if it has one)."""
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
         return EventRefusal("too_long", message), seq_of(payload)
@@ -29,7 +29,7 @@ def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int |
 
 
 def _unfit(error: msgspec.ValidationError) -> EventRefusal:
-    """The refusal of JSON that is no event; a field unknown or missing is named as the place."""
+    """Make the refusal of JSON that is not an event. It names an unknown or missing field."""
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
     if named := _NAMED.search(reason):

@@ -11,9 +11,9 @@ _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 
 
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
-    """What is drawn for a round, each in its configured fraction of rounds (readings T19, T20).
+    """Draw for a round, each draw in its configured fraction of rounds (readings T19, T20).
 
-    None where the table offers no draw, or nobody made a Five Card Hand Bonus wager.
+    Return None if the table offers no draw, or nobody made a Five Card Hand Bonus wager.
     """
     meter = known.meters.get(MeterKind.FIVE_CARD_HAND_BONUS)
     if meter is None or not (meter.magic_card_every or meter.lucky_every):

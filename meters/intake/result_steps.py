@@ -1,4 +1,4 @@
-"""A settled round put as work for the script: the reply, what is due, and the claims it opens."""
+"""A settled round as work for the script: the reply, the amounts due, and the claims it opens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _HAND_BONUS_VERIFIED_ODDS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """A round whose wagers were accepted and that has no result yet; `fed` are its meters."""
+    """A round with accepted wagers and without a result. `fed` are its meters."""
 
     basis: int
     wagers: Wagers
@@ -33,17 +33,17 @@ class OpenRound:
 
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
-    """A claim that a result opens, and the due it is for (from 0)."""
+    """A claim that a result opens, and its due (from 0)."""
 
     record: ClaimRecord
     due: int
 
 
 class ResultWriter:
-    """Puts the dues of a settlement as steps, and the reply with gaps where shares will stand.
+    """The writer of a settlement's steps, and of the reply with gaps for the shares.
 
     Attributes:
-        dues: what is due to whom.
+        dues: the amounts due to winners.
         claims: the wins that wait for a floorperson.
     """
 
@@ -73,7 +73,7 @@ class ResultWriter:
         return due.line.paid > 0 or due.take is not None
 
     def put(self, due: Due) -> None:
-        """Add one line of the settlement, and what is due by it."""
+        """Add one line of the settlement, with its due."""
         line = due.line
         text = msgspec.json.encode(line).decode()
         if not self._pays(due):
@@ -98,7 +98,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, number: int) -> str:
-        """Add the claim of a due to the reply; what names it, as far as its amount."""
+        """Add a due's claim to the reply. Return the beginning of its text, up to the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=0
         )
@@ -108,10 +108,10 @@ class ResultWriter:
         return str(head)
 
     def _owe(self, envy: Line) -> str:
-        """Name the claim that an Envy Bonus is owed under; empty where it is only recorded.
+        """Return the claim that owes an Envy Bonus; empty if the bonus is only recorded.
 
-        One for a hand that no floorperson is asked about is a payout like those at odds: below
-        `validate_from` the table pays it, and it is only recorded.
+        If no win of the hand waits for a floorperson, the bonus is treated like a payout at odds:
+        below `validate_from` the table pays it, and it is only recorded.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -123,7 +123,7 @@ class ResultWriter:
 
     @property
     def envy(self) -> tuple[EnvyStep, ...]:
-        """What is owed for Envy, claim by claim."""
+        """The owed Envy Bonuses, claim by claim."""
         opened = {claim.record.claim for claim in self.claims}
         return tuple(
             EnvyStep(
@@ -140,7 +140,7 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
-        """The reply in parts: text, and the numbers of the dues whose cents stand between."""
+        """Return the reply in parts: text, and the numbers of the dues whose cents go between."""
         return tuple(
             _joined(
                 f'{{"seq":{self._event.seq},"status":"accepted","lines":[',
@@ -152,7 +152,10 @@ class ResultWriter:
         )
 
     def _waits(self, due: Due) -> bool:
-        """Whether a floorperson validates it (649a.11(c)(5), (7), (8), (9); `validate_from`)."""
+        """Check whether a floorperson validates it.
+
+        See 649a.11(c)(5), (7), (8), (9), and `validate_from` in the floor file.
+        """
         line = due.line
         if due.take is not None:
             return True
@@ -168,10 +171,10 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """A record's text with the due's number in place of the 0 of a field.
+    """Return a record's text with the due's number in place of the 0 of a field.
 
-    The field's name cannot stand in the text earlier: every string in the record is a name of
-    ours without quotes in it.
+    The field's name cannot appear in the text earlier, because every string in the record is a name
+    from this program without quotes in it.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

@@ -1,4 +1,4 @@
-"""What the service knows of each table, worked out once from the floor file."""
+"""Table catalog: the service's data of each table, calculated once from the floor file."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,10 +12,10 @@ from meters.wire.topics import TableAddress
 
 @dataclass(frozen=True, slots=True)
 class WagerTerms:
-    """A wager that a table takes: its meter, its amount in cents, its rates in basis points.
+    """A wager that a table offers: its meter, its amount in cents, its rates in basis points.
 
-    Of the meter beside that its limit, and the most that one event may add to it and its reserve;
-    0 where there is no such bound (duty D3).
+    `limit_micros` is the limit of the meter. `contribution_max_micros` is the largest contribution
+    that one event may add to the meter and its reserve. Both are 0 if there is no limit (duty D3).
     """
 
     meter: str
@@ -27,7 +27,7 @@ class WagerTerms:
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
-        """What wagers on a meter are."""
+        """Make the terms of wagers that feed a meter."""
         terms = meter.terms
         return cls(
             meter.meter_id,
@@ -41,7 +41,7 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, ready to judge its events."""
+    """A table of the floor, with the data to validate its events."""
 
     link: str
     table: Table
@@ -53,7 +53,7 @@ class CatalogTable:
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
-        """What a table offers, by the terms of its link's meters."""
+        """Make a table's catalog entry, with the terms of its link's meters."""
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
         offers = {
@@ -73,9 +73,9 @@ class CatalogTable:
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """The table as it was when a round fed these meters: it may feed others since.
+        """Return the table with the meters that a round fed, since it may feed others now.
 
-        What it offers stays: that is for the next round.
+        Its offers remain the present ones, because they are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
@@ -85,7 +85,7 @@ class CatalogTable:
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
-    """Every table of a link as it operates, as its topic names it."""
+    """Return all tables of a link in operation, by their topic's address."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

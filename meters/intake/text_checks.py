@@ -1,4 +1,4 @@
-"""The texts of an event that the ledger would keep: whether each can be printed and seen.
+"""Check of the texts in an event that the ledger would keep: they must be printable and visible.
 
 Events in a ledger may be older than this rule, so the types of the messages do not have it.
 """
@@ -21,13 +21,13 @@ from meters.wire.messages import (
 
 
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
-    """Refuse an event with a text that is new to the ledger and cannot be printed, or is blank.
+    """Refuse an event with a text that is new to the ledger and is unprintable or blank.
 
-    A result or a void ends a round whatever the round and its patrons are called: its wagers are
-    counted already, and may be older than this rule.
+    A result or a void ends a round whatever the names of the round and its patrons are. Its wagers
+    are counted already, and may be older than this rule.
 
     Raises:
-        Refusal: ``unprintable_text``.
+        EventRefusal: ``unprintable_text``.
     """
     for field, text in _new_texts(event, opened):
         if problem := unseen_problem(text):

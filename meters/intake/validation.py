@@ -1,6 +1,7 @@
-"""What an event comes to, before any book is touched: pure but for the draw it is given.
+"""Validation of a table event, and its contributions or settlement.
 
-Each function either gives the work for the script or raises a Refusal.
+The functions are pure, and the draw is passed in. Each returns the work for the script or raises an
+EventRefusal.
 """
 
 from dataclasses import dataclass
@@ -30,18 +31,18 @@ from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 @dataclass(frozen=True, slots=True)
 class ValidatedResult:
-    """A result settled by the rules; its percentages are taken when the script applies it."""
+    """A result settled by the rules. Its percentages are taken when the script applies it."""
 
     work: ResultWork
     claims: tuple[OpenedClaim, ...]
 
 
 def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
-    """What accepted wagers add to each meter: cents times basis points, exactly micros.
+    """Return the contributions of accepted wagers to each meter. Cents times bps are micros.
 
     Raises:
-        Refusal: a position or a wager that the table has not, twice, or of another amount
-            (reading T22); more at once than is reasonable (duty D3).
+        EventRefusal: a position or a wager that the table does not have, or has twice, or with
+            another amount (reading T22); more at once than the largest contribution (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -126,10 +127,11 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
 
 
 def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
-    """Settle a round by the rules, and put it as work for the script.
+    """Settle a round by the rules, and return it as work for the script.
 
     Raises:
-        Refusal: positions, cards or patrons that cannot be, or that are not those of the wagers.
+        EventRefusal: positions, cards or patrons that are impossible, or that differ from the
+            wagers.
     """
     rules = meter_rules()
     try:
@@ -182,7 +184,8 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 else None,
                 folded=dealt.folded,
                 wagers=bet.wagers if bet else {},
-                # Cards that were collected are left out: these were not (reading T8).
+                # Collected cards are left out of the result. These cards were not collected
+                # (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
             )
         )
