@@ -1,4 +1,4 @@
-"""A claim as the books hold it, and as people are shown it."""
+"""Claims as the books hold them, and as people are shown them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,11 +15,11 @@ _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a floorperson decided, as the ledger keeps it.
+    """A floorperson's decision, as the ledger keeps it.
 
-    `envy_back` is what a rejection finds not to be due of Envy Bonuses, and `envy_paid` what of
-    them was paid along with the win, in cents; `pin_set_by` who had set the PIN of `by` in the 24
-    hours before.
+    `envy_back` is the sum of Envy Bonuses that a rejection finds not to be due, in cents.
+    `envy_paid` is the sum of those that were paid together with the win, in cents. `pin_set_by` are
+    the people who had set the PIN of `by` in the 24 hours before.
     """
 
     claim: str
@@ -36,12 +36,12 @@ _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """The record of a claim, of its fields in the books."""
+    """Return the record of a claim from its fields in the books."""
     return _RECORD.decode(fields["record"])
 
 
 class ClaimRows:
-    """Shows claims with what the floor file says of their links, meters and amounts."""
+    """Rows of claims, with names and amounts from the floor file."""
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
@@ -51,7 +51,7 @@ class ClaimRows:
         }
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
-        """A claim as it stands."""
+        """Make the row of a claim in its present state."""
         record = record_of(fields)
         decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
         act = decision.act if decision else ""
@@ -117,9 +117,9 @@ class ClaimRows:
 def _envy_state(
     record: ClaimRecord, fields: Mapping[str, str], decision: DecisionRecord | None
 ) -> ClaimState | None:
-    """Where a claim's Envy Bonuses are, None where it has none.
+    """Return the state of a claim's Envy Bonuses, or None if it has none.
 
-    What was won before Envy Bonuses were held was booked as paid at once.
+    Envy Bonuses from before they were held were booked as paid immediately.
     """
     if not record.envy:
         return None
@@ -130,6 +130,6 @@ def _envy_state(
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Why Envy Bonuses that were owed were found not to be due after all."""
+    """Return the reason why owed Envy Bonuses were found not to be due."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

@@ -41,12 +41,12 @@ _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
 
 
 def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
-    """A win as it is told to all displays at once (duty D8)."""
+    """Make the message about a win, for all displays at the same time (duty D8)."""
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """A claim as displays are told of it now, or None where it did not take from the meter."""
+    """Make the present message about a claim, or None if it took nothing from the meter."""
     record = record_of(fields)
     if record.percent is None:
         return None
@@ -57,9 +57,9 @@ def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
 class Claims:
     """The claims of all links.
 
-    `problem` says why a link is inoperable, or gives None: nothing is decided on such a link.
-    `tell` is given each decision's message, with the claim's record. `keep_mark` notes how far a
-    link's ledger has come, before anybody is told of a decision.
+    `problem` returns why a link is inoperable, or None. Nothing is decided on an inoperable link.
+    `tell` receives each decision's message, with the claim's record. `keep_mark` writes a link's
+    ledger mark before anybody learns of a decision.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Claims:
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """The claims of which the win or its Envy is not yet decided for good, oldest first.
+        """Return the claims whose win or Envy Bonuses are not finally decided, oldest first.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -92,7 +92,7 @@ class Claims:
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def find(self, claim: str) -> ClaimRow:
-        """One claim, decided or not.
+        """Return one claim, decided or not.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -102,7 +102,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def wins(self, search: WinSearch) -> WinPage:
-        """Past and present wins, latest first (duty D16).
+        """Return past and present wins, latest first (duty D16).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``link_inoperable``.
@@ -122,24 +122,24 @@ class Claims:
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Take one decision, once, and give the claim as it then is.
+        """Make one decision, once, and return the claim after it.
 
         Args:
-            claim: which.
-            act: what is done with it.
-            actor: who does it, for the ledger.
-            reason: why it is rejected.
+            claim: the claim.
+            act: the decision.
+            actor: the person who decides, for the ledger.
+            reason: the reason of a rejection.
             slip: the number of the payout slip.
-            envy_not_due: with a rejection: the hand was not what was entered, so that the Envy
-                Bonuses that it brought to others are not due either.
-            envy_paid: with a payment: the Envy Bonuses of the hand were paid as well.
-            setters: who set whose PIN lately, as far as it concerns the actor.
+            envy_not_due: for a rejection: the hand was not the entered one, so the Envy Bonuses
+                that it brought to others are not due either.
+            envy_paid: for a payment: the Envy Bonuses of the hand were paid too.
+            setters: the people who set PINs lately, as far as they concern the actor.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
-                first; ``same_person`` if who validated would also pay, or may; ``bad_value`` for
-                a slip's number that is none; ``slip_used``; ``envy_decided``; ``books_differ`` or
-                ``books_full``; ``link_inoperable``.
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state`` with the person who was
+                first; ``same_person`` if the validator pays too, or may be the same person;
+                ``bad_value`` for an invalid slip number; ``slip_used``; ``envy_decided``;
+                ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
@@ -185,17 +185,17 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Settle the Envy Bonuses that are owed for a hand, once, and give the claim as it then is.
+        """Settle the Envy Bonuses that are owed for a hand, once, and return the claim after it.
 
         Args:
-            claim: under which they are owed.
+            claim: the claim under which they are owed.
             act: whether the table has paid them, or they are not due.
-            actor: who says so, for the ledger.
-            reason: why they are not due.
-            setters: who set whose PIN lately, as far as it concerns the actor.
+            actor: the person who confirms it, for the ledger.
+            reason: the reason why they are not due.
+            setters: the people who set PINs lately, as far as they concern the actor.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``; ``wrong_state``, which says who was
+            ActError: nothing changed: ``unknown_claim``; ``wrong_state`` with the person who was
                 first; ``books_differ`` or ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
@@ -235,7 +235,7 @@ class Claims:
         return self._rows.row(after)
 
     async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
-        """A claim's books and record, where something can be decided at all."""
+        """Return a claim's books and record, if its link allows decisions."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
@@ -278,7 +278,7 @@ class Claims:
             raise ActError(error.status, message) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
-        """Tell once more what became of claims, to a table that may have missed it.
+        """Send the decisions on claims again, to a table that may have missed them.
 
         Raises:
             RedisError: the store cannot be read.
@@ -300,7 +300,10 @@ class Claims:
             self._tell_envy(record, fields)
 
     def _tell_envy(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Tell the table what became of the Envy Bonuses, where their win does not say it."""
+        """Send the state of the Envy Bonuses to the table.
+
+        It is sent only if the message of their win does not show it.
+        """
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
@@ -309,7 +312,7 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """A claim and the books that hold it; its table may have left the floor since."""
+        """Return a claim and the books that hold it. Its table may have left the floor since."""
         for store in self._stores.values():
             (fields,) = await store.claims([claim])
             if fields:
@@ -329,7 +332,10 @@ def _envy_decision(
     event: Literal["validated", "rejected", "paid"],
     after_cents: int,
 ) -> Jackpot:
-    """What became of one Envy Bonus; `position` is whose it is, `hand` the hand that brings it."""
+    """Make the message about one Envy Bonus.
+
+    `position` is the position that gets the bonus. `hand` is the hand that brings it.
+    """
     return msgspec.structs.replace(
         _jackpot(event, record, owed.amount, after_cents),
         claim=envy_message_claim(record.claim),
@@ -340,7 +346,7 @@ def _envy_decision(
 
 
 def _limit_cents(store: LinkStore, meter_id: str) -> int:
-    """A meter's limit, 0 for none."""
+    """Return a meter's limit, 0 for none."""
     return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
 
 

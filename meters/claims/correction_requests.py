@@ -1,4 +1,4 @@
-"""Corrections that tables ask a floorperson to confirm, and the decisions on them."""
+"""Correction requests of tables, and the decisions of floorpersons on them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -17,10 +17,10 @@ log = structlog.get_logger()
 
 
 class Asks:
-    """The asks of all links.
+    """The correction requests of all links.
 
-    `problem`, `keep_mark` and `ring` are as for `Claims`: why a link is inoperable, the note of how
-    far a ledger is, and the signal that something changed.
+    `problem`, `keep_mark` and `ring` are as for `Claims`: the reason why a link is inoperable, the
+    writer of a ledger mark, and the signal of a change.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Give what nobody has decided, oldest first.
+        """Return the requests that nobody has decided, oldest first.
 
-        What was changed in the store behind the service's back is left out; the audit names it.
+        A request that somebody changed in the store is left out. The audit names it.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -60,11 +60,11 @@ class Asks:
         return sorted(rows, key=lambda row: (row.at, row.ask))
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
-        """Confirm or refuse a correction, once, and give what was decided about.
+        """Confirm or refuse a correction, once, and return its request.
 
         Raises:
             ActError: nothing changed: ``unknown_ask`` if the table no longer asks for it;
-                ``wrong_state``, which says who was first; ``link_inoperable``.
+                ``wrong_state`` with the person who was first; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             link, found = await self._find(ask)

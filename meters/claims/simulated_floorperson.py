@@ -17,16 +17,16 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""Another person: who validates a win does not pay it (duty D4)."""
+"""A second person, because the validator of a win does not pay it (duty D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
 
 
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
-    """Validate, pay by hand or confirm what has waited for so many seconds, until cancelled.
+    """Validate, pay or confirm everything that has waited for `after_s` seconds, until canceled.
 
-    A cancellation that meets an answer inside the client library can be lost there; it is asked for
-    by name, since a group of tasks gives it to each of them only once.
+    A cancellation can be lost inside the client library if an answer arrives at the same moment.
+    The loop therefore checks for it, because a task group cancels each of its tasks only once.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()
@@ -56,10 +56,10 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
 
 
 async def settle(claims: Claims, claim: ClaimRow) -> None:
-    """Validate a win, have another pay it where it is paid by hand, and have its Envy paid.
+    """Validate a win, pay it as a second person if it is a hand pay, and confirm its Envy Bonuses.
 
     Raises:
-        ActError: it cannot be, or somebody was quicker.
+        ActError: it is not possible, or another person was quicker.
     """
     if claim.state == "pending":
         claim = await claims.decide(claim.claim, "validate", VALIDATES)
@@ -73,10 +73,10 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 
 
 def simulated_slip(claim: str) -> str:
-    """The number of a slip that was never printed, another one for each claim of the facility.
+    """Return the number of a slip that was never printed. Each claim has another number.
 
-    The claim's own name will not do: with its dot for a hyphen, or in capitals, it may be that of
-    another table's.
+    The claim's name cannot be used: with a hyphen instead of its dot, or in capitals, it may be
+    equal to the name of another table's claim.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

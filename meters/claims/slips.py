@@ -1,4 +1,4 @@
-"""Reserving a payout slip's number for the claim that is about to be paid with it."""
+"""Reservation of a payout slip's number for the claim that is about to be paid with it."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,10 +18,10 @@ _TRIES_MOST: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
-    """A slip's number as the ledger keeps it.
+    """Return a slip's number as the ledger keeps it.
 
     Raises:
-        ActError: ``bad_value``: it is none.
+        ActError: ``bad_value``: it is not a slip's number.
     """
     try:
         return clean_slip(text) if text is not None else None
@@ -30,17 +30,17 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """Reserves numbers over all links."""
+    """The slip numbers of all links."""
 
     def __init__(self, stores: Mapping[str, LinkStore]) -> None:
         self._stores = stores
 
     @asynccontextmanager
     async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
-        """Have a number reserved for a claim while it is paid; taken back if that is refused.
+        """Reserve a number for a claim while it is paid, and release it if the payment is refused.
 
         Raises:
-            ActError: ``slip_used``: it is another claim's.
+            ActError: ``slip_used``: another claim has it.
             RedisError: the store failed.
         """
         if slip is None:
@@ -50,7 +50,8 @@ class SlipNumbers:
         try:
             yield
         except (ActError, TermsError):
-            # The script said so: nothing was paid. A store that failed says nothing.
+            # The script answered that nothing was paid. After a failure of the store that is not
+            # known.
             await self._release(store, claim, slip)
             raise
 
@@ -61,21 +62,21 @@ class SlipNumbers:
             if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
             other, tries = await register.reserve(slip, claim, other.text), tries + 1
-        # What was paid before there were reservations, or with the hash lost: since the number is
-        # ours now, no other payment with it is under way.
+        # The number may have paid a claim before reservations existed, or before the hash was lost.
+        # It is reserved now, so no other payment with it is in progress.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
             await self._release(store, claim, slip)
             raise _used(str(paid))
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
-        """Whether another claim, which has the number, can never be paid with it any more."""
+        """Check that another claim, which has the number, can never be paid with it any more."""
         theirs = self._stores.get(other.link)
         if theirs is None:
             return False
         (fields,) = await theirs.claims([other.claim])
         # The state is read first: once it is final, no script pays that claim any more. A claim
-        # that is not there was decided for good, and is in the archive.
+        # that is missing was finally decided and is in the archive.
         final = not fields or fields["state"] in {"paid", "rejected"} or (
             fields["state"] == "validated" and record_of(fields).paid_from != "hand_pay"
         )  # fmt: skip

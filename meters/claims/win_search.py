@@ -1,4 +1,4 @@
-"""Looking up wins: the last of each progressive, and a search over all (duty D16)."""
+"""Search of wins: the last wins of each progressive, and a search over all (duty D16)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
 LOOKED_AT_MAX: Final = 5_000
-"""So many wins are looked at for one page of a search; its next page goes on from there."""
+"""Count of wins that are read for one page of a search. The next page continues after them."""
 
 
 class History:
@@ -28,7 +28,7 @@ class History:
         self._rows = rows
 
     async def page(self, search: WinSearch) -> WinPage:
-        """The wins that a search finds, latest first.
+        """Return the wins that a search finds, latest first.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
@@ -65,7 +65,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """The wins of a link, latest first, from the one passed on."""
+        """Yield the wins of a link after the cursor, latest first."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
@@ -75,7 +75,7 @@ class History:
                 await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
                 for meter in meters
             ]
-            # Where a page is full, its meter has more from there on: those come with the next.
+            # The meter of a full page has more wins after it. They are in the next page.
             known_to = max((page[-1][0] for page in pages if len(page) == _PAGE), default=-1)
             wins = sorted((-order, claim) for page in pages for order, claim in page)
             wins = [win for win in wins if -win[0] > known_to]
@@ -90,7 +90,7 @@ class History:
 
 
 class _Wanted:
-    """What a search asks of a win."""
+    """The conditions of a search."""
 
     def __init__(self, search: WinSearch) -> None:
         self._search = search
@@ -99,11 +99,11 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Whether all that follows is older; a day is allowed for clocks that were set."""
+        """Check that all later rows are too old. One day is allowed for clocks that were set."""
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
-        """Whether the search is for this win."""
+        """Check whether the search includes this win."""
         search = self._search
         at = _moment(row.at)
         if self._since is not None and at < self._since:
@@ -128,7 +128,9 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""Where a win lies in its link, latest first: by order, since the ledger counts, not the clock."""
+"""The place of a win in its link, latest first. It uses the ledger's order, because clocks may
+change.
+"""
 
 
 def _place(row: ClaimRow) -> _Place:
@@ -140,7 +142,7 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """The last win looked at of each link.
+    """Return the last win of each link that was read.
 
     Raises:
         ActError: ``bad_value``.
@@ -169,7 +171,7 @@ def _parse_moment(text: str | None, name: str) -> datetime | None:
 
 
 async def _merged(sources: Sequence[AsyncIterator[ClaimRow]]) -> AsyncIterator[ClaimRow]:
-    """The wins of several links, latest first, each link's in its own order."""
+    """Yield the wins of several links, latest first. Each link's wins stay in their own order."""
     heads: dict[int, ClaimRow] = {}
     for number, source in enumerate(sources):
         async for row in source:
