@@ -1,4 +1,4 @@
-"""What people did with a link, told from its ledger (duty D17)."""
+"""Rows of the acts that people did on a link, from its ledger (duty D17)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """That a link was closed or opened, as the ledger keeps it."""
+    """The record of a link that was closed or opened, as the ledger keeps it."""
 
     act: str
     by: str
@@ -31,7 +31,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """That a proposal was taken back, as the ledger keeps it."""
+    """The record of a withdrawn proposal, as the ledger keeps it."""
 
     proposal: str
     by: str
@@ -39,7 +39,7 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
 
 Told = tuple[str, str]
-"""What an act is about, and what it was, in words."""
+"""The subject of an act, and its description."""
 
 
 def _decision(event: str) -> Told:
@@ -54,7 +54,7 @@ def _decision(event: str) -> Told:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """That somebody's PIN had been set by others in the 24 hours before, in words."""
+    """Return a text that names the people who had set a user's PIN in the 24 hours before."""
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
@@ -92,7 +92,7 @@ def _outage(event: str) -> Told:
 
 
 def _span(seconds: int) -> str:
-    """How long something lasted.
+    """Return the text of a duration.
 
     >>> _span(59), _span(7325)
     ('59 s', '2 h 2 min 5 s')
@@ -142,7 +142,7 @@ def _restored(event: str) -> Told:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """The cards that a void or a result tells of as entered before it, in words."""
+    """Return the cards that were entered before a void or a result, as text."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 
@@ -155,7 +155,7 @@ def _entered_words(entered: EnteredCards) -> str:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """A result, as far as it is needed here."""
+    """The needed fields of a result."""
 
     round: str
     positions: list[DealtPosition]
@@ -169,7 +169,7 @@ def _void(event: str) -> Told:
 
 
 def _result(event: str) -> Told:
-    """What was entered before and what was settled, of each hand that was entered differently."""
+    """Describe each hand that was entered differently: the entered cards and the settled ones."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], Sequence[str] | None] = {
         ("dealer", None): result.dealer,
@@ -224,7 +224,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
 
 
 def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
-    """An entry of the ledger as an act."""
+    """Make the row of a ledger entry."""
     of, details = _TELL[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,

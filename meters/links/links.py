@@ -1,7 +1,8 @@
 """Acts on links by two people: open, close, change parameters, correct meters.
 
-Who proposes does not confirm (duty D4); a parameter changes only while its link is closed and no
-round is in hand (duty D12); a meter is corrected only by a recorded act (duty D15).
+The person who proposes does not confirm (duty D4). A parameter changes only while its link is
+closed and no round is in progress (duty D12). A meter is corrected only by a recorded act (duty
+D15).
 """
 
 import secrets
@@ -53,23 +54,23 @@ _NOT_APPROVED: Final = {
 
 
 class RunningLink(Protocol):
-    """A link in operation, as far as acts on it need it."""
+    """A link in operation, with the parts that acts on it need."""
 
     store: LinkStore
     configuration: Configuration
 
     @property
     def problem(self) -> str | None:
-        """Why it is inoperable, or None."""
+        """The reason why it is inoperable, or None."""
         ...
 
     @property
     def seen(self) -> Mark:
-        """What was seen of its ledger."""
+        """The mark of its ledger."""
         ...
 
     async def reload(self) -> None:
-        """Take in what was changed in its books, and tell every display."""
+        """Read the changes in its books, and send them to every display."""
         ...
 
 
@@ -84,7 +85,7 @@ class Links:
         self._books = {id_: ChangeBook(link.store) for id_, link in links.items()}
 
     async def links(self) -> Sequence[LinkView]:
-        """Every link as it stands.
+        """Return all links in their present state.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -92,7 +93,9 @@ class Links:
         return [await self._view(link) for link in self._links]
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        """Close a link: its tables take no new progressive wager; rounds in hand are finished.
+        """Close a link. Its tables accept no new progressive wager.
+
+        Rounds in progress are finished.
 
         Raises:
             ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
@@ -110,9 +113,9 @@ class Links:
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        """Approve what the floor file says of a link, as it was shown (duties D10, D12).
+        """Approve a link's part of the floor file, as it was shown (duties D10, D12).
 
-        It may be done while the link is inoperable, where that is for want of an approval.
+        It may be done on a link that is inoperable only because the approval is missing.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or
@@ -139,7 +142,7 @@ class Links:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        """Propose what another person must confirm (duties D4, D12, D15).
+        """Propose a change that another person must confirm (duties D4, D12, D15).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
@@ -174,13 +177,13 @@ class Links:
     async def confirm(
         self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
     ) -> ProposalRow:
-        """Confirm what another person has proposed, and carry it out.
+        """Confirm another person's proposal, and carry it out.
 
         Raises:
             ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
                 ``stale`` if the meter was won or changed since; ``below_seed`` if it holds less
-                than the seed of a new wager; ``meter_short`` if it holds less than is to be taken
-                off it; ``above_limit``; ``meter_full``.
+                than the seed of a new wager; ``meter_short`` if it holds less than the amount to
+                take off; ``above_limit``; ``meter_full``.
         """
         running = self._running(link)
         with store_failure_as_inoperable():
@@ -210,7 +213,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Take back what was proposed, by whomever.
+        """Withdraw any person's proposal.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
@@ -228,12 +231,12 @@ class Links:
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        """What people did with a link, from its ledger, latest first (duty D17).
+        """Return the acts of people on a link from its ledger, latest first (duty D17).
 
         Args:
-            link: which.
-            before: only entries of a lower number; None for the latest.
-            limit: how many at most.
+            link: the link.
+            before: only entries with a lower number; None for the latest.
+            limit: the largest count of acts.
 
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.
@@ -276,7 +279,7 @@ class Links:
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
-        """A proposal as it now is, when all displays have been told."""
+        """Return a proposal in its present state, after all displays have the change."""
         link = running.store.link.id
         await _tell_all(running)
         with store_failure_as_inoperable():
@@ -297,7 +300,7 @@ class Links:
         return self._links[link]
 
     def _running(self, link: str) -> RunningLink:
-        """A link on which people may act."""
+        """Return a link on which people may act."""
         running = self._link(link)
         if running.problem:
             raise ActError("link_inoperable", running.problem)
@@ -312,7 +315,7 @@ def _meter_of(link: Link, meter_id: str) -> Meter:
 
 
 def _limit_cents(link: Link, change: Change) -> int:
-    """The meter's limit once a change is carried out, 0 for none."""
+    """Return the meter's limit after a change, 0 for none."""
     meter = _meter_of(link, change.meter)
     if change.parameter is not None and change.value is not None:
         meter = with_parameter(meter, change.parameter, change.value)
@@ -320,7 +323,7 @@ def _limit_cents(link: Link, change: Change) -> int:
 
 
 def _new_terms(link: Link, change: Change) -> NewTerms | None:
-    """A meter's terms once a parameter has changed; None where none does."""
+    """Return a meter's terms after a change of a parameter; None if no parameter changes."""
     if change.parameter is None or change.value is None:
         return None
     meter = _meter_of(link, change.meter)
@@ -340,7 +343,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
 
 
 async def _tell_all(running: RunningLink) -> None:
-    """Have every display told of what was done; where that fails, it is done all the same."""
+    """Send the change to every display. A failure does not undo the change."""
     try:
         await running.reload()
     except (RedisError, OSError, TermsError) as error:
@@ -363,7 +366,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """The tables with a round in hand, by name."""
+    """Return the names of the tables with a round in progress."""
     tables = [table.id for table in store.link.table]
     states = await store.table_states(tables)
     found = [table for table, state in zip(tables, states, strict=True) if state.open_round]

@@ -1,7 +1,7 @@
-"""What of a meter can be changed by proposal, and what each change makes of its terms (duty D3).
+"""Parameters of a meter that a proposal can change, and the terms after each change (duty D3).
 
-Seed, reseed and rates are laid down by the chapter for each wager amount and paytable, so they
-follow from these and are not parameters of their own.
+The chapter sets seed, reseed and rates for each wager amount and paytable. They follow from these,
+so they are not parameters themselves.
 """
 
 from typing import Final
@@ -20,11 +20,11 @@ _EVERY_MAX: Final = 1_000_000
 
 
 def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
-    """The meter with another value of one parameter.
+    """Return the meter with another value of one parameter.
 
     Raises:
-        ActError: ``bad_value`` where the chapter or the meter does not take it; ``no_change``
-            where it has it already.
+        ActError: ``bad_value`` if the chapter or the meter does not allow it; ``no_change`` if the
+            meter has it already.
     """
     if parameter == "paytable":
         if not isinstance(value, str):
@@ -52,7 +52,7 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
 
 
 def words_of(meter: Meter, parameter: Parameter) -> str:
-    """A parameter's value as people read it."""
+    """Return a parameter's value as text for people."""
     if parameter == "wager":
         return money(meter.wager)
     if parameter == "paytable":
@@ -65,7 +65,10 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Say what is wrong with a meter's draws, to who confirms them (reading T19), or nothing."""
+    """Return a warning about a meter's draws for the person who confirms them; empty if none.
+
+    The warning is that of reading T19.
+    """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""
     back = hand_bonus_return(

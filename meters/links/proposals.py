@@ -1,4 +1,4 @@
-"""What one person proposes and another confirms, as the ledger keeps it and as people see it."""
+"""Proposals that another person confirms, as the ledger keeps them and as people see them."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -20,13 +20,12 @@ from meters.links.parameters import return_warning, with_parameter, words_of
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of a meter; `amount` in cents, `before` and `after` in words.
+    """A change of a meter; `amount` in cents, `before` and `after` as texts.
 
-    Of an adjustment these are what the meter held when it was proposed, and what is to move.
-
-    `cycle` is the meter's when an adjustment was proposed: once it is won, it is another meter.
-    `terms` are the meter's terms from the confirmation of a parameter on, by which an audit goes.
-    `pin_set_by` had set the PIN of `by` in the 24 hours before.
+    For an adjustment, `before` is the meter balance at the time of the proposal, and `after` is the
+    amount to move. `cycle` is the meter's cycle at that time: after a win it is another. `terms`
+    are the meter's terms from the confirmation of a parameter on, which an audit uses. `pin_set_by`
+    are the people who had set the PIN of `by` in the 24 hours before.
     """
 
     proposal: str
@@ -51,7 +50,9 @@ _CHANGE: Final = msgspec.json.Decoder(Change)
 def parameter_change(
     proposal: str, by: str, meter: Meter, positions: int, request: ParameterChange
 ) -> Change:
-    """The change of a parameter of a meter whose tables have so many positions at least.
+    """Make the change of a parameter.
+
+    `positions` is the least count of positions at the meter's tables.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.
@@ -68,17 +69,17 @@ def parameter_change(
 def adjustment(
     proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
 ) -> Change:
-    """The correction of a meter, which may go on rising until it is confirmed.
+    """Make the correction of a meter. The meter may rise until the correction is confirmed.
 
     Args:
         proposal: its id.
-        by: who proposes it.
-        meter: which.
-        held: what the meter holds in micros, and in which cycle.
-        request: what is to be corrected.
+        by: the person who proposes it.
+        meter: the meter.
+        held: the meter balance in micros, and the cycle.
+        request: the correction.
 
     Raises:
-        ActError: ``no_change`` where nothing is to move; ``meter_short``; ``above_limit``.
+        ActError: ``no_change`` if no amount moves; ``meter_short``; ``above_limit``.
     """
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
@@ -97,12 +98,12 @@ def adjustment(
 
 
 def change_of(fields: Mapping[str, str]) -> Change:
-    """The change that a proposal of the books is about."""
+    """Return the change of a proposal in the books."""
     return _CHANGE.decode(fields["record"])
 
 
 def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:
-    """A proposal as people see it."""
+    """Make the row of a proposal for people."""
     change = change_of(fields)
     return ProposalRow(
         proposal=change.proposal,
