@@ -17,7 +17,7 @@ A number is never used twice, and no claim is blocked forever, even if either st
   counted, so a release does not affect another try that is in progress or has paid.
 - The reservation of a process that died is replaced by another claim only if it cannot be used any
   more: the claim was finally decided, with another number or none, and its link does not have this
-  number.
+  number. Only an operable link is asked, since books that were lost do not know what paid.
 
 The ledger remains the truth. An audit compares it with the reservations. A number may have paid a
 claim and be reserved for none, since an earlier release paid it or the hash was lost. The service
@@ -203,15 +203,26 @@ class SlipRegister:
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve the numbers that paid claims of a link, and return their count.
+        """Reserve the numbers that paid claims of a link, and return how many were free.
 
         Raises:
             RedisError: the store failed; some may be reserved.
         """
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
-        for slip, claim in cast("dict[bytes, bytes]", rows).items():
-            await self.reserve(slip.decode(), claim.decode())
-        return len(rows)
+        paid = cast("dict[bytes, bytes]", rows)
+        return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
+
+    async def reserve_paid(self, paid: Mapping[str, str]) -> int:
+        """Reserve numbers, each for the claim that it paid, and return how many were free.
+
+        Raises:
+            RedisError: the store failed; some may be reserved.
+        """
+        held = await self.held([*paid])
+        free = {slip: claim for slip, claim in paid.items() if fold_slip(slip) not in held}
+        for slip, claim in free.items():
+            await self.reserve(slip, claim)
+        return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
         """Check in the link's own hash whether a number paid a claim.

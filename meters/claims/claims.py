@@ -75,7 +75,7 @@ class Claims:
         self._tell = tell
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
-        self._slips = SlipNumbers(stores)
+        self._slips = SlipNumbers(stores, problem)
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:

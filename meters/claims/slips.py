@@ -1,6 +1,6 @@
 """Reservation of a payout slip's number for the claim that is about to be paid with it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -30,10 +30,13 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """The slip numbers of all links."""
+    """The slip numbers of all links; `problem` says why a link is inoperable, or returns None."""
 
-    def __init__(self, stores: Mapping[str, LinkStore]) -> None:
+    def __init__(
+        self, stores: Mapping[str, LinkStore], problem: Callable[[str], str | None]
+    ) -> None:
         self._stores = stores
+        self._problem = problem
 
     @asynccontextmanager
     async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
@@ -72,13 +75,14 @@ class SlipNumbers:
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
         """Check that another claim, which has the number, can never be paid with it any more."""
         theirs = self._stores.get(other.link)
-        if theirs is None:
+        if theirs is None or self._problem(other.link):
+            # Books that are lost, or older than they were, do not know what has paid.
             return False
-        (fields,) = await theirs.claims([other.claim])
+        entries, (fields,) = await theirs.claims_at([other.claim])
         # The state is read first: once it is final, no script pays that claim any more. A claim
-        # that is missing was finally decided and is in the archive.
-        final = not fields or fields["state"] in {"paid", "rejected"} or (
-            fields["state"] == "validated" and record_of(fields).paid_from != "hand_pay"
+        # that is missing was finally decided and is in the archive; without entries nothing is.
+        final = (not fields and entries > 0) or fields.get("state") in {"paid", "rejected"} or (
+            fields.get("state") == "validated" and record_of(fields).paid_from != "hand_pay"
         )  # fmt: skip
         return final and not await store.slip_register.has_paid(slip, other.claim)
 

@@ -93,13 +93,12 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
         for part in parts:
             print_text(f"{part.name}: {_planned(part)}")
         due = [part for part in parts if part.steps]
-        if not due:
-            return
-        if not sure and not typer.confirm("Do it?"):
+        if due and not sure and not typer.confirm("Do it?"):
             raise typer.Exit(1)
         for part in due:
             await part.upgrade()
             print_text(f"{part.name}: is of version {SCHEMA} now")
+        # Also where nothing is due: an upgrade may have been cut off here, or the numbers lost.
         await _reserve_removed(floor, redis)
 
 

@@ -12,7 +12,10 @@ import typer
 from rich.progress import TaskID
 
 from bonus.errors import UserError
+from meters.archive.archive_days import archived_links
+from meters.books.claim_evidence import DECIDED
 from meters.books.ledger_mark import LedgerMark
+from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Floor, Link
 from meters.redis_client.connect import open_redis
@@ -84,7 +87,29 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
             raise never_opened(floor)
         for link in links:
             good = await _restore(floor, link, redis, options, console) and good
+        if good:
+            await _reserve_removed(floor, redis, options, console)
     return good
+
+
+async def _reserve_removed(
+    floor: Floor, redis: AnyRedis, options: RestoreOptions, console: PlainConsole
+) -> None:
+    """Reserve the archived slips of links that the floor file no longer names.
+
+    No store of theirs is made again, by which a payment would know their numbers.
+    """
+    directory = options.archive or Path(floor.archive.directory)
+    for link in sorted(archived_links(directory) - {link.id for link in floor.link}):
+        paid = dict[str, str]()
+        async for _, fields in ArchivedLedger(directory, link).entries():
+            if fields.get("kind") == b"pay":
+                decided = DECIDED.decode(fields["event"])
+                if decided.slip:
+                    paid[decided.slip] = decided.claim
+        if count := await SlipRegister(redis).reserve_paid(paid):
+            label = f"{link}, which the floor file no longer names"
+            console.print(f"{label}: the numbers of its {count} archived payout slips are reserved")
 
 
 async def _restore(

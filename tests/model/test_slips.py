@@ -34,10 +34,11 @@ class Facility:
             Pit(cast("Redis", redis), FLOOR.replace('id = "pit"', f'id = "{id_}"')) for id_ in LINKS
         ]
         self.stores = {pit.link.id: pit.store for pit in self.pits}
+        self.problems_of: dict[str, str] = {}
         self.desk = Claims(
             self.pits[0].floor,
             self.stores,
-            lambda _: None,
+            self.problems_of.get,
             lambda *_: None,
             lambda _: asyncio.sleep(0),
         )
@@ -198,6 +199,23 @@ async def test_number_left_by_a_killed_payment_is_free_once_its_claim_is_paid_ot
     assert await facility.pay(OTHER, "A-1") == "paid"
     assert await facility.pay(SECOND, "A-1") == "slip_used"
     assert await facility.problems() == []
+
+
+@pytest.mark.parametrize("lost", ["all", "later"])
+async def test_number_that_paid_on_a_link_whose_books_are_lost_pays_nothing(
+    facility: Facility, lost: str
+) -> None:
+    """The part of a cluster with that link was lost, or came back as it was before the payment."""
+    assert await facility.pay(CLAIM, "A-1") == "paid"
+    keys = facility.stores["pit"].keys
+    gone = [keys.claim(CLAIM), keys.slips]
+    if lost == "all":
+        gone = [key async for key in facility.redis.scan_iter(match=f"{keys.meters[:-6]}*")]
+    else:
+        facility.problems_of["pit"] = "the store holds fewer ledger entries than it has held"
+    assert await facility.redis.delete(*gone) > 1
+    assert [await facility.pay(OTHER, slip) for slip in ("A-1", "a-1")] == ["slip_used"] * 2
+    assert await facility.pay(OTHER, "A-2") == "paid"
 
 
 async def test_store_that_did_not_answer_keeps_the_number_reserved(

@@ -183,3 +183,8 @@ async def test_numbers_of_a_link_that_is_no_longer_on_the_floor_are_reserved(
     assert "link pot, which the floor file no longer names" in " ".join(said.split())
     assert (await before.reserved())["a-1003"] == CLAIMS[2]
     assert await before.pay(CLAIMS[3], "A-1001") == "slip_used"
+    # As where it was killed before it came to them: nothing else is due when it is given again.
+    assert await before.redis.hdel(SLIPS_KEY, "a-1003")
+    assert "the numbers of its 1 payout slips are reserved" in pitlink(tmp_path, "upgrade")[1]
+    assert (await before.reserved())["a-1003"] == CLAIMS[2]
+    assert "no longer names" not in pitlink(tmp_path, "upgrade")[1]

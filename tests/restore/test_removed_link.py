@@ -1,0 +1,41 @@
+"""Restoring a floor of which a link is no longer in the floor file: its slips stay used."""
+
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.slip_numbers import SLIPS_KEY
+from tests.model.kept import A_DAY, Kept
+from tests.model.pit import FLOOR, Pit
+from tests.processes import run_pitlink
+from tests.servers import RedisServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D16")]
+
+
+async def test_archived_slips_of_a_link_that_is_no_longer_on_the_floor_are_reserved(
+    tmp_path: Path,
+) -> None:
+    """Nothing makes its books again, which a payment on another link would look at."""
+    service = '[service]\nredis = "{url}"\ndata = "data"\n[[link]]'
+    with RedisServer() as server:
+        async with Redis(unix_socket_path=str(server.socket_path)) as redis:
+            removed = FLOOR.replace('id = "pit"', 'id = "pot"')
+            kept = Kept(Pit(redis, removed), tmp_path / "pitlink-archive")
+            await kept.open()
+            claim = await kept.play(decide=False)
+            await kept.pit.desk.decide(claim, "validate", "amy")
+            await kept.pit.desk.decide(claim, "pay", "ben", slip="A-1001")
+            await kept.days.keep(A_DAY)
+            assert (await kept.run()).written
+            await redis.flushall()
+            floor = tmp_path / "floor.toml"
+            floor.write_text(FLOOR.replace("[[link]]", service.format(url=server.url), 1))
+            command = ("restore", "--config", str(floor), "--by", "tess", "--services-stopped")
+            for again in (False, True):
+                done = run_pitlink(*command, "--yes")
+                assert done.returncode == 0, (done.stdout, done.stderr)
+                told = "pot, which the floor file no longer names: the numbers of its 1 archived"
+                assert (told in done.stdout) is not again
+                assert await redis.hgetall(SLIPS_KEY) == {b"a-1001": f"1 {claim}".encode()}
