@@ -1,4 +1,4 @@
-"""The MQTT client that both sides use, and the pace at which they connect again."""
+"""MQTT client for the service and the agents, and the pauses between connection attempts."""
 
 import asyncio
 import math
@@ -16,22 +16,22 @@ from paho.mqtt.client import time_func
 Answer = TypeVar("Answer")
 
 FIRST_ANSWER_WITHIN_S: Final = 1.2
-"""A connection on which the broker has said nothing by then is left for another one.
+"""Longest wait for the broker's first answer, before the connection is replaced by another one.
 
-It bounds each step alone: the TCP connection, and the broker's first byte on it, of TLS or MQTT. A
-proxy whose broker is down may accept a connection and never say a word on it.
+It limits each step alone: the TCP connection, and the broker's first byte on it (of TLS or MQTT). A
+proxy whose broker is down may accept a connection and never send a byte on it.
 """
 CONNECTED_WITHIN_S: Final = 5.0
-"""How long a broker that has begun a TLS handshake may take for the rest, and then for its CONNACK.
+"""Longest duration of the rest of a TLS handshake once the broker has begun it, and of its CONNACK.
 
-Where a whole floor connects at once, a slow broker works on all handshakes at the same time. If
-clients left before it is done with any, it would begin with all of them again, for ever.
+When a whole floor connects at the same time, a slow broker works on all handshakes together. If
+clients disconnected before it had finished any, it would start all of them again, without end.
 """
 ASKED_AFTER_S: Final = 1.5
-"""A broker that has said nothing for so long is asked whether it is there."""
+"""Silence of the broker after which the client sends it a ping."""
 SILENT_S: Final = 3.0
-"""A connection over which nothing has come for so long is lost, though nobody has closed it; a
-table has locked itself by then."""
+"""Silence after which a connection is lost, even if nobody has closed it. A table has locked itself
+by then."""
 
 _LOOK_EVERY_S: Final = 0.5
 _STEADY_S: Final = 5.0
@@ -39,29 +39,29 @@ _jitter: Final = secrets.SystemRandom()
 
 
 class _Watched(Protocol):
-    """A socket; its number is below 0 once it is closed."""
+    """A socket; its file descriptor is negative once it is closed."""
 
     def fileno(self) -> int:
-        """The number that the event loop knows it by."""
+        """Return the file descriptor that the event loop watches."""
         ...
 
 
 class _Writing(Protocol):
-    """A client with something left to write."""
+    """A client with data left to write."""
 
     def loop_write(self) -> object:
-        """Write what the socket takes."""
+        """Write as much as the socket accepts."""
         ...
 
 
 class _BrokerTlsSocket(ssl.SSLSocket):
-    """A TLS socket with one bound for the broker's first byte, and another for what follows it."""
+    """A TLS socket with one limit for the broker's first byte and another for the rest."""
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  (the library's own)
-        """Perform the handshake; the socket's own bound is for its first answer.
+        """Perform the handshake; the socket's own timeout limits the wait for the first answer.
 
         Raises:
-            OSError: the connection broke, the broker did not answer, or is not to be trusted.
+            OSError: the connection broke, the broker did not answer, or it is not trusted.
         """
         first_within_s = self.gettimeout()
         self.settimeout(0.0)
@@ -74,7 +74,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
                 super().do_handshake(block)
             self.settimeout(first_within_s)
         except BaseException:
-            # Nobody else has it yet.
+            # No other code has the socket yet, so nobody else can close it.
             self.close()
             raise
 
@@ -86,16 +86,16 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 
 
 class BrokerClient(aiomqtt.Client):
-    """An aiomqtt client that notices at once when its connection breaks, and leaves nothing behind.
+    """An aiomqtt client that detects a broken connection immediately and leaves nothing behind.
 
-    Each client is for one connection. Whatever waits for the broker ends with the connection: the
-    library waits on until the time for an answer is up, also for the answer to the connection
-    itself. And a connection over which nothing comes is lost after `SILENT_S`, not after twice the
-    keep-alive.
+    Each client is for one connection. Every wait for the broker ends with the connection. The
+    library alone would wait until its timeout, also for the answer to the connection itself. A
+    connection on which nothing arrives is lost after `SILENT_S`, not after twice the keep-alive.
 
-    A connection may break between the wish to write and the loop's next turn; the socket's number
-    is then nobody's, or already that of another connection. And it may be given up before the
-    broker has answered: the library would keep its socket and its task until the process ends.
+    A connection may break after a write is requested and before the event loop's next turn. The
+    descriptor is then closed, or already belongs to another connection. A connection attempt may
+    also be canceled before the broker has answered. The library would then keep its socket and its
+    task until the process ends.
     """
 
     _thread_connects = False
@@ -112,14 +112,15 @@ class BrokerClient(aiomqtt.Client):
         super().__init__(*args, tls_context=tls_context, **options)
         self._client.connect_timeout = FIRST_ANSWER_WITHIN_S
         self._connack_within_s = CONNECTED_WITHIN_S if tls_context else FIRST_ANSWER_WITHIN_S
-        # What goes wrong is raised. And paho would put together two log lines for each message.
+        # Errors are raised, so the log is not needed. With it, paho formats two lines for each
+        # message.
         self._client.disable_logger()
 
     async def __aenter__(self) -> Self:
         """Connect.
 
         Raises:
-            aiomqtt.MqttError: the broker is not reached, or refuses, or does not answer.
+            aiomqtt.MqttError: the broker cannot be reached, refuses, or does not answer.
         """
         try:
             await super().__aenter__()
@@ -128,12 +129,13 @@ class BrokerClient(aiomqtt.Client):
             self._let_go()
             raise
         if self._client.socket() is None:
-            # The library has forgotten it: it takes a loss before this for one of a time before.
+            # The library has dropped the socket: it treats this loss as one of an earlier
+            # connection.
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for what the broker answers, as long as the connection lasts.
+        """Wait for the broker's answer, as long as the connection lasts.
 
         Raises:
             aiomqtt.MqttError: the connection broke, or there was no answer in time.
@@ -160,22 +162,24 @@ class BrokerClient(aiomqtt.Client):
     def _on_disconnect(self, *args: Any) -> None:  # noqa: ANN401  (the library's own)
         super()._on_disconnect(*args)
         if not self._disconnected.done():
-            # The library keeps to itself what happens before the broker has answered.
+            # The library does not report a loss that occurs before the broker has answered.
             self._disconnected.set_exception(aiomqtt.MqttError("the connection broke"))
         if not self._disconnected.cancelled():
-            # Whoever waits is told; that nobody may be waiting just now is no mistake.
+            # Reading the exception marks it as seen. If nobody waits for it now, that is not an
+            # error.
             self._disconnected.exception()
 
     async def _misc_loop(self) -> None:
-        """Look after the connection while there is one: paho's own duties, and that it carries."""
+        """Run paho's periodic duties while the connection lasts; check that data still arrives."""
         paho = self._client
         while paho.loop_misc() == _DONE:
             looked_s = self._loop.time()
             await asyncio.sleep(_LOOK_EVERY_S)
             if self._loop.time() - looked_s > 2 * _LOOK_EVERY_S or not self._connected.done():
-                # We were held up, and what has come meanwhile may not be read yet.
+                # This process was delayed; data that arrived meanwhile may not be read yet.
                 continue
-            # Nothing public of paho tells when something came last, asks, or ends a connection.
+            # paho has no public interface for the time of the last byte, a ping, or ending a
+            # connection.
             silent_s = time_func() - paho._last_bytes_received  # noqa: SLF001
             if silent_s >= SILENT_S:
                 paho._loop_rc_handle(_SILENT)  # noqa: SLF001
@@ -183,7 +187,7 @@ class BrokerClient(aiomqtt.Client):
                 paho._send_pingreq()  # noqa: SLF001
 
     def _client_connect(self) -> None:
-        # In a thread of paho's own: a cancelled wait for it does not end it.
+        # paho's connect runs in a thread; canceling the wait for it does not end it.
         self._thread_connects = True
         try:
             super()._client_connect()
@@ -191,13 +195,13 @@ class BrokerClient(aiomqtt.Client):
             self._loop.call_soon_threadsafe(self._thread_has_connected)
 
     def _thread_has_connected(self) -> None:
-        # What the thread had to tell the loop of its socket has been done before this.
+        # The thread's earlier calls to the loop about its socket have run before this one.
         self._thread_connects = False
         self._let_go()
 
     def _let_go(self) -> None:
         if self._given_up and not self._thread_connects:
-            # Nothing public of paho closes a connection that waits for the broker's first answer.
+            # paho has no public way to close a connection that waits for the broker's first answer.
             self._client._sock_close()  # noqa: SLF001
 
     def _on_socket_register_write(
@@ -216,28 +220,28 @@ class BrokerClient(aiomqtt.Client):
                 broken(error)
 
         def watch() -> None:
-            # paho gives none where another thread of its own has closed it at that moment.
+            # paho passes None if another of its threads has just closed the socket.
             if sock is None or sock.fileno() < 0:
                 return
             try:
                 self._loop.add_writer(sock.fileno(), write)
             except (OSError, RuntimeError) as error:
-                # The loop has found out before us, and has let go of the socket.
+                # The event loop detected the loss first and has released the socket.
                 broken(error)
 
-        # paho may be connecting in a thread of its own.
+        # paho may be connecting in its own thread.
         self._loop.call_soon_threadsafe(watch)
 
 
 class ConnectPace:
-    """The pause before each further attempt to connect.
+    """The pause before each further connection attempt.
 
-    It doubles from one attempt to the next, and is counted from when that began: what an attempt
-    took is not waited for again. A connection that did not last is an attempt that failed.
+    It doubles with each attempt and is counted from the start of the last one, so the duration of
+    an attempt is not waited for again. A connection that did not last counts as a failed attempt.
 
     Args:
         first_s: the first pause, and the shortest between two attempts.
-        cap_s: the longest.
+        cap_s: the longest pause.
     """
 
     def __init__(self, first_s: float = 0.1, cap_s: float = 1.0) -> None:
@@ -260,5 +264,5 @@ class ConnectPace:
 
 
 def jittered(delay_s: float) -> float:
-    """A wait of about so long, so that those who begin together do not go on together."""
+    """Return about `delay_s`, varied so clients that start together do not stay in step."""
     return delay_s * _jitter.uniform(0.75, 1.25)

@@ -1,20 +1,20 @@
-"""Moments as they stand on the wire, told in UTC."""
+"""Times in the messages, in UTC."""
 
 from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """This moment, to the millisecond."""
+    """Return the current time, to the millisecond."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def now_text() -> str:
-    """This moment as RFC 3339 has it, to the millisecond."""
+    """Return the current time as RFC 3339 text, to the millisecond."""
     return text_of(datetime.now(UTC))
 
 
 def text_of(moment: datetime) -> str:
-    """A moment as RFC 3339 has it in UTC, to the millisecond."""
+    """Return a time as RFC 3339 text in UTC, to the millisecond."""
     text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
     return text.removesuffix("+00:00") + "Z"

@@ -1,7 +1,8 @@
-"""How a table is told what became of Envy Bonuses: a jackpot message for each, an extension.
+"""Claim names for decisions about Envy Bonuses, an extension of the contract.
 
-The contract knows messages about wins alone. One about an Envy Bonus names the claim under which it
-is owed, with an ending: to who does not know it, it is a claim of nobody's.
+The contract has jackpot messages only for wins. Each decision about an Envy Bonus is sent as one
+more jackpot message. It names the claim under which the Envy Bonus is owed, with an ending. A
+reader that does not know the extension sees an unknown claim.
 """
 
 from typing import Final
@@ -10,7 +11,7 @@ _ENDING: Final = "-envy"
 
 
 def envy_message_claim(claim: str) -> str:
-    """The claim that a message about Envy Bonuses names.
+    """Return the claim name that a message about Envy Bonuses uses.
 
     >>> envy_message_claim("pit.T-1-42-1")
     'pit.T-1-42-1-envy'
@@ -19,7 +20,7 @@ def envy_message_claim(claim: str) -> str:
 
 
 def envy_owed_under(named: str) -> str | None:
-    """The claim under which the Envy Bonus of a message is owed; None where it is about a win.
+    """Return the claim under which a message's Envy Bonus is owed; None if it is about a win.
 
     >>> envy_owed_under("pit.T-1-42-1-envy"), envy_owed_under("pit.T-1-42-1")
     ('pit.T-1-42-1', None)
@@ -28,7 +29,9 @@ def envy_owed_under(named: str) -> str | None:
 
 
 def envy_claim_name(result: str, holder: int) -> str:
-    """The claim of Envy Bonuses for a hand of which no win waits; `result` is `TABLE-SEQ`.
+    """Return the claim name of the Envy Bonuses for a hand that has no win of its own.
+
+    `result` is `TABLE-SEQ`.
 
     >>> envy_claim_name("pit.T-1-42", 3)
     'pit.T-1-42-e3'

@@ -1,7 +1,7 @@
-"""JSON in which an object names a member twice: refused, since readers differ on which one counts.
+"""Refusal of JSON in which an object has the same name twice.
 
-Decoding by a type takes the last one. What a table sends stands in the ledger as its bytes, where
-another reader may take the first.
+JSON readers differ on which of the two values counts. Decoding into a type uses the last one. The
+ledger keeps the table's event as bytes, and another reader of them may use the first one.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _NamedTwiceError(Exception):
-    """An object names a member twice."""
+    """An object has the same name twice."""
 
 
 def _check_pairs(pairs: Sequence[tuple[str, object]]) -> None:
@@ -28,15 +28,15 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Tell whether an object in a JSON text, already decoded by its type, has a name twice.
+    r"""Check if an object in a JSON text has a name twice; the text was decoded by its type before.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)
     """
     if b"\\" not in text:
-        # Without escapes each colon is one of a text, or between a name and its value. Where an
-        # object has two of a name, one is gone once it is decoded, and its colon with it.
-        with contextlib.suppress(OverflowError):  # a number that only the strict way takes
+        # Without escapes, a colon is part of a string or separates a name from its value. If a name
+        # occurs twice, decoding drops one of the two, and its colon is then missing.
+        with contextlib.suppress(OverflowError):  # a number that only the strict decoder accepts
             return text.count(b":") != _ENCODER.encode(_QUICK.decode(text)).count(b":")
     try:
         _STRICT.decode(text.decode())

@@ -1,7 +1,7 @@
-"""The messages of the public contract, one frozen type each; an unknown field is refused.
+"""Messages of the public contract, one frozen type each; an unknown field is refused.
 
-Cards travel as their two characters, money as integer cents. Every decoder is strict: a number in
-quotes, a boolean for a number or a field that the contract does not know is an error.
+Cards are sent as two characters, money as integer cents. Every decoder is strict: a number in
+quotes, a boolean instead of a number, or a field that the contract does not have is an error.
 """
 
 from datetime import datetime
@@ -14,12 +14,13 @@ from bonus.settling.settlement_lines import Line
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""A longer event is refused unread: no round of seven positions comes near it."""
+"""Largest event in bytes. A longer one is refused without decoding; a round of seven positions is
+far smaller."""
 
 CardName = str
-"""A card by its two characters; the rules say whether it is one."""
+"""A card as two characters; the rules check if it is one."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""The same where no rule looks at it."""
+"""A card as two characters, checked here because no rule checks it."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -27,18 +28,18 @@ RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Instant = str
-"""A moment as we write it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
+"""A time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
 
 Told = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A moment as a table tells it: RFC 3339 with its offset."""
+"""A time as a table sends it: RFC 3339 with its offset."""
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all messages share."""
+    """Settings common to all messages."""
 
 
 class WageredPosition(_Message, frozen=True, kw_only=True):
-    """What the wagering device of one position had accepted at lock-out, in cents by wager."""
+    """The wagers that a position's wagering device had accepted at lock-out, in cents by wager."""
 
     position: PositionNumber
     patron: Patron | None = None
@@ -46,7 +47,7 @@ class WageredPosition(_Message, frozen=True, kw_only=True):
 
 
 class DealtPosition(_Message, frozen=True, kw_only=True):
-    """A hand dealt to a position; the cards are left out for a folded hand that was collected."""
+    """A hand dealt to a position; `cards` is missing for a folded hand that was collected."""
 
     position: PositionNumber
     patron: Patron | None = None
@@ -55,7 +56,7 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
 
 
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """The wagers that feed a meter, sent once betting is locked, before a card is dealt."""
+    """The wagers that feed a meter, sent after lock-out and before the first card is dealt."""
 
     seq: Seq
     at: Told
@@ -67,11 +68,11 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Cards that were entered at a table and are not in the result of their round.
 
     Attributes:
-        what: whose they are.
+        what: the kind of cards: a hand, the dealer's, or community cards.
         position: the position of a hand.
         cards: the cards.
         taken_back: whether they were taken back before the round was settled or void.
-        reason: why they were, where somebody said so.
+        reason: the reason for it, if somebody entered one.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -87,9 +88,9 @@ _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """Every position that was dealt a hand, the dealer's hand and the community cards.
 
-    `entered_before`, an extension of the contract, are cards that were taken back and entered
-    differently; it is left out where there are none. `confirm`, another extension, asks that
-    such a result is applied only once a floorperson has confirmed it.
+    `entered_before`, an extension of the contract, has cards that were taken back and entered
+    differently; it is left out if there are none. `confirm`, another extension, requests that the
+    service applies such a result only after a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -103,11 +104,11 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 
 
 class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
-    """A round that is void before it has a result (649a.13): all wagers go back.
+    """A round that is void before it has a result (649a.13): all wagers are returned.
 
-    `entered`, an extension of the contract, are the cards that had been entered by then; it is left
-    out where there were none. `confirm`, another extension, asks that a void with such cards is
-    applied only once a floorperson has confirmed it.
+    `entered`, an extension of the contract, has the cards that had been entered by then; it is left
+    out if there were none. `confirm`, another extension, requests that the service applies a void
+    with such cards only after a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -119,7 +120,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
 
 
 class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
-    """The table no longer asks a floorperson to confirm a correction; an extension."""
+    """The withdrawal of a table's correction request; an extension of the contract."""
 
     seq: Seq
     at: Told
@@ -127,25 +128,25 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
-    """What an agent says first: the service answers where the table stands."""
+    """An agent's first message; the service replies with the state of the table."""
 
     at: Told | None = None
 
 
 TableEvent = Wagers | Result | Void | Withdrawal | Hello
 MoneyEvent = Wagers | Result | Void | Withdrawal
-"""What a table numbers and repeats until it is answered."""
+"""The events that a table numbers and repeats until it has a reply."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
-    """What the table game system drew for a round (649a.12(i)(3)); null where nothing was."""
+    """The draw of the table game system for a round (649a.12(i)(3)); null if nothing was drawn."""
 
     magic_card: CardName | None
     lucky_position: int | Literal["dealer"] | None
 
 
 class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Why something was refused: a code for programs, a plain message, the field if one is."""
+    """Reason for a refusal: a code for programs, a plain message, and the wrong field, if any."""
 
     code: str
     message: str
@@ -169,10 +170,10 @@ class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", ta
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Any reply to an event, as the table side reads it.
+    """Any reply to an event, as agents read it.
 
-    `status` is ``accepted``, ``refused`` or ``out_of_order``; `seq` is null only where the event
-    could not be read far enough to know it.
+    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is null only if so little of
+    the event could be read that its number is unknown.
     """
 
     seq: int | None
@@ -185,14 +186,14 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
-    """Where the table stands: the last `seq` that was used up, and the round that is open."""
+    """The state of a table: the last `seq` that was used, and the open round."""
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
 
 
 class LedgerSeal(_Message, frozen=True, kw_only=True):
-    """A digest over all ledger entries of a link up to one, at which all was found to hold."""
+    """A digest of a link's ledger entries up to one, at which an audit found no error."""
 
     entries: int
     seal: str
@@ -208,7 +209,7 @@ class TableStatus(_Message, frozen=True, kw_only=True):
 
 
 class MeterValue(_Message, frozen=True, kw_only=True):
-    """A meter's current value; amount in cents. `version` only rises."""
+    """A meter's current value; amount in cents. `version` only increases."""
 
     meter: str
     amount: int
@@ -219,7 +220,7 @@ class MeterValue(_Message, frozen=True, kw_only=True):
 
 
 class ControllerBeat(_Message, frozen=True, kw_only=True):
-    """The controller's state, every second; `reason` is empty while it is operable."""
+    """The controller's state, sent every second; `reason` is empty while it is operable."""
 
     state: Literal["operable", "inoperable", "closed"]
     reason: str
@@ -228,7 +229,7 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
 
 class Jackpot(_Message, frozen=True, kw_only=True):
-    """A hit, and what became of it; amounts in cents."""
+    """A win and each later decision about it; amounts in cents."""
 
     event: Literal["hit", "validated", "rejected", "paid"]
     claim: str
@@ -252,11 +253,11 @@ TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises at bytes that are not the message they should be."""
+"""The errors that a decoder raises for bytes that are not a valid message."""
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """Just enough of a bad event to answer it by its number."""
+    """The number of an event that cannot be read otherwise, so the reply can name it."""
 
     seq: Seq
 
@@ -265,7 +266,7 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 
 def seq_of(payload: bytes) -> int | None:
-    """The `seq` of an event that is otherwise unreadable, or None where it has none."""
+    """Return the `seq` of an event that cannot be read otherwise, or None if it has none."""
     if len(payload) > 4 * EVENT_BYTES_MAX:
         return None
     try:

@@ -1,11 +1,11 @@
-"""The MQTT topics of `pitlink/v1`, named in one place."""
+"""MQTT topics of `pitlink/v1`, each defined here only."""
 
 import re
 from typing import Final, NamedTuple
 
 ROOT: Final = "pitlink/v1"
 IDENTIFIER: Final = r"[A-Za-z0-9-]{1,32}"
-"""What may name a link or a table in a topic."""
+"""Pattern of the names of links and tables in topics."""
 
 EVERY_TABLE_OUT: Final = f"{ROOT}/+/table/+/out"
 EVERY_TABLE_STATUS: Final = f"{ROOT}/+/table/+/status"
@@ -22,46 +22,46 @@ class TableAddress(NamedTuple):
 
 
 def table_out(link: str, table: str) -> str:
-    """Where a table publishes its events."""
+    """Return the topic on which a table publishes its events."""
     return f"{ROOT}/{link}/table/{table}/out"
 
 
 def table_in(link: str, table: str) -> str:
-    """Where the service publishes the reply to each event of a table."""
+    """Return the topic on which the service publishes the replies to a table's events."""
     return f"{ROOT}/{link}/table/{table}/in"
 
 
 def table_status(link: str, table: str) -> str:
-    """Where a table's state is retained, with a last will."""
+    """Return the topic that retains a table's state; the last will is sent there too."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
 def meter(link: str, meter_id: str) -> str:
-    """Where a meter's current value is retained; ``"+"`` for every meter of the link."""
+    """Return the topic that retains a meter's current value; ``"+"`` for all meters of the link."""
     return f"{ROOT}/{link}/meter/{meter_id}"
 
 
 def controller(link: str) -> str:
-    """Where the controller's state and beat are retained."""
+    """Return the topic that retains the controller's state and beat."""
     return f"{ROOT}/{link}/controller"
 
 
 def jackpot(link: str) -> str:
-    """Where hits and what became of them are published."""
+    """Return the topic on which wins and the decisions about them are published."""
     return f"{ROOT}/{link}/jackpot"
 
 
 def ledger(link: str) -> str:
-    """Where the seal over the link's ledger is retained, for whoever keeps it elsewhere."""
+    """Return the topic that retains the seal of the link's ledger, to be stored elsewhere."""
     return f"{ROOT}/{link}/ledger"
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""Where the seal over the operators' log is retained, which no link's topic can be."""
+"""The topic that retains the seal of the operators' log. No link's topic can have this name."""
 
 
 def parse_table_out(topic: str) -> TableAddress | None:
-    """The table that speaks on a topic, or None where it is not a table's out.
+    """Return the table that publishes on a topic, or None if it is not a table's event topic.
 
     >>> parse_table_out("pitlink/v1/tcp-main/table/TCP-01/out")
     TableAddress(link='tcp-main', table='TCP-01')
@@ -71,6 +71,6 @@ def parse_table_out(topic: str) -> TableAddress | None:
 
 
 def parse_table_status(topic: str) -> TableAddress | None:
-    """The table whose status a topic is, or None where it is not one."""
+    """Return the table whose status topic this is, or None if it is not one."""
     found = _STATUS.fullmatch(topic)
     return TableAddress(*found.groups()) if found else None
