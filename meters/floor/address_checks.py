@@ -1,4 +1,4 @@
-"""Whether the floor file's addresses and names of broker, Redis and pages can be such."""
+"""Checks of the addresses and names of broker, Redis and pages in the floor file."""
 
 import re
 from typing import Final
@@ -16,7 +16,8 @@ _OPTIONS: Final = {
     "redis": re.compile(rf"(?:{_DATABASE})?"),
     "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
 }
-"""What may stand after a question mark, by the scheme; the client has nothing else, or fails."""
+"""The allowed text after a question mark, by scheme. The client knows no other options, or fails.
+"""
 
 _REDIS_FORMS: Final = (
     'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
@@ -25,7 +26,7 @@ _REDIS_FORMS: Final = (
 
 
 def is_broker(url: str) -> bool:
-    """Whether this may be a broker's address.
+    """Check if a text is a broker's address.
 
     >>> is_broker("mqtt://pit:secret@10.0.0.7:1883"), is_broker("10.0.0.7:1883")
     (True, False)
@@ -38,7 +39,7 @@ def is_broker(url: str) -> bool:
 
 
 def is_redis(url: str) -> bool:
-    """Whether this may be the address of one Redis, with the number of a database or none.
+    """Check if a text is the address of one Redis, with or without the number of a database.
 
     >>> is_redis("redis://10.0.0.8:6379/0"), is_redis("redis://10.0.0.8:6379/meters")
     (True, False)
@@ -49,7 +50,7 @@ def is_redis(url: str) -> bool:
     except ValueError:
         return False
     options = _OPTIONS.get(parts.scheme)
-    # What follows a # or ? may be the rest of a password, and would be taken for settings.
+    # The text after a # or ? may be the rest of a password, and would be read as settings.
     if parts.fragment or options is None or options.fullmatch(parts.query) is None:
         return False
     if parts.scheme == "unix":
@@ -60,7 +61,7 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Why this cannot be a Redis's address, or None; nothing of it is shown.
+    """Return why a text cannot be a Redis's address, or None; the message shows no part of it.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True
@@ -75,7 +76,7 @@ def redis_url_problem(url: str) -> str | None:
 
 
 def is_listening_address(text: str) -> bool:
-    """Whether this is an address and a port to listen on.
+    """Check if a text is an address and a port to listen on.
 
     >>> is_listening_address("127.0.0.1:8080"), is_listening_address("http://127.0.0.1:8080")
     (True, False)
@@ -87,7 +88,7 @@ def is_listening_address(text: str) -> bool:
 
 
 def is_host_name(text: str) -> bool:
-    """Whether this can be a name by which a browser asks for a host.
+    """Check if a text can be a name by which a browser requests a host.
 
     >>> is_host_name("pit-3.casino.example"), is_host_name("https://pit-3"), is_host_name("*")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""The facility's own look on its displays, and whether it can be read from where patrons stand."""
+"""Colors, logo and words of the facility's displays, and checks that they can be read from afar."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 READABLE: Final = 4.5
-"""The least contrast of text with what it stands on (WCAG 2.2, 1.4.3)."""
+"""The minimum contrast of text against its background (WCAG 2.2, 1.4.3)."""
 
 SEEN: Final = 3.0
-"""The least contrast of large signs and of drawn ones (WCAG 2.2, 1.4.11)."""
+"""The minimum contrast of large text and of graphics (WCAG 2.2, 1.4.11)."""
 
 _COLOUR: Final = re.compile(r"#[0-9A-Fa-f]{6}")
 _BLACK: Final = "#000000"
@@ -20,18 +20,18 @@ Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 
 
 class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all sections share."""
+    """Settings common to all sections."""
 
 
 class BrandingText(_Config, frozen=True, kw_only=True):
-    """What displays say, in the facility's own words.
+    """Texts on displays, in the facility's own words.
 
     Attributes:
-        jackpot: above a hit while it is celebrated.
+        jackpot: above a win during its celebration.
         pending: above a win that waits for a floorperson (duty D8).
         validated: above a win that a floorperson has just validated.
-        closed: beside a meter whose link takes no wagers.
-        unavailable: where there is no current number (duty D14).
+        closed: next to a meter whose link accepts no wagers.
+        unavailable: shown if there is no current amount (duty D14).
         foot: the line at the foot of every page; empty for none.
     """
 
@@ -44,19 +44,19 @@ class BrandingText(_Config, frozen=True, kw_only=True):
 
 
 class Branding(_Config, frozen=True, kw_only=True):
-    """How displays look; each key may be left out.
+    """Appearance of displays; each key is optional.
 
     Attributes:
-        title: above the meters where a page shows several links.
-        ground: what everything stands on, as ``#rrggbb``.
-        ink: numerals and words.
-        accent: signs, rules and the band of a win.
+        title: above the meters if a page shows several links.
+        ground: the background color, as ``#rrggbb``.
+        ink: the color of numerals and words.
+        accent: the color of signs, rules and the band of a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
-        rotate: ``fit`` shows everything at once and takes turns only where the numerals would be
-            too small to be read across the room; ``links`` and ``meters`` always take turns.
-        rotate_seconds: how long each has its turn.
+        rotate: ``fit`` shows everything together, and takes turns only if the numerals would be too
+            small to read across the room; ``links`` and ``meters`` always take turns.
+        rotate_seconds: the duration of each turn.
         celebrate_from: in cents; a smaller win is shown as pending without a celebration.
-        wording: what displays say.
+        wording: the texts on displays.
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
@@ -71,7 +71,7 @@ class Branding(_Config, frozen=True, kw_only=True):
 
 
 def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What is wrong with a look, each with its key."""
+    """Yield the errors of a branding, each with its key."""
     bad = [
         key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
     ]
@@ -82,7 +82,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
     for key, least in (("ink", READABLE), ("accent", SEEN)):
         found = contrast(getattr(branding, key), branding.ground)
         if found < least:
-            # Rounded down: 4.46 must not be told as the 4.5 that it misses.
+            # Rounded down, because 4.46 must not be shown as the 4.5 that it misses.
             ratio = int(found * 10) / 10
             reason = (
                 f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
@@ -92,7 +92,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, 1 to 21, as WCAG defines it.
+    """Return the contrast of two colors, 1 to 21, as WCAG defines it.
 
     >>> contrast("#000000", "#ffffff")
     21.0
@@ -102,7 +102,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def mixed(one: str, other: str, percent: int) -> str:
-    """A colour with so many percent of another in it.
+    """Return a color mixed with the given percentage of another.
 
     >>> mixed("#000000", "#ffffff", 50)
     '#808080'
@@ -115,17 +115,17 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Black or white, whichever is read better on a colour; one of them always can be."""
+    """Return black or white, whichever has more contrast against a color; one always suffices."""
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 
 def away(ground: str, ink: str, percent: int) -> str:
-    """A ground that is so many percent farther from its ink, so that nothing on it gets fainter."""
+    """Return a ground moved away from its ink by a percentage, so text on it loses no contrast."""
     return mixed(ground, _BLACK if _luminance(ink) > _luminance(ground) else _WHITE, percent)
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """A colour with as much of another as small text in it needs to be read on a ground."""
+    """Return a color mixed with just enough of another for small text on a ground."""
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

@@ -1,4 +1,4 @@
-"""Where the broker is, read from its address as the floor file has it."""
+"""Address of the broker, parsed from the floor file."""
 
 import re
 import ssl
@@ -14,16 +14,16 @@ _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
 _CREDENTIAL_BYTES_MAX: Final = 65_535
 _HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
 BROKER_URL_FILE: Final = "broker.url"
-"""Under the data directory: where the service writes the address of its embedded broker."""
+"""File under the data directory to which the service writes its embedded broker's address."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """A broker's host, port and credentials; `tls` where it is spoken to in secret.
+    """A broker's host, port and credentials; `tls` is true if connections are encrypted.
 
-    `files` are a bundle's; without them the system's authorities are believed. `event_group` is
-    the secret name by which services share the tables' events, where a bundle has one;
-    `client_name` is the name that the broker gives a client with such a bundle.
+    `files` are those of a bundle; without them, the system's authorities are trusted. `event_group`
+    is the secret name by which services share the tables' events, if a bundle has one.
+    `client_name` is the name that the broker assigns to a client with such a bundle.
     """
 
     host: str
@@ -36,7 +36,7 @@ class BrokerAddress:
     client_name: str | None = None
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """The TLS settings, read anew each time; the host's name is checked.
+        """Return the TLS settings, read from the files each time; the host's name is checked.
 
         Raises:
             UserError: a file of the bundle cannot be used.
@@ -47,15 +47,15 @@ class BrokerAddress:
 
 
 def parse_broker_url(url: str) -> BrokerAddress:
-    """Read ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
+    """Parse ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
     Raises:
-        UserError: it is no such address. Its password is not shown.
+        UserError: it is not such an address. The message does not show its password.
 
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    # Of what is no address nothing is shown: any piece of it may be one of a password.
+    # The message shows no part of an invalid address: any part may belong to a password.
     wrong = UserError(
         "this is no broker's address: give mqtt://host:port or mqtts://host:port, and write"
         " / ? # @ of a password as %2F %3F %23 %40"
@@ -83,7 +83,7 @@ def parse_broker_url(url: str) -> BrokerAddress:
 
 
 def is_host(name: str) -> bool:
-    """Whether a name or an IP address can be asked for at all.
+    """Check if a text can be a host name or an IP address.
 
     >>> is_host("10.0.0.7"), is_host("broker..example")
     (True, False)
@@ -98,10 +98,10 @@ def is_host(name: str) -> bool:
 
 
 def embedded_broker_url(data: Path) -> str:
-    """The address of the broker that `pitlink serve` started beside itself.
+    """Return the address of the broker that `pitlink serve` started with itself.
 
     Raises:
-        UserError: there is none just now.
+        UserError: no embedded broker runs now.
     """
     path = data / BROKER_URL_FILE
     try:

@@ -1,4 +1,4 @@
-"""The option `--config`, which every command has alike."""
+"""The option `--config`, the same in every command."""
 
 from pathlib import Path
 from typing import Annotated

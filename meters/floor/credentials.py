@@ -1,7 +1,7 @@
-"""What a process shows the broker: from its bundle of keys, the environment or the address.
+"""Broker credentials of a process: from its key bundle, the environment or the address.
 
-A password may stand in the environment, or in a file that the environment names, so that no floor
-file need hold one.
+A password may be in the environment, or in a file that the environment names, so that no floor file
+needs to contain one.
 """
 
 import os
@@ -22,13 +22,13 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Where the keys are: what the environment says, else the floor file, else nowhere."""
+    """Return the directory of keys from the environment, or else the floor file, or None."""
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
 
 
 def secret_of(variable: str) -> str | None:
-    """A password from a variable of the environment, or from the file that ``…_FILE`` names.
+    """Return a password from an environment variable, or from the file that ``…_FILE`` names.
 
     Raises:
         UserError: both are given, or the file cannot be read.
@@ -41,7 +41,7 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """The password of the environment or of the address.
+    """Return the password from the environment or the address.
 
     Raises:
         UserError: both have one.
@@ -53,14 +53,14 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
 
 
 def broker_address(service: Service, identity: Identity) -> BrokerAddress:
-    """Where the floor file's broker is, and as whom a party speaks to it.
+    """Return the broker's address with an identity's credentials.
 
-    A bundle is used with ``mqtts://`` alone. A user in the address goes before the party's own
-    name, and a password in the environment or the address before the bundle's. The certificate is
-    offered wherever the broker asks for one; its common name is then the user.
+    A bundle is used only with ``mqtts://``. A user in the address has priority over the identity's
+    own name. A password in the environment or the address has priority over the bundle's. The
+    certificate is sent if the broker requests one; its common name is then the user.
 
     Raises:
-        UserError: the address is none, the bundle is not there or cannot be used, or the password
+        UserError: the address is invalid, the bundle is missing or cannot be used, or the password
             is given twice.
     """
     address = parse_broker_url(service.broker)

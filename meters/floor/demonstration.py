@@ -1,11 +1,11 @@
-"""What is known to everybody at a demonstration: its people, their PIN, the words on every page."""
+"""Public facts of a demonstration: its users, their PIN, and the words on every page."""
 
 from typing import Final
 
 MARK: Final = "Demonstration: simulated play, no real money"
 
 PIN: Final = "135790"
-"""Of everybody at a demonstration, and of nobody elsewhere."""
+"""The PIN of every user of a demonstration, and of no user elsewhere."""
 
 PEOPLE: Final = (
     ("Dana", "dealer"),
@@ -16,11 +16,11 @@ PEOPLE: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Names and roles; two floorpersons and two supervisors, since some acts take two people."""
+"""Names and roles; two floorpersons and two supervisors, because some acts need two people."""
 
 
 def people_text() -> str:
-    """The people in words, by their roles.
+    """Return the demonstration's users as text, by their roles.
 
     >>> people_text()[:45]
     'Dana (dealer), Flo and Fred (floorperson), Su'

@@ -1,4 +1,4 @@
-"""A floor file's mistakes in words that say what to write instead."""
+"""Error messages for a floor file that say what to write instead."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -22,7 +22,7 @@ _CENTS_A_DOLLAR: Final = 100
 
 
 def toml_problem(error: Exception, text: str) -> tuple[int, str]:
-    """The line of a text that is not TOML, and what is wrong there."""
+    """Return the line at which a text is not TOML, and the error there."""
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -34,7 +34,7 @@ def toml_problem(error: Exception, text: str) -> tuple[int, str]:
 
 
 def _advice(what: str, line: str) -> str:
-    """What to do about a line that TOML does not take."""
+    """Return advice about a line that is not valid TOML."""
     key, equals, value = (part.strip() for part in line.partition("="))
     twice = any(word in what for word in ("overwrite", "declare", "namespace", "mutate"))
     checks = (
@@ -58,18 +58,18 @@ def _advice(what: str, line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What may stand in a floor file.
+    """The keys and choices that a floor file may have.
 
     Attributes:
         keys: the keys of each section, by its path without numbers.
-        choices: what may stand for a key that has a choice.
+        choices: the allowed values of a key that has a choice.
     """
 
     keys: Mapping[Path, Collection[str]]
     choices: Mapping[str, Collection[str]]
 
     def problem(self, reason: str, path: Path) -> tuple[Path, str]:
-        """The place and the words of what the types do not take."""
+        """Return the place of an invalid value and a message about it."""
         section = tuple(step for step in path if isinstance(step, str))
         if named := _NAMED.search(reason):
             key = named["key"]
@@ -86,7 +86,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a value does not fit: its key, its section, what msgspec says, what may stand."""
+    """A value that does not fit: its key, its section, msgspec's message, the allowed values."""
 
     key: str
     section: Path

@@ -1,4 +1,4 @@
-"""The floor file's settings of the whole facility: what it is, where its parts and files are."""
+"""Settings of the whole facility in the floor file, with the addresses of the parts and files."""
 
 import re
 from collections.abc import Iterator
@@ -15,28 +15,28 @@ from meters.floor.address_checks import (
 )
 
 Problem = tuple[tuple[str | int, ...], str]
-"""Where in the floor file something is wrong, and what, in words."""
+"""A place in the floor file and the error there, as text."""
 
 _CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all tables of the floor file share."""
+    """Settings common to all sections of the floor file."""
 
 
 class Facility(Config, frozen=True, kw_only=True):
     """The licensed facility.
 
     Attributes:
-        name: as displays show it.
-        timezone: in which people are told the time.
+        name: the name that displays show.
+        timezone: the time zone of all times that people read.
         validate_from: in cents; smaller odds payouts need no floorperson.
-        tax_documents_above: in cents; for a larger win the floorperson is told that tax documents
-            are needed. None: never.
-        demonstration: every page says that it is one.
-        day_starts: when a gaming day begins, by the facility's clock.
+        tax_documents_above: in cents; for a larger win the floor page says that tax documents are
+            needed. None: never.
+        demonstration: if true, every page says that it is a demonstration.
+        day_starts: the time at which a gaming day begins, by the facility's clock.
         confirm_corrections: a floorperson confirms each void after cards were entered and each
-            result with hands entered differently, also of a table that does not ask for it.
+            result with hands entered differently, even if the table does not request it.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -49,12 +49,12 @@ class Facility(Config, frozen=True, kw_only=True):
 
 
 class ArchiveSettings(Config, frozen=True, kw_only=True):
-    """Where closed gaming days are kept, and how long.
+    """The directory of closed gaming days, and how long they are kept.
 
     Attributes:
-        directory: of the files.
-        live_days: so many closed gaming days stay in Redis after they were archived.
-        keep_years: a file may be deleted when its day is so many years past.
+        directory: the directory of the files.
+        live_days: the number of closed gaming days that stay in Redis after they are archived.
+        keep_years: the number of years after its day until a file may be deleted.
     """
 
     directory: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] = "pitlink-archive"
@@ -63,15 +63,14 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Where the parts are; `embedded` starts them with the service.
+    """Addresses and files of the service; `embedded` starts a part with the service.
 
     All paths are relative to the floor file's directory. `data` is the data directory.
-    `idle_minutes` is how long a signed-in person may do nothing before he has to sign in again.
-    `hosts` are further names by which pages are asked for; `certificate` and `private_key` are PEM
-    files, for pages over HTTPS.
-    `metrics_token` is a file with what Prometheus has to show; without it `/metrics` is for
-    programs of the same machine alone.
-    `keys` is the directory that `pitlink keys` fills.
+    `idle_minutes` is how long a signed-in user may be idle before they must sign in again. `hosts`
+    are further names by which browsers request pages. `certificate` and `private_key` are PEM
+    files, for pages over HTTPS. `metrics_token` is a file with the token that Prometheus has to
+    send; without it, only programs on the same machine can read `/metrics`. `keys` is the directory
+    that `pitlink keys` fills.
     """
 
     broker: str = "embedded"
@@ -87,7 +86,7 @@ class Service(Config, frozen=True, kw_only=True):
 
 
 def facility_problems(facility: Facility) -> Iterator[Problem]:
-    """What is wrong with the facility that its types do not say."""
+    """Yield the facility's errors that its types do not catch."""
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
@@ -98,14 +97,14 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
 
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
-    """What is wrong with the archive's settings that their types do not say."""
+    """Yield the errors of the archive's settings that their types do not catch."""
     if "\0" in archive.directory:
         yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
-    """What is wrong with the addresses of the parts."""
-    # The addresses are not repeated here: they may hold passwords.
+    """Yield the errors in the addresses of the parts."""
+    # The messages do not repeat the addresses, because those may contain passwords.
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
         yield ("service", "broker"), reason

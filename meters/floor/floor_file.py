@@ -1,4 +1,7 @@
-"""The floor file: one TOML text that describes a facility, read whole or refused with its line."""
+"""The floor file: one TOML text that describes a facility.
+
+It is read as a whole, or refused with the line of its error.
+"""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -45,7 +48,7 @@ class FloorError(UserError):
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""A billion dollars, a ninth of what the books count exactly."""
+"""A billion dollars, a ninth of the largest amount that the ledger counts exactly."""
 
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",
@@ -59,16 +62,16 @@ class Meter(Config, frozen=True, kw_only=True):
     """One meter (duty D3).
 
     Attributes:
-        kind: which of the chapter's meters.
+        kind: the kind of meter in the chapter.
         wager: in cents.
-        paytable: the letter, where the chapter has a choice.
-        id: by which tables name it; its kind unless given.
-        name: what patrons read.
-        magic_card_every: drawn in one round of so many on average, 0 for never.
-        lucky_every: the same.
-        limit: in cents; the meter rises no further, and what is more goes to its overflow.
-        contribution_max: in cents; one event that would add more is taken as unreasonable, and
-            refused.
+        paytable: the letter, if the chapter has a choice.
+        id: the name that tables use for it; its kind by default.
+        name: the name that patrons read.
+        magic_card_every: the average number of rounds for one draw; 0 for never.
+        lucky_every: the same for the Lucky bonus.
+        limit: in cents; the payout limit. The excess is added to the meter's overflow.
+        contribution_max: in cents; the largest contribution. A larger one is treated as
+            unreasonable and refused.
     """
 
     kind: MeterKind
@@ -83,22 +86,22 @@ class Meter(Config, frozen=True, kw_only=True):
 
     @property
     def meter_id(self) -> str:
-        """The id by which topics and tables name the meter: its kind unless given."""
+        """The name of the meter in topics and tables: its kind by default."""
         return self.id or self.kind.value
 
     @property
     def title(self) -> str:
-        """What patrons read above the amount."""
+        """The text above the amount, for patrons."""
         return self.name or _TITLES[self.kind]
 
     @property
     def terms(self) -> MeterTerms:
-        """The law's terms for this kind, wager amount and paytable."""
+        """The terms of the regulations for this kind, wager and paytable."""
         return meter_terms(self.kind, self.wager, self.paytable)
 
 
 class Table(Config, frozen=True, kw_only=True):
-    """One table; `asset` is the number by which the facility knows it (duty D5)."""
+    """One table; `asset` is the facility's number for it (duty D5)."""
 
     id: Identifier
     asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
@@ -117,19 +120,19 @@ class Link(Config, frozen=True, kw_only=True):
     table: tuple[Table, ...] = ()
 
     def meters_of(self, table: Table) -> Mapping[MeterKind, Meter]:
-        """The meters that a table of this link feeds, one of a kind at most."""
+        """Return the meters that a table of this link feeds, at most one of each kind."""
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
 
 
 def fewest_positions(link: Link, meter: Meter) -> int:
-    """How many positions the smallest table that feeds a meter has; 1 where none feeds it."""
+    """Return the positions of the smallest table that feeds a meter, or 1 if none feeds it."""
     return min(
         (table.positions for table in link.table if meter.meter_id in table.meters), default=1
     )
 
 
 class Floor(Config, frozen=True, kw_only=True):
-    """A facility's whole floor."""
+    """The whole floor of a facility."""
 
     facility: Facility
     service: Service = Service()
@@ -138,7 +141,7 @@ class Floor(Config, frozen=True, kw_only=True):
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
-        """A table and its link, or None where no link has the table."""
+        """Return a table and its link, or None if no link has the table."""
         for link in self.link:
             for table in link.table:
                 if table.id == table_id:
@@ -166,7 +169,7 @@ _WORDS: Final = Vocabulary(
 
 
 def parse_floor(text: str, name: str = "floor file") -> Floor:
-    """Read and check a floor file whole.
+    """Parse and check a whole floor file.
 
     Raises:
         FloorError: the line and the reason.
@@ -188,10 +191,10 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
 
 
 def read_floor(path: Path) -> Floor:
-    """Read the floor file at a path, its own paths made absolute.
+    """Read the floor file at a path and make its own paths absolute.
 
     Raises:
-        FloorError: there is none, or it cannot be used.
+        FloorError: there is no file, or it cannot be used.
         UserError: an earlier release kept the floor's data elsewhere.
     """
     try:
@@ -217,9 +220,10 @@ def read_floor(path: Path) -> Floor:
 
 
 def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
-    """The texts that cannot be printed: names stand on displays, in the ledger and in reports.
+    """Yield the texts that cannot be printed.
 
-    A file may be called anything: a path is printed in messages only, and escaped there.
+    Names appear on displays, in the ledger and in reports. A file may have any name: a path is
+    printed in messages only, and escaped there.
     """
     if isinstance(value, dict):
         for key, each in value.items():
@@ -234,7 +238,7 @@ def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
-    """What the types alone cannot see, in the order of the file."""
+    """Yield the errors that the types alone cannot detect, in the order of the file."""
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
@@ -291,7 +295,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
 
 
 def limit_problem(meter: Meter) -> str | None:
-    """Why a meter cannot have its limit, or None."""
+    """Return why a meter cannot have its payout limit, or None."""
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if meter.limit is None or meter.limit >= least:
         return None
@@ -299,7 +303,7 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
-    """Whether there are meters of a kind for such wagers, by whatever paytable."""
+    """Check if the chapter has a meter of this kind and wager, with any paytable."""
     for paytable in (None, "A", "B"):
         try:
             meter_terms(kind, wager_cents, paytable)
@@ -310,7 +314,7 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """What the chapter of a table's game does not have."""
+    """Yield the table's settings that the chapter of its game does not have."""
     chapter = chapters().get(table.game)
     if chapter is None:
         reason = f"there is no game {table.game}{nearest(table.game, chapters())}"

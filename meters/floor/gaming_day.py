@@ -1,4 +1,4 @@
-"""The facility's gaming day: it begins at an hour of its own, in the facility's time zone."""
+"""The facility's gaming day: it begins at the facility's own hour, in its time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,13 +12,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class GamingDays:
-    """Which gaming day a moment belongs to, and when each begins and ends.
+    """The gaming days of a facility: the day of a time, and the bounds of a day.
 
     Attributes:
         zone: the facility's time zone.
-        starts: the time of the clock on the wall at which a gaming day begins. Where the clock is
-            put forward over it that day, it begins as long after midnight all the same; where the
-            clock shows it twice, at the first.
+        starts: the local time at which a gaming day begins. If the clock skips this time on a day,
+            the gaming day begins as long after midnight as on other days. If the clock shows it
+            twice, the gaming day begins at the first.
     """
 
     zone: ZoneInfo
@@ -26,11 +26,11 @@ class GamingDays:
 
     @classmethod
     def of_facility(cls, facility: Facility) -> Self:
-        """A facility's, as its floor file says."""
+        """Return the gaming days of a facility, from its floor file."""
         return cls(ZoneInfo(facility.timezone), time.fromisoformat(facility.day_starts))
 
     def of(self, moment: datetime) -> date:
-        """The gaming day of a moment.
+        """Return the gaming day of a time.
 
         >>> days = GamingDays(ZoneInfo("America/New_York"), time(6))
         >>> days.of(datetime(2026, 11, 21, 10, 59, tzinfo=UTC)).isoformat()
@@ -40,7 +40,7 @@ class GamingDays:
         return day if moment >= self._start(day) else day - _DAY
 
     def bounds(self, day: date) -> tuple[datetime, datetime]:
-        """When a gaming day begins, and when the next does, in UTC: 23, 24 or 25 hours later."""
+        """Return the starts of a gaming day and of the next, in UTC: 23, 24 or 25 hours apart."""
         return self._start(day), self._start(day + _DAY)
 
     def _start(self, day: date) -> datetime:

@@ -1,4 +1,4 @@
-"""Who speaks to the broker, by which name, and where his bundle is in the directory of keys."""
+"""Identities at the broker, their names, and the directories of their key bundles."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,21 +11,21 @@ REDIS_PEOPLE_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
 EVENT_GROUP_FILE: Final = "event-group"
 """In a service's bundle: the secret name by which all services share the tables' events."""
 LOG_SECRETS_FILE: Final = "log-secrets"
-"""In a service's bundle: the secrets of which the MACs of the operators' log are made, a line each,
-the newest first; the same for all services."""
+"""In a service's bundle: the secrets for the MACs of the operators' log, one on each line, the
+newest first; the same for all services."""
 SERVICES: Final = "services"
-"""The directory in which every worker of the service has a bundle, named by its number."""
+"""The directory with a bundle for every worker of the service, named by the worker's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody with a credential of his own.
+    """A holder of a credential.
 
     Attributes:
-        username: his name at the broker, and the common name of his certificate. A link or a table
-            has no dot in its id, so no two parties share a name.
-        place: his bundle's directory, under the directory of keys.
-        stem: what his certificate and its key are called in it, before ``.crt`` and ``.key``.
+        username: its name at the broker, and the common name of its certificate. The id of a link
+            or a table has no dot, so no two identities have the same name.
+        place: the directory of its bundle, under the directory of keys.
+        stem: the name of its certificate and key files there, before ``.crt`` and ``.key``.
     """
 
     username: str
@@ -37,18 +37,18 @@ CHECK: Final = Identity("check", "check", "check")
 """`pitlink check`, which may connect and nothing more."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""`pitlink archive`, which alone may cut off the beginning of a ledger; it has nothing to do with
-the broker."""
+"""`pitlink archive`. Only this identity may trim the beginning of a ledger; it does not use the
+broker."""
 
 DISPLAY: Final = Identity("display", "display", "display")
-"""A display or a dashboard, which reads what is for all."""
+"""A display or a dashboard, which reads public topics."""
 
 
 def service_identity(number: int) -> Identity:
-    """A worker of the meter service, numbered from 1 on."""
+    """Return the identity of a worker of the meter service; numbers start at 1."""
     return Identity(f"service.{number}", f"{SERVICES}/{number}", "service")
 
 
 def table_identity(link: str, table: str) -> Identity:
-    """A table's agent."""
+    """Return the identity of a table's agent."""
     return Identity(f"table.{table}", f"tables/{link}.{table}", "table")

@@ -1,4 +1,4 @@
-"""A party's bundle of keys, as `pitlink keys` made it and somebody put it on this machine."""
+"""Key bundle of an identity, made by `pitlink keys` and copied to this machine."""
 
 import re
 import ssl
@@ -19,22 +19,25 @@ from meters.floor.identities import (
 )
 
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
-"""Long enough that nobody guesses it, and nothing that MQTT reads otherwise than as a name."""
+"""Long enough that nobody can guess it, and without characters that have a meaning in MQTT topics.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """What TLS is spoken with: whom to believe, and a certificate of one's own or none."""
+    """Files for TLS: the trusted authority, and the identity's certificate and key, if any."""
 
     authority: Path
     certificate: Path | None
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """The settings for a client: our own authority alone, the host's name checked.
+        """Return the settings for a client.
+
+        They trust only our own authority and check the host's name.
 
         Raises:
-            UserError: a file cannot be read, or is none of its kind.
+            UserError: a file cannot be read, or is not of the expected kind.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -44,7 +47,7 @@ class TlsFiles:
             raise UserError(f"{self.authority}: {_reason(error)}") from None
         if self.certificate is not None:
             try:
-                # A key of ours has no passphrase; asked for one, OpenSSL would wait at a terminal.
+                # Our keys have no passphrase. For a key with one, OpenSSL would wait at a terminal.
                 context.load_cert_chain(self.certificate, self.key, password="")
             except OSError as error:
                 raise UserError(f"{self.certificate} or its key: {_reason(error)}") from None
@@ -53,17 +56,17 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class KeyBundle:
-    """A party's files, of which the authority's certificate alone must be there."""
+    """The files of an identity; only the authority's certificate is required."""
 
     party: Identity
     directory: Path
 
     @classmethod
     def of(cls, keys: Path, identity: Identity) -> "KeyBundle":
-        """A party's bundle in the directory of keys.
+        """Return an identity's bundle in the directory of keys.
 
         Raises:
-            UserError: it is not there.
+            UserError: it is missing.
         """
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
@@ -74,7 +77,7 @@ class KeyBundle:
         return cls(identity, directory)
 
     def tls_files(self) -> TlsFiles:
-        """Its certificates.
+        """Return the files for TLS.
 
         Raises:
             UserError: there is a certificate without its key.
@@ -89,7 +92,7 @@ class KeyBundle:
         return TlsFiles(authority, certificate, key)
 
     def password(self) -> str | None:
-        """The password at the broker, where it is there.
+        """Return the password for the broker, or None if there is none.
 
         Raises:
             UserError: it cannot be read.
@@ -97,7 +100,7 @@ class KeyBundle:
         return self._secret(PASSWORD_FILE)
 
     def redis_password(self) -> str | None:
-        """The password at Redis, where it is there.
+        """Return the password for Redis, or None if there is none.
 
         Raises:
             UserError: it cannot be read.
@@ -105,7 +108,7 @@ class KeyBundle:
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_people_password(self) -> str | None:
-        """The password of the Redis user for users and operators' log, where it is there.
+        """Return the password of the Redis user that keeps users and operators' log, or None.
 
         Raises:
             UserError: it cannot be read.
@@ -113,10 +116,10 @@ class KeyBundle:
         return self._secret(REDIS_PEOPLE_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """The name by which services share the tables' events, where it is there.
+        """Return the name by which services share the tables' events, or None if there is none.
 
         Raises:
-            UserError: it cannot be read, or is no such name.
+            UserError: it cannot be read, or is not such a name.
         """
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
@@ -127,7 +130,7 @@ class KeyBundle:
         return found
 
     def log_secrets(self) -> Sequence[str]:
-        """The secrets of which the MACs of the operators' log are made, the newest first.
+        """Return the secrets for the MACs of the operators' log, the newest first.
 
         Raises:
             UserError: they cannot be read.
@@ -141,10 +144,10 @@ class KeyBundle:
 
 
 def read_secret(path: Path) -> str:
-    """The one line of a file that holds a password.
+    """Return the single line of a file that contains a password.
 
     Raises:
-        UserError: it cannot be read, or is not one line. What it holds is not shown.
+        UserError: it cannot be read, or is not one line. The message does not show its contents.
     """
     text = _read(path)
     if not text or not text.isprintable():
@@ -153,10 +156,10 @@ def read_secret(path: Path) -> str:
 
 
 def read_secrets(path: Path) -> Sequence[str]:
-    """The lines of a file that holds secrets.
+    """Return the lines of a file that contains secrets.
 
     Raises:
-        UserError: it cannot be read, or is not lines of secrets. What it holds is not shown.
+        UserError: it cannot be read, or has other lines. The message does not show its contents.
     """
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
@@ -175,7 +178,7 @@ def _read(path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Why a file cannot be used, without a word of what it holds."""
+    """Return why a file cannot be used, without any of its contents."""
     if isinstance(error, ssl.SSLError):
         return f"is no PEM file of its kind ({error.reason or 'unreadable'})"
     if isinstance(error, OSError):

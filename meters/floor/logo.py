@@ -1,4 +1,4 @@
-"""The facility's logo, which pages show and the self-check reads without a web server."""
+"""The facility's logo, for pages and for the self-check, which reads it without a web server."""
 
 import re
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from bonus.errors import UserError
 from meters.floor.branding import Branding
 
 LOGO_BYTES_MAX: Final = 60_000
-"""With the rest, a page of signage stays below 100 kB."""
+"""Largest size of a logo in bytes; a page of signage then stays below 100 kB."""
 
 _SVG: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
     re.DOTALL,
 )
 _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""What makes a drawing more than one."""
+"""Elements that make an SVG active."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Logo:
 
 
 def read_logo(branding: Branding) -> Logo | None:
-    """The logo that a look names, if it names one.
+    """Return the logo that a branding names, or None if it names none.
 
     Raises:
-        UserError: it cannot be read, is too large, or is no image that pages may show.
+        UserError: it cannot be read, is too large, or is not an image that pages may show.
     """
     if branding.logo is None:
         return None
@@ -62,14 +62,14 @@ def _media_type(body: bytes) -> str | None:
 
 
 class _ActiveError(Exception):
-    """A drawing is more than one."""
+    """An SVG has active content."""
 
 
 def _active(drawing: bytes) -> str | None:
-    """What of a drawing acts, or cannot be read as one; None where nothing does.
+    """Return the active or unreadable part of an SVG, or None if it has none.
 
-    It is read as a browser reads it: a prefix, an entity or a line's end inside a name that a
-    search for words would miss hides nothing here.
+    It is parsed as a browser parses it. A search for words would miss a prefix, an entity or a line
+    break inside a name; the parser does not.
     """
     reader = expat.ParserCreate()
 

@@ -1,4 +1,4 @@
-"""The paths of a floor file: all are relative to its own directory, from wherever it is read."""
+"""Paths in a floor file: all are relative to its directory, not to the caller's."""
 
 import re
 from pathlib import Path
@@ -19,11 +19,11 @@ _REDIS_PATH: Final = re.compile(
     r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
 )
 _STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
-"""What a service keeps of a link, and an agent of a table, below the data directory."""
+"""The files of a link's service and of a table's agent, under the data directory."""
 
 
 def service_from(service: Service, directory: Path) -> Service:
-    """The service's settings with paths that hold from anywhere."""
+    """Return the service's settings with absolute paths."""
     found = {
         name: str(directory / of)
         for name in _SERVICE_PATHS
@@ -37,25 +37,26 @@ def service_from(service: Service, directory: Path) -> Service:
 
 
 def archive_from(archive: ArchiveSettings, directory: Path) -> ArchiveSettings:
-    """The archive's settings with a directory that holds from anywhere."""
+    """Return the archive's settings with an absolute directory."""
     return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
 
 
 def branding_from(branding: Branding, directory: Path) -> Branding:
-    """The look with a logo that is found from anywhere."""
+    """Return the branding with an absolute path of the logo."""
     if branding.logo is None:
         return branding
     return msgspec.structs.replace(branding, logo=str(directory / branding.logo))
 
 
 def check_data_place(data: str, directory: Path, links: list[str], tables: list[str]) -> None:
-    """Refuse to go on with an empty data directory where an earlier release kept another.
+    """Refuse an empty data directory if an earlier release kept the floor's data elsewhere.
 
-    It took `data` from the directory in which it was called. If marks or outboxes of this floor are
-    there, and not below the floor file's directory, the floor's meters would begin at their seeds.
+    The earlier release read `data` as relative to the directory from which it was called. If marks
+    or outboxes of this floor are there, and none are in the directory relative to the floor file,
+    the floor's meters would start again at their seeds.
 
     Raises:
-        UserError: it says where both are, and what to do.
+        UserError: the message names both directories and says what to do.
     """
     try:
         here, before = directory / data, Path.cwd() / data

@@ -1,4 +1,4 @@
-"""Where a Redis is that has replicas: the sentinels that watch it, or the nodes of a cluster."""
+"""Address of a Redis with replicas: the sentinels that watch it, or the nodes of a cluster."""
 
 import re
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _OPTIONS: Final = {
     "ssl_keyfile": re.compile(r".+"),
     "ssl_check_hostname": re.compile(r"true|false"),
 }
-"""What may stand after the question mark; all but the first with TLS alone."""
+"""The allowed options after the question mark; all but the first need TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True)
 class ReplicatedAddress:
-    """A Redis of which there is more than one.
+    """A Redis that has replicas.
 
     Attributes:
-        places: the sentinels, or some nodes of the cluster; they know where the primary is.
-        service: what the sentinels call the Redis; empty for a cluster.
+        places: the sentinels, or some nodes of the cluster; they know the primary.
+        service: the sentinels' name for the Redis; empty for a cluster.
         database: its number, 0 for a cluster.
-        tls: whether servers and sentinels are spoken to in secret.
-        replicas: how many replicas must have what is answered, 1 at least.
-        options: of TLS, by their names at the client.
+        tls: whether the connections to servers and sentinels use TLS.
+        replicas: the number of replicas that must have a write before it is answered, at least 1.
+        options: TLS options by the client's names.
     """
 
     places: tuple[HostPort, ...]
@@ -60,7 +60,7 @@ class ReplicatedAddress:
 
 
 def is_replicated(url: str) -> bool:
-    """Whether this means to be the address of a Redis with replicas.
+    """Check if a text has the form of the address of a Redis with replicas.
 
     >>> is_replicated("rediss+cluster://10.0.0.8:7000"), is_replicated("redis://10.0.0.8/0")
     (True, False)
@@ -69,7 +69,7 @@ def is_replicated(url: str) -> bool:
 
 
 def hosts_of(url: str) -> tuple[str, ...]:
-    """The hosts that a broker's or a Redis's address names, each once.
+    """Return the hosts in a broker's or a Redis's address, each one time.
 
     >>> hosts_of("redis+cluster://a:7000,b:7000"), hosts_of("mqtt://c"), hosts_of("embedded")
     (('a', 'b'), ('c',), ())
@@ -81,7 +81,9 @@ def hosts_of(url: str) -> tuple[str, ...]:
 
 
 def with_one_host(url: str) -> str:
-    """An address with the first of its hosts alone: as any other, with user and password.
+    """Return an address with only the first of its hosts, in the form of any other address.
+
+    User and password stay in it.
 
     >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
     'redis+sentinel://pit:secret@a:26379/pitlink'
@@ -94,7 +96,7 @@ def with_one_host(url: str) -> str:
 
 
 def without_user(url: str) -> str:
-    """An address without user and password.
+    """Return an address without user and password.
 
     >>> without_user("rediss://pit:secret@a:6379/0"), without_user("unix:///run/a@b.sock")
     ('rediss://a:6379/0', 'unix:///run/a@b.sock')
@@ -105,10 +107,10 @@ def without_user(url: str) -> str:
 
 
 def parse_replicated(url: str) -> ReplicatedAddress:
-    """Read ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
+    """Parse ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 
     Raises:
-        UserError: it is no such address, in words that show nothing of its password.
+        UserError: it is not such an address. The message shows no part of its password.
 
     >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
     26379
@@ -136,7 +138,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
 
 
 def _service(path: str) -> tuple[str, int]:
-    """What the sentinels call the Redis, and its database."""
+    """Return the sentinels' name for the Redis, and its database."""
     found = _SERVICE.fullmatch(path)
     if found is None:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Which line of a TOML text a value stands on, so that a mistake is shown where it is."""
+"""Line numbers of the values in a TOML text, for error messages."""
 
 import re
 from bisect import bisect_left
@@ -29,11 +29,11 @@ _STEP: Final = re.compile(r"\.([A-Za-z0-9_\-]+)|\[(\d+)\]|\[\.\.\.\]")
 
 
 class SourceLines:
-    r"""The lines of a TOML text's tables, keys and list items.
+    r"""Line numbers of a TOML text's tables, keys and list items.
 
-    The text must be TOML: what is not is passed over.
+    The text must be valid TOML: other text is skipped.
 
-    >>> Places('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
+    >>> SourceLines('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
     5
     """
 
@@ -47,17 +47,17 @@ class SourceLines:
 
     @property
     def known(self) -> Collection[Path]:
-        """What has a line of its own."""
+        """The paths that have their own line."""
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
-        """The line of a value, or of the nearest thing around it that has one."""
+        """Return the line of a value, or of the nearest enclosing element that has a line."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
 
     def _match(self, pattern: re.Pattern[str]) -> str:
-        """What is next, if it is of this kind; else nothing."""
+        """Return the next text if it matches the pattern, or an empty string."""
         found = pattern.match(self._text, self._at)
         if found is None:
             return ""
@@ -86,7 +86,7 @@ class SourceLines:
                 return
 
     def _enter(self, name: Path, *, repeated: bool) -> Path:
-        """The path of a table's header; of a repeated one the number is added."""
+        """Return the path of a table's header; a repeated table's path ends with its number."""
         path: Path = ()
         for step in name:
             if path in self._counts:
@@ -98,7 +98,7 @@ class SourceLines:
         return path
 
     def _key(self) -> Path:
-        """A key, of several steps where it is dotted."""
+        """Read a key; a dotted key has several steps."""
         self._match(_BLANK)
         steps: list[str] = []
         while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):
@@ -144,7 +144,7 @@ class SourceLines:
 
 
 def field_path(error: str) -> tuple[str, Path]:
-    """A validation error's reason and the path that it speaks of.
+    """Split a validation error into its reason and its path.
 
     >>> field_path("Expected `int`, got `str` - at `$.link[0].meter[1].wager`")
     ('Expected `int`, got `str`', ('link', 0, 'meter', 1, 'wager'))

@@ -1,6 +1,6 @@
-"""Which of the service's bundles a worker uses.
+"""Choice of a worker's key bundle.
 
-Each worker has its own: two of one name would throw each other off the broker.
+Each worker has its own: the broker disconnects a client when another one with its name connects.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from meters.floor.identities import AUTHORITY_FILE, SERVICES, Identity, service_
 
 
 def service_numbers(keys: Path) -> Sequence[int]:
-    """The numbers of the workers whose bundles are on this machine, in order."""
+    """Return the numbers of the workers whose bundles are on this machine, in order."""
     found = (directory.name for directory in (keys / SERVICES).glob("*") if directory.is_dir())
     return sorted(int(name) for name in found if name.isascii() and name.isdigit())
 
 
 @contextlib.contextmanager
 def own_identity(service: Service) -> Iterator[Identity]:
-    """The first worker whose bundle no other process of this machine uses; ours until the end.
+    """Yield the first worker identity with a free bundle on this machine, and lock it meanwhile.
 
     Raises:
         UserError: all are in use, or one cannot be read.
