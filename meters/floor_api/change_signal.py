@@ -1,23 +1,23 @@
-"""Tells everybody who watches the desks that something there has changed."""
+"""Signal that something in the claims or links has changed."""
 
 import asyncio
 
 
 class ChangeSignal:
-    """A count of changes that can be waited on; it tells that there is news, not which."""
+    """A counter of changes that tasks can wait for; it does not say what has changed."""
 
     def __init__(self) -> None:
         self._count = 1
         self._rung = asyncio.Event()
 
     def ring(self) -> None:
-        """Something has changed."""
+        """Count a change and wake the waiting tasks."""
         self._count += 1
         self._rung.set()
         self._rung = asyncio.Event()
 
     async def next(self, seen: int) -> int:
-        """Wait until the count is another than `seen`, and give it."""
+        """Wait until the count differs from `seen`, and return it."""
         while self._count == seen:
             await self._rung.wait()
         return self._count

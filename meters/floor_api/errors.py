@@ -1,4 +1,4 @@
-"""Refused acts, and failures of the books as the floor's API reports them."""
+"""Refused acts and store failures, as the floor page's API reports them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from meters.books.store import TermsError
 
 
 class ActError(Exception):
-    """An act that was refused; nothing changed.
+    """A refused act; nothing has changed.
 
     Attributes:
         code: for programs: ``unknown_claim``, ``wrong_state``, or another.
@@ -25,7 +25,7 @@ class ActError(Exception):
 
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """A store that fails is told as what it is to whoever asks: a link that cannot operate."""
+    """Report a failure of the store to the caller as an inoperable link."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What the floor's API shows and takes, one frozen type each; money in cents."""
+"""Data of the floor page's API, one frozen type each; money in cents."""
 
 from typing import Annotated, Literal
 
@@ -13,18 +13,18 @@ Parameter = Literal[
 ]
 
 Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTABLE_WORDS)]
-"""What somebody types, printable and not blank."""
+"""Text that a person types: printable and not blank."""
 
 PAGE_MAX = 200
-"""How many wins one page has at most."""
+"""The largest number of wins on one page."""
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all rows share."""
+    """Settings common to all rows."""
 
 
 class Wagered(_Row, frozen=True, kw_only=True):
-    """What one position had wagered at lock-out, in cents by wager."""
+    """The wagers of one position at lock-out, in cents by wager."""
 
     position: int
     patron: str | None
@@ -32,7 +32,7 @@ class Wagered(_Row, frozen=True, kw_only=True):
 
 
 class EnvyOwed(_Row, frozen=True, kw_only=True):
-    """An Envy Bonus that a win brings to another position; the amount in cents."""
+    """An Envy Bonus for another position because of a win; the amount in cents."""
 
     position: int
     patron: str | None
@@ -44,40 +44,40 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
 
     Attributes:
-        claim: names it for ever.
-        order: the number of the ledger's entry, by which wins at nearly the same time are told
-            apart (duty D7).
+        claim: its permanent name.
+        order: the number of its ledger entry, which puts wins at nearly the same time in order
+            (duty D7).
         turn: its turn among the `turns` wins of its round that wait for a floorperson, from 1.
-        link: the link's id; `link_name` what people call it.
-        meter: the meter's id; `meter_name` what patrons read.
-        asset: the number by which the facility knows the table.
-        item: the wager won, `item_name` in words.
-        hand: the hand, `hand_name` in words.
-        cards: the position's cards, with the dealer's and the community cards where they count.
+        link: the link's id; `link_name` is its name for people.
+        meter: the meter's id; `meter_name` is its name for patrons.
+        asset: the facility's number for the table.
+        item: the wager that won; `item_name` in words.
+        hand: the hand; `hand_name` in words.
+        cards: the position's cards; the dealer's and the community cards follow if they count.
         wagered: the wager, in cents.
-        amount: what is won, in cents.
-        meter_after: what the meter held after it, in cents.
-        percent: what part of the meter it is, or null for a win at odds.
+        amount: the win, in cents.
+        meter_after: the meter balance after it, in cents.
+        percent: the percentage of the meter, or null for a win at odds.
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection that pays it.
         wagers: all wagers accepted at lock-out, as evidence.
-        envy: who else is owed an Envy Bonus for this hand.
-        envy_not_due: whether somebody has said that they are not.
-        envy_amount: what they sum to, in cents.
-        envy_state: where they are, or null where the hand brings none: ``pending`` until the win is
+        envy: the other positions that are owed an Envy Bonus for this hand.
+        envy_not_due: whether somebody has declared the Envy Bonuses as not due.
+        envy_amount: their sum, in cents.
+        envy_state: their state, or null if the hand brings none: ``pending`` until the win is
             decided, ``validated`` while they are owed, ``paid`` once somebody paid them.
-        envy_by: who brought them there, at `envy_at`; null where nobody has.
-        envy_reason: why they were found not to be due after the win was decided.
-        only_envy: whether nothing but these Envy Bonuses is owed: no win of the hand waited for a
+        envy_by: the user who made the last decision about them, at `envy_at`; null if nobody has.
+        envy_reason: why they were declared not due after the win was decided.
+        only_envy: whether only these Envy Bonuses are owed: no win of the hand waited for a
             floorperson, and `amount` is 0.
-        state: where it is.
-        at: when it was won; UTC.
-        decided_by: who decided last, at `decided_at`.
-        validated_by: who validated it, at `validated_at`.
-        paid_by: who paid it, at `paid_at`.
+        state: its state.
+        at: the time of the win; UTC.
+        decided_by: the user of the last decision, at `decided_at`.
+        validated_by: the user who validated it, at `validated_at`.
+        paid_by: the user who paid it, at `paid_at`.
         reason: why it was rejected.
         slip: the number of the payout slip.
-        tax_documents: whether the floor file asks for tax documents with such an amount.
+        tax_documents: whether the floor file requires tax documents for such an amount.
     """
 
     claim: str
@@ -129,15 +129,15 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
 
 class AskedCards(_Row, frozen=True, kw_only=True):
-    """Cards that were entered and are not in what the table asks for.
+    """Cards that were entered and are not in the table's correction request.
 
     Attributes:
         what: ``hand``, ``dealer`` or ``community``.
         position: the position of a hand.
         before: the cards that were entered.
-        after: what the result has in their place; empty for a void.
+        after: the cards of the result instead; empty for a void.
         taken_back: whether the dealer had taken them back.
-        reason: why, where somebody said so.
+        reason: the reason for it, if somebody entered one.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -149,18 +149,18 @@ class AskedCards(_Row, frozen=True, kw_only=True):
 
 
 class AskRow(_Row, frozen=True, kw_only=True):
-    """A correction that a table applies only once a floorperson has confirmed it.
+    """A correction request: the service applies it only after a floorperson has confirmed it.
 
     Attributes:
-        ask: names it.
-        link: the link's id; `link_name` what people call it.
+        ask: its name.
+        link: the link's id; `link_name` is its name for people.
         table: the table's id.
-        asset: the number by which the facility knows the table.
+        asset: the facility's number for the table.
         round: the round.
         what: ``void`` after cards were entered, or ``result`` with hands entered differently.
         reason: why the round is void; null for a result.
-        cards: what was entered, and what is settled in its place.
-        at: since when it waits; UTC.
+        cards: the cards that were entered, and those that are settled instead.
+        at: the time since which it waits; UTC.
     """
 
     ask: str
@@ -176,19 +176,21 @@ class AskRow(_Row, frozen=True, kw_only=True):
 
 
 class WinSearch(_Row, frozen=True, kw_only=True):
-    """Which wins are looked for; what is None narrows nothing.
+    """A search for wins; a field that is None does not narrow it.
 
     Attributes:
         link: of this link.
         meter: of this meter of the link.
         table: at this table.
         state: in this state.
-        words: in the claim, the patron, the hand, the slip, the reason or a name of who decided.
-        since: won at or after this moment, RFC 3339 in UTC.
-        until: won before this moment.
+        words: in the claim, the patron, the hand, the slip, the reason or the name of a user who
+            decided.
+        since: won at or after this time, RFC 3339 in UTC.
+        until: won before this time.
         meter_awards: only percentages of a meter, not wins at odds.
-        before: only wins of a lower order, as the page before ended (`WinPage.next`).
-        limit: how many at most.
+        before: only wins of a lower order than this one, where the previous page ended
+            (`WinPage.next`).
+        limit: the largest number of wins to return.
     """
 
     link: str | None = None
@@ -204,28 +206,28 @@ class WinSearch(_Row, frozen=True, kw_only=True):
 
 
 class WinPage(_Row, frozen=True, kw_only=True):
-    """Wins, latest first, and where the next page begins, or null where there is none."""
+    """Wins, latest first, and the start of the next page, or null if this is the last one."""
 
     wins: tuple[ClaimRow, ...]
     next: str | None
 
 
 class MeterAccounting(_Row, frozen=True, kw_only=True):
-    """A progressive's accounting meters, which only ever rise (duty D2); amounts in cents.
+    """Accounting meters of a progressive, which only rise (duty D2); amounts in cents.
 
     Attributes:
-        wagers: accepted wagers, those of rounds that were void later among them.
+        wagers: accepted wagers, including those of rounds that were void later.
         wagered: their amount.
-        voided_wagers: how many of them went back with a void round.
+        voided_wagers: the number of them that were returned because the round was void.
         voided: their amount.
         hits: percentages of the meter that were won.
-        wins: everything that was won, at odds and Envy Bonuses too.
-        won: its amount.
-        rejected: what of it a floorperson found not to be won, or not to be due.
-        paid_by_system: what was paid at the table without an attendant's hand pay.
-        paid_by_attendant: what was hand paid.
+        wins: all wins, including those at odds and Envy Bonuses.
+        won: their amount.
+        rejected: the part of it that a floorperson found not won, or not due.
+        paid_by_system: the amount paid at the table without an attendant's hand pay.
+        paid_by_attendant: the amount of hand pays.
         paid: both together.
-        overflow: what the meter could not take for its limit, in all.
+        overflow: the total that the meter could not accept because of its payout limit.
     """
 
     wagers: int
@@ -245,8 +247,8 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 class MeterParameters(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3); amounts in cents, rates in basis points.
 
-    `paytables` are those that the chapter offers for its kind, empty where there is no choice;
-    `overflow` is what waits to be added to the meter when it is next won whole.
+    `paytables` are those that the chapter has for its kind, empty if there is no choice. `overflow`
+    is the amount that will be added to the meter when it is next won whole.
     """
 
     meter: str
@@ -272,10 +274,10 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 
 
 class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
-    """A parameter that is to be changed.
+    """A change of a parameter.
 
-    `value` is a letter for a paytable; cents for a wager, a limit or the largest contribution, of
-    which the last two are removed by 0.
+    `value` is a letter for a paytable, and cents for a wager, a payout limit or the largest
+    contribution. A value of 0 removes the payout limit or the largest contribution.
     """
 
     meter: str
@@ -284,7 +286,7 @@ class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="pa
 
 
 class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a meter after a malfunction: so many cents are added, or taken off (D15)."""
+    """A correction of a meter after a malfunction: cents to add; negative to subtract (D15)."""
 
     meter: str
     amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
@@ -292,7 +294,7 @@ class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustm
 
 
 class ProposalRow(_Row, frozen=True, kw_only=True):
-    """What one person proposed and another confirms; `before` and `after` in words."""
+    """A proposal of one person that another confirms; `before` and `after` are texts."""
 
     proposal: str
     link: str
@@ -311,13 +313,13 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
 
 
 class UnapprovedRow(_Row, frozen=True, kw_only=True):
-    """That the floor file of a running service is not as it was approved for a link (duty D12).
+    """A running service's floor file that differs from the one approved for a link (duty D12).
 
     Attributes:
-        digest: of what would be approved; it is sent back with the approval.
-        changed: in what it differs from what was approved last, in words.
-        approved_by: who approved that, at `approved_at`; null where the store has lost it.
-        barred: why it cannot be approved as it is, or null.
+        digest: the digest of the floor file to approve; it is sent back with the approval.
+        changed: the differences from the last approved floor file, in words.
+        approved_by: the user who approved that, at `approved_at`; null if the store has lost it.
+        barred: why it cannot be approved now, or null.
     """
 
     digest: str
@@ -328,12 +330,12 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 
 
 class LinkView(_Row, frozen=True, kw_only=True):
-    """A link as it stands: whether it is open, its meters, and what was proposed.
+    """State of a link: whether it is open, its meters, and its proposals.
 
-    `rounds_open` counts the rounds whose wagers are in and that have no result yet;
-    `tables_offline` names the tables whose agents are not connected (duty D14); `seal` is over the
-    ledger's entries up to `sealed_entry`, at which an audit found that all holds (duty D17);
-    `unapproved` is null while the floor file is as approved.
+    `rounds_open` counts the rounds with accepted wagers and no result yet. `tables_offline` names
+    the tables whose agents are not connected (duty D14). `seal` covers the ledger's entries up to
+    `sealed_entry`, at which an audit found no error (duty D17). `unapproved` is null while the
+    floor file is as approved.
     """
 
     link: str
@@ -354,13 +356,13 @@ class LinkView(_Row, frozen=True, kw_only=True):
 
 
 class ActRow(_Row, frozen=True, kw_only=True):
-    """Something that a person, or the service, did: an entry of a link's ledger (duty D17).
+    """An act of a person or of the service: an entry of a link's ledger (duty D17).
 
     `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve``, ``restore``; of a table,
-    ``void`` after cards were entered, and ``result`` where hands were entered differently before,
-    and what became of one that a floorperson was asked for: ``confirm_correction`` or
-    ``refuse_correction``. `of` is the claim, the meter, the proposal, the round or the link.
+    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve`` or ``restore``. For a table
+    it is ``void`` after cards were entered, or ``result`` if hands were entered differently before.
+    For a decided correction request it is ``confirm_correction`` or ``refuse_correction``. `of` is
+    the claim, the meter, the proposal, the round or the link.
     """
 
     entry: int
