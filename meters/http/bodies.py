@@ -1,8 +1,8 @@
-"""Bodies of requests: read strictly, as every other message is.
+"""Strict decoding of request bodies, as for every other message.
 
-Litestar converts a body as leniently as a query string, where all is text: "100" and 1e3 would pass
-for whole numbers. So the body is first decoded as its type says, and refused where it is not that,
-or where it names a field twice: only one of them would count.
+Litestar converts a body as leniently as a query string, in which everything is text: "100" and 1e3
+would be accepted as whole numbers. So the body is first decoded according to its type. It is
+refused if it does not match, or if it names a field twice, because only one of the two would count.
 """
 
 import msgspec
@@ -15,15 +15,15 @@ from bonus.printable import escape_unprintable
 from meters.wire.member_names import has_name_twice
 
 _BODY = "data"
-"""Under what name a handler takes the body."""
+"""The name of the handler parameter that receives the body."""
 
 
 async def check_body(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a body that is JSON and not what its route takes; it is a guard of an application.
+    """Refuse a JSON body that its route does not accept; used as a guard of an application.
 
-    What is no JSON at all is refused by Litestar.
+    Litestar refuses a body that is not JSON.
 
     Raises:
         ValidationException: the reason.

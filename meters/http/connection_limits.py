@@ -1,4 +1,4 @@
-"""Connections that hold a place and bring nothing end by themselves, and nobody takes them all."""
+"""Limits on connections, so idle or slow clients cannot use all of them."""
 
 import asyncio
 import ipaddress
@@ -14,17 +14,18 @@ from uvicorn.server import ServerState
 from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
 
 REQUEST_WITHIN_S: Final = 15.0
-"""A request has arrived whole so long after the connection was opened or the last was answered."""
+"""Time for a whole request to arrive, from the opening of the connection or the last answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
-"""Whoever takes nothing of what is sent to him for so long is gone."""
+"""A client that reads nothing of its answer for this long is disconnected."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""From one address; a proxy on this machine connects for everybody and has no such bound."""
+"""Connections from one address. A proxy on this machine connects for everybody and has no such
+limit."""
 
 FILES_FOR_THE_REST: Final = 512
-"""Of the files that the process may have open: for Redis, the broker, logs, and what comes up."""
+"""Files kept free for other uses: Redis, the broker, logs, and unforeseen needs."""
 
 _FEWEST: Final = 64
 _PIECE_BYTES: Final = 4096
@@ -32,7 +33,7 @@ _STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
 
 
 def room_for_connections() -> int:
-    """How many connections the process may have, after asking for as many files as it needs."""
+    """Raise the limit of open files if needed, and return the largest number of connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -43,10 +44,10 @@ def room_for_connections() -> int:
 
 
 class ConnectionLimits:
-    """Who is connected.
+    """The open connections, by client address.
 
-    Where all places are taken, whoever has waited longest with his request gives his up: an honest
-    browser sends at once what it wants.
+    If all places are taken, the connection that has waited longest for its request is closed: an
+    honest browser sends its request immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -57,11 +58,11 @@ class ConnectionLimits:
 
     @property
     def connected(self) -> int:
-        """How many connections there are."""
+        """The number of connections."""
         return self._clients.total()
 
     def admit(self, client: str) -> bool:
-        """Whether one more may come from an address; whoever is admitted leaves."""
+        """Check if an address may connect once more, and count it until it calls `leave`."""
         if self._clients[client] >= self._by_client and not _is_loopback(client):
             return False
         if self.connected >= self._most:
@@ -73,25 +74,25 @@ class ConnectionLimits:
         return True
 
     def leave(self, client: str) -> None:
-        """One is gone."""
+        """Note that a connection is gone."""
         self._clients[client] -= 1
         if not self._clients[client]:
             del self._clients[client]
 
     def falls_silent(self, connection: "Connection") -> None:
-        """A connection is waited for."""
+        """Note that the server waits for a connection's request."""
         self._silent[connection] = None
 
     def has_spoken(self, connection: "Connection") -> None:
-        """Its request is there whole, or it is gone."""
+        """Note that a connection's request has arrived whole, or that the connection is gone."""
         self._silent.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """A connection with bounds: for the whole of a request to come, and for answers to be taken.
+    """A connection with time limits: for a whole request to arrive, and for answers to be read.
 
-    The server's own bound is for a connection that is idle between two requests, and ends with the
-    first byte of the next.
+    The server's own limit is for a connection that is idle between two requests. It ends with the
+    first byte of the next request.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Connection(H11Protocol):
         self._taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a place, if there is one."""
+        """Take a place, if one is free."""
         super().connection_made(transport)
         client = self.client[0] if self.client else ""
         if not self._door.admit(client):
@@ -118,12 +119,12 @@ class Connection(H11Protocol):
         self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Free the place."""
         self._leave()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come, in pieces: headers that came all at once would pass at any length."""
+        """Process data in pieces, because headers that arrive in one piece have no length limit."""
         for at in range(0, len(data), _PIECE_BYTES):
             if self._place is None or self.transport.is_closing():
                 return
@@ -136,21 +137,21 @@ class Connection(H11Protocol):
         self._await_request()
 
     def pause_writing(self) -> None:
-        """What was sent is not taken: wait a while for it."""
+        """Start the time limit for a client that does not read its answer."""
         super().pause_writing()
         if self._taking is None:
             self._taking = self.loop.call_later(TAKEN_WITHIN_S, self.cut)
 
     def resume_writing(self) -> None:
-        """It was taken."""
+        """Stop the time limit: the client reads again."""
         super().resume_writing()
         _stop(self._taking)
         self._taking = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, as every answer of ours is sent."""
+        """Refuse data that is not HTTP, with the headers of every other answer."""
         if self.conn.our_state is not h11.IDLE:
-            # It comes amid an answer, which cannot be taken back.
+            # An answer is already being sent and cannot be withdrawn.
             self.transport.close()
             return
         kind = (b"content-type", b"text/plain; charset=utf-8")
@@ -164,12 +165,12 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def cut(self) -> None:
-        """End the connection at once."""
+        """End the connection immediately."""
         self._leave()
         self.transport.abort()
 
     def _await_request(self) -> None:
-        """Start the clock where something of a request is still to come, stop it where all has."""
+        """Start the time limit if part of a request is missing; stop it if none is."""
         coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
         if not coming:
             _stop(self._coming)

@@ -1,4 +1,4 @@
-"""What a browser may do with any answer of ours."""
+"""Security headers of every answer."""
 
 from collections.abc import MutableSequence
 from typing import Final
@@ -25,10 +25,11 @@ RawHeaders = MutableSequence[tuple[bytes, bytes]]
 
 
 def secure(headers: RawHeaders, *, https: bool) -> None:
-    """Give an answer its headers; what does not say how long it keeps is not kept.
+    """Add the security headers to an answer, and `no-store` if it has no `Cache-Control`.
 
-    A browser that came over HTTPS comes so again, whatever its user types: a name without the
-    scheme would be asked for in the clear first, where anybody on the way can answer.
+    A browser that used HTTPS must use it again, whatever its user types. Otherwise a name without a
+    scheme would first be requested without encryption, and anybody on the network path could
+    answer.
     """
     headers.extend(SECURITY_HEADERS)
     if https:

@@ -1,4 +1,4 @@
-"""Access to `/metrics`, which shows reserves and is for Prometheus alone."""
+"""Access to `/metrics`, which shows reserves and is for Prometheus only."""
 
 import hmac
 import ipaddress
@@ -12,7 +12,8 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""What a proxy adds: who asks is then somebody else than the program that connected."""
+"""Headers that a proxy adds: the request then comes from somebody other than the program that
+connected."""
 
 _LOCAL_ONLY: Final = (
     "figures are for programs of the same machine alone, asked for without a proxy: to read them"
@@ -29,20 +30,20 @@ Refusal = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class MetricsAccess:
-    """Who may read the figures: whoever shows the token, or without one this machine.
+    """Access to the metrics: for clients with the token; without a token, for this machine only.
 
-    A proxy that adds no header looks like a program of this machine. A token stops it too.
+    A proxy that adds no header looks like a program on this machine. A token stops it too.
     """
 
     token: str | None = field(default=None, repr=False)
 
     def refusal(self, scope: Scope) -> Refusal | None:
-        """How a request for the figures is refused; None where it is not, or is for another page.
+        """Return the refusal of a request for metrics; None if it is allowed or for another page.
 
         Args:
-            scope: the request, with the address of who asks in its usual spelling.
+            scope: the request, with the client's address in its usual form.
         """
-        # However the path is written, as the router takes it.
+        # The path is split as the router splits it, so other spellings of it are refused too.
         if [part for part in scope["path"].split("/") if part] != _PATH:
             return None
         headers = [(name.lower(), value) for name, value in scope["headers"]]

@@ -1,4 +1,4 @@
-"""The front of a web server: by which names it is known, and what every answer carries."""
+"""Middleware of a web server: its host names, and the headers of every answer."""
 
 import ipaddress
 import re
@@ -19,7 +19,7 @@ from meters.http.headers import secure
 from meters.http.metrics_access import MetricsAccess
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-"""The interface of a link-local address, as Linux names them."""
+"""The interface of a link-local address, as Linux names it."""
 
 _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address that"
@@ -30,13 +30,13 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a server is reached, as the floor file says.
+    """Names, certificate and metrics token of a server, from the floor file.
 
     Attributes:
-        hosts: names of the machine or of a proxy before it, beside those that go without saying.
+        hosts: names of the machine or of a proxy before it, in addition to the default ones.
         certificate: the PEM file of the certificate and its chain, or None for plain HTTP.
         private_key: the PEM file of its key.
-        metrics_token: what Prometheus has to show; None where it asks from this machine.
+        metrics_token: the token that Prometheus has to send; None if it reads from this machine.
     """
 
     hosts: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class ServerSettings:
 
     @classmethod
     def of(cls, service: Service) -> "ServerSettings":
-        """The front that the floor file describes, for the service and for panels.
+        """Return the server settings in the floor file, for the service and for panels.
 
         Raises:
             UserError: the file with the token of `/metrics` cannot be read.
@@ -58,11 +58,11 @@ class ServerSettings:
 
     @property
     def scheme(self) -> str:
-        """How its addresses begin."""
+        """The scheme of its addresses."""
         return "https" if self.certificate else "http"
 
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS settings, or None for plain HTTP (duty D20).
+        """Return the TLS settings, or None for plain HTTP (duty D20).
 
         Raises:
             UserError: the certificate or its key cannot be used.
@@ -87,17 +87,17 @@ def _no_password() -> bytes:
 
 
 class HostNames:
-    """The names by which a server may be asked for.
+    """The names in a Host header that a server accepts.
 
-    A page elsewhere can have its own name point to our address (DNS rebinding), and its scripts
-    then ask us as if they were ours. They still say the name that they came by. So addresses are
-    always ours, and of names only those that somebody here has given.
+    A foreign page can let its own name point to our address (DNS rebinding). Its scripts then send
+    requests to us as if they came from our pages, but with the foreign name in the Host header. So
+    addresses are always accepted, and names only if they are our own or are in the settings.
 
     Args:
         listening: the address listened on.
         port: its TCP port.
-        hosts: further names; whoever gives one may have a proxy there, with a port of its own.
-        any_port: whether the port that is asked for may be another.
+        hosts: further names; a proxy for one of them may use another port.
+        any_port: whether the Host header may have another port.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class HostNames:
         self._port = None if any_port else port
 
     def include(self, host: str) -> bool:
-        """Whether a Host header names us.
+        """Check if a Host header names this server.
 
         >>> HostNames("127.0.0.1", 8080).include("evil.example:8080")
         False
@@ -125,7 +125,7 @@ class HostNames:
 
 
 def _ports(header: str | None) -> tuple[int, ...]:
-    """Which ports a Host header can mean: without one it is that of HTTP or of HTTPS."""
+    """Return the ports that a Host header can mean: without one, those of HTTP and HTTPS."""
     return (int(header),) if header else (80, 443)
 
 
@@ -138,9 +138,9 @@ def _is_address(text: str) -> bool:
 
 
 class ServerMiddleware:
-    """An application behind its front: asked for by its own names, every answer with its headers.
+    """An application with checks before it: the Host header, the client's address, the headers.
 
-    It stands before everything else, so that no error of the framework goes without.
+    It runs before everything else, so even the framework's errors have the headers.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:
@@ -173,7 +173,7 @@ class ServerMiddleware:
 
 
 async def _misdirected(host: str, send: Send) -> None:
-    """Say that this is not where that name should lead, and how it would become one of ours."""
+    """Answer that the host name is not one of this server's, and how to add it."""
     named = f"the name {host[:253]!r}" if host else "no name"
     message = (
         f"this server is not known by {named}: if it should be, add it to hosts under [service] "
@@ -190,10 +190,10 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 
 
 def _address_of(scope: Scope) -> tuple[str, int] | None:
-    """Who asks, by an address in its usual spelling; None where a proxy says what is none.
+    """Return the client's address in its usual form; None if a proxy sent text that is not one.
 
-    The server has put in place of the proxy's address what the proxy says of who asked. It is what
-    logs, locks and limits go by, so nothing but an address will do.
+    The server has replaced the proxy's address with the one that the proxy reports. Logs, locks and
+    limits depend on it, so only an IP address is accepted.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

@@ -1,7 +1,7 @@
-"""Queries of requests: a number is its digits, and nothing is said twice.
+"""Strict checks of query strings: numbers in digits only, and no name twice.
 
-Litestar converts a query leniently: 1e1 and 10.0 would pass for 10, and of two values of a name one
-would count.
+Litestar converts a query leniently: 1e1 and 10.0 would be accepted as 10, and of two values of a
+name only one would count.
 """
 
 import re
@@ -22,7 +22,7 @@ _WRITTEN: Final = {
 async def check_query(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a query whose numbers and choices are not written as such; a guard of an application.
+    """Refuse a query with numbers or choices in other forms; used as a guard of an application.
 
     Raises:
         ValidationException: the reason.
@@ -30,7 +30,7 @@ async def check_query(
     given = connection.query_params
     parameters = handler.parsed_fn_signature.parameters.items()
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
-    # What takes no such parameter is left alone: a scrape of Prometheus may repeat its own.
+    # Routes without such parameters are not checked: a Prometheus scrape may repeat its own names.
     if strict and len(given) > len(set(given)):
         raise ValidationException("a name stands twice in the query")
     for name, kind in strict:
@@ -41,7 +41,7 @@ async def check_query(
 
 
 def _kinds(annotation: object) -> Iterator[type]:
-    """Give the kinds of value in a parameter's type that must be written strictly."""
+    """Yield the types in a parameter's annotation that have a strict form."""
     if isinstance(annotation, type) and annotation in _WRITTEN:
         yield annotation
     for part in get_args(annotation):

@@ -1,4 +1,4 @@
-"""uvicorn inside the process's own event loop: it starts, serves and stops with the rest."""
+"""uvicorn in the process's own event loop: it starts, serves and stops with the other tasks."""
 
 import asyncio
 import contextlib
@@ -23,20 +23,20 @@ from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
-"""How many seconds an unfinished answer has at shutdown."""
+"""Seconds that an unfinished answer has at shutdown."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
 _BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
-"""How much the kernel keeps for a reader who does not read; it doubles the figure."""
+"""Bytes that the kernel buffers for a client that does not read; the kernel doubles the number."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Whose word is taken for who asks, and how: a proxy on this machine."""
+"""Proxies on this machine. Their headers say who the client is and which scheme it used."""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers of its own: the process has its own."""
+    """uvicorn without its signal handlers, because the process has its own."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the process's signals alone."""
+        """Leave the process's signals unchanged."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start to accept connections, and set `ready`."""
         await super().startup([])
         accept = functools.partial(
             Connection,
@@ -86,21 +86,22 @@ async def serve_web(
     settings: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
-    """Serve until cancelled, then stop within a few seconds, open event streams included.
+    """Serve until canceled, then stop within a few seconds, including open event streams.
 
-    Slow and silent connections are cut, and one address has only so many (duty D20).
+    Slow and silent connections are closed, and the connections of one address are limited (duty
+    D20).
 
     Args:
         app: the application.
         host: the address to listen on.
         port: the TCP port.
         ready: set once connections are accepted.
-        end_streams: called when serving ends: an event stream does not end by itself.
-        settings: its names and certificate; plain HTTP by the names that go without saying if None.
-        any_port: whether it may be asked for by another port, as through a proxy.
+        end_streams: called when serving ends, because an event stream does not end by itself.
+        settings: its names and certificate; if None, plain HTTP with the default names.
+        any_port: whether a Host header may have another port, such as a proxy's.
 
     Raises:
-        UserError: the address cannot be listened on, or the certificate not be used.
+        UserError: the address cannot be listened on, or the certificate cannot be used.
     """
     settings = settings or ServerSettings()
     tls = settings.tls()
@@ -109,7 +110,7 @@ async def serve_web(
     config = uvicorn.Config(
         ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
         log_config=None,
-        # Whatever anybody sends that is no HTTP would have a line of its own.
+        # Otherwise every piece of data that is not HTTP would have its own log line.
         log_level="error",
         access_log=False,
         forwarded_allow_ips=list(_PROXIES),
@@ -139,7 +140,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UserError(f"cannot serve pages at http://{host}:{port}: {reason}") from None
-    # Every connection inherits these.
+    # Every connection inherits these options.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
     if sys.platform == "linux":
         unacknowledged_ms = round(TAKEN_WITHIN_S * 1000)

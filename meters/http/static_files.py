@@ -1,4 +1,4 @@
-"""The files that pages use, under a path that changes with their contents."""
+"""Static files of pages, under a path that changes with their contents."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 SHARED: Final = "meters.http"
-"""The package whose files both sides use: cards, buttons, the look of the house."""
+"""The package with the files of both sides: cards, buttons, common styles."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -22,20 +22,20 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".svg": "image/svg+xml",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*.*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""A comment that has its lines for itself is for who reads the source; a phone loads none."""
+"""A comment on lines of its own. It is for readers of the source and is not sent to browsers."""
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The files that pages use, and the version that their contents make."""
+    """The files of pages, and a version calculated from their contents."""
 
     version: str
     bodies: Mapping[str, bytes]
 
     @classmethod
     def load(cls, packages: Sequence[str]) -> Self:
-        """Read the `assets` folders of some packages; no two hold files of one name."""
+        """Read the `assets` folders of packages; no two folders have a file of the same name."""
         bodies = {
             each.name: _COMMENT.sub(b"", each.read_bytes())
             for package in packages
@@ -47,9 +47,9 @@ class Assets:
 
 
 def asset_route(assets: Assets) -> HTTPRouteHandler:
-    """Serve the files."""
+    """Declare the route that serves the files."""
 
-    # The version stands in the path, so that what style sheets name beside them has it too.
+    # The version is in the path, so relative addresses in style sheets have it too.
     @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)
     def send_asset(version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
         if name not in assets.bodies or version != assets.version:

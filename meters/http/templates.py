@@ -1,10 +1,10 @@
-"""Templates of pages: HTML files that lie next to the code that fills them in."""
+"""Templates of pages: HTML files next to the code that fills them in."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 
 def load_template(package: str, name: str) -> Template:
-    """Load a template of a package; what is filled in is escaped, and a missing value is an error.
+    """Load a template of a package; values are escaped, and a missing value is an error.
 
     Raises:
         jinja2.TemplateNotFound: there is no such file.

@@ -1,5 +1,5 @@
-/* Time that has passed, by two clocks: the wall clock can be set, and the steady clock can stop
-   while a machine sleeps. The larger of the two counts. */
+/* Elapsed time from two clocks. The wall clock can be set, and the steady clock can stop while a
+   machine sleeps, so the larger of the two values counts. */
 
 export const now = (age = 0) => ({ steady: performance.now() - age, wall: Date.now() - age });
 

@@ -1,4 +1,4 @@
-/* Elements of the pages for staff, playing cards among them. */
+/* Elements of the pages for staff, including playing cards. */
 
 const RANKS = {
   T: "ten", J: "jack", Q: "queen", K: "king", A: "ace",
@@ -7,8 +7,9 @@ const RANKS = {
 const ABSENT = [null, undefined, false];
 const SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
 
-/* Make an element: make("button.go", { type: "button" }, "Pay", …). Text is text, never markup; a
-   property that begins with "on" is a listener; null and false leave an attribute or a child out. */
+/* Make an element: make("button.go", { type: "button" }, "Pay", …). Text is inserted as text,
+   never as markup. A property that begins with "on" is a listener. null and false omit an
+   attribute or a child. */
 export const make = (what, attributes = {}, ...content) => {
   const [tag, ...classes] = what.split(".");
   const element = document.createElement(tag);

@@ -1,5 +1,5 @@
-/* The server-sent events of one address, over a connection that is opened again whenever it ends,
-   cannot be opened, or is silent for too long: a dead connection can look open for minutes. */
+/* The server-sent events of one address. The connection is opened again whenever it ends, cannot
+   be opened, or is silent for too long: a dead connection can look open for minutes. */
 
 import { now, since } from "./clock.js";
 
@@ -7,9 +7,9 @@ const CHECK_MS = 500;
 const RETRY_MIN_MS = 500;
 
 export class EventStream {
-  /* `events` has a function for each event's name, which is called with the event's data. `heard`
-     is called before it at every event, and `lost` whenever there is no connection any more. A
-     server sends something at least each `silentMs`. */
+  /* `events` has one function for each event name; it is called with the event's data. `heard`
+     is called before it at every event, and `lost` whenever the connection is lost. The server
+     must send something at least every `silentMs`. */
   constructor(path, { events, heard = () => {}, lost, silentMs, retryMaxMs }) {
     Object.assign(this, { path, events, heard, lost, silentMs, retryMaxMs });
     this.failures = 0;
@@ -42,8 +42,8 @@ export class EventStream {
     this.source = null;
   }
 
-  /* A browser gives up after an error response, so the stream tries again itself. The wait is
-     random, so that not all pages of a floor come back at once. */
+  /* A browser does not reconnect after an error response, so the stream does it. The wait is
+     random, so not all pages of a floor reconnect at the same time. */
   reconnect() {
     this.disconnect();
     const longest = Math.min(this.retryMaxMs, RETRY_MIN_MS * 2 ** this.failures);

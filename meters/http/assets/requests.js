@@ -3,8 +3,8 @@
 const PAGE_LIMIT_MS = 8000;
 const RELOAD_RETRY_MS = 2000;
 
-/* Fetch the answer and its text within a time limit. It throws if there is none by then; `signal`
-   gives up earlier. */
+/* Fetch the answer and its text within a time limit; throw if there is none by then. `signal`
+   cancels earlier. */
 export const fetchText = async (path, limitMs, { signal, ...options } = {}) => {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), limitMs);
@@ -17,14 +17,14 @@ export const fetchText = async (path, limitMs, { signal, ...options } = {}) => {
   }
 };
 
-/* Read this page from its server; null if the server has it no more. */
+/* Read this page from its server; null if the server no longer has it. */
 export const readPage = async () => {
   const { answer, text } = await fetchText(location.href, PAGE_LIMIT_MS);
   return answer.ok ? text : null;
 };
 
-/* Load the page again as soon as its server has it: a browser's error page would stay. `failed` is
-   called each time that the server does not answer. */
+/* Reload the page as soon as its server has it; otherwise a browser's error page would stay.
+   `failed` is called each time the server does not answer. */
 let reloading = false;
 export const reload = async (failed = () => {}) => {
   if (reloading) return;
@@ -35,7 +35,7 @@ export const reload = async (failed = () => {}) => {
   location.reload();
 };
 
-/* A page that the browser restores from its memory shows what was true when it was left. */
+/* A page that the browser restores from its memory shows old data. */
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
