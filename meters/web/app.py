@@ -1,4 +1,4 @@
-"""The web application, put together from its routes."""
+"""The web application, built from its routes."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -64,7 +64,7 @@ def create_app(
     health: Health,
     metrics: Metrics,
 ) -> Litestar:
-    """The application that serves one floor.
+    """Build the application that serves one floor.
 
     Raises:
         UserError: the facility's logo cannot be shown.
@@ -114,7 +114,8 @@ def _schema(floor: Floor) -> OpenAPIConfig:
         openapi_router=Router(
             "/schema", route_handlers=[], opt=for_anybody(), include_in_schema=False
         ),
-        # The document itself, for any viewer: the viewers that come along fetch from elsewhere.
+        # Only the document itself, for any viewer: the bundled viewers load files from other
+        # servers.
         render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
         components=Components(security_schemes={"session": session}),
     )

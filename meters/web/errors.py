@@ -1,4 +1,4 @@
-"""Errors as the API tells them: ``{"error": {"code", "message"}}``, never a traceback."""
+"""Error answers of the API: ``{"error": {"code", "message"}}``, never a traceback."""
 
 import http
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 
 StaffRequest = Request[SignedIn, object, State]
-"""A request that has passed the gate of a route for whoever has signed in."""
+"""A request that passed the gate of a route for signed-in users."""
 
 _CONFLICTS: Final = frozenset({
     "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
@@ -49,7 +49,7 @@ _log = structlog.get_logger(__name__)
 
 
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A code for programs and a plain message; with ``locked_out``, until when, in UTC."""
+    """A code for programs and a plain message; for ``locked_out``, the end of the lock in UTC."""
 
     code: str
     message: str
@@ -57,7 +57,7 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """What every error of the API looks like."""
+    """The body of every error of the API."""
 
     error: ErrorText
 
@@ -66,9 +66,9 @@ class RefusedError(Exception):
     """A request that is not carried out.
 
     Attributes:
-        status: of the answer.
+        status: the status of the answer.
         code: for programs.
-        message: the reason, plainly.
+        message: the reason, in plain words.
     """
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -79,21 +79,21 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """How the API's description tells what a route may refuse."""
+    """Return the refusals of a route for the API's description."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """An error as the API tells it."""
+    """Return an error as an API answer."""
     return Response(
         ErrorBody(error), status_code=status, media_type=MediaType.JSON, headers=headers
     )
 
 
 def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
-    """Tell a refusal of the framework by its status."""
+    """Return an error of the framework as an API answer."""
     code = http.HTTPStatus(error.status_code).name.lower()
     message = error.detail
     if isinstance(error.extra, list):
@@ -103,12 +103,12 @@ def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
 
 
 def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
-    """Tell why the gate did not open."""
+    """Return an API answer that says why the gate refused a request."""
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
 def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
-    """Tell why nobody was signed in, or no user changed; the store's own words go to the log."""
+    """Return an API answer for a failed sign-in or user change; log the store's own error."""
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
     headers = None
@@ -122,7 +122,7 @@ def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
 
 
 def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    """Tell why nothing was decided or changed."""
+    """Return an API answer that says why nothing was decided or changed."""
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
@@ -133,7 +133,7 @@ def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
 
 
 def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
-    """Turn away one display too many."""
+    """Refuse a display above the limit."""
     if not error.of_one:
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)
@@ -145,12 +145,12 @@ def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Err
 
 
 def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
-    """Refuse a body of lists in lists that no decoder gets to the end of."""
+    """Refuse a body nested too deeply for a decoder."""
     return error_response(400, ErrorText("bad_request", "what was sent is nested too deeply"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
-    """Log a defect in full, and tell nothing of it."""
+    """Log a defect in full, and answer without its details."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")

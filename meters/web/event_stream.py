@@ -1,4 +1,4 @@
-"""The event stream: the board as server-sent events, in the words of the public contract."""
+"""Event stream of the display state: server-sent events in the format of the public contract."""
 
 import asyncio
 from typing import Final, Self
@@ -8,11 +8,11 @@ import msgspec
 from meters.displays.display_state import BoardRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
-"""After so many silent seconds a comment goes out: it finds the readers that are gone."""
+"""Silence after which a comment is sent, so readers that are gone are detected."""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
-    # A proxy that gathers events before it passes them on would make every meter stale.
+    # A proxy that buffers events would make every meter stale.
     "X-Accel-Buffering": "no",
     "Cache-Control": "no-store, no-transform",
 }
@@ -24,13 +24,13 @@ _EVENTS: Final[dict[type[BoardRow], bytes]] = {
 
 
 class EventStream:
-    """A watch of the board as bytes: an event each for a meter, a controller, a jackpot.
+    """Updates of the display state as bytes: one event for each meter, controller and jackpot.
 
-    The first is ``page``: the version of the pages, by which a page that has been open since
-    before an upgrade knows that it is outdated. What is current follows, then what changes.
+    The first event is ``page``, the version of the pages. A page that was open before an upgrade
+    sees by it that it is outdated. The current state follows, then the changes.
 
-    Each part holds everything that changed since the reader took the last, so a slow reader falls
-    behind in time but not in memory.
+    Each part has everything that changed since the reader read the last one, so a slow reader gets
+    later data but needs no more memory.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
@@ -51,5 +51,5 @@ class EventStream:
 
 
 def frame(event: bytes, data: bytes) -> bytes:
-    """One server-sent event."""
+    """Return one server-sent event."""
     return b"event: " + event + b"\ndata: " + data + b"\n\n"

@@ -1,4 +1,4 @@
-"""Who may use which route: every route says so itself, and one that says nothing is for nobody."""
+"""Access to routes: every route declares who may use it; without a declaration nobody may."""
 
 import hmac
 import ipaddress
@@ -23,20 +23,22 @@ Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""The prefix makes browsers hold it to this host, to all of its paths and to secure origins."""
+"""The prefix makes browsers send it only to this host, for all its paths, and over secure
+connections."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""Stays when its session has ended: who signed in there before is not kept out by others."""
+"""This cookie remains after its session has ended. So a user who signed in on this device before is
+not locked out by failures elsewhere."""
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
-"""With the value 1: the page asks by itself, so that the session does not count it as an act."""
+"""With the value 1: the page sends the request by itself, so it does not keep the session alive."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""How the API's description says that a route needs somebody who has signed in."""
+"""The mark in the API's description of a route that needs a signed-in user."""
 
 ACCESS: Final = "access"
-"""Under what name a route says who may use it."""
+"""The name under which a route declares who may use it."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -46,11 +48,11 @@ _PROXY_SAYS_SO: Final = (
 
 
 class RequestDetails(Protocol):
-    """What is read of a request here, whatever its handler knows of who sent it."""
+    """The parts of a request that are read here, for any type of handler."""
 
     @property
     def scope(self) -> Scope:
-        """The connection as the server tells it."""
+        """The connection, as the server describes it."""
         ...
 
     @property
@@ -65,34 +67,34 @@ class RequestDetails(Protocol):
 
     @property
     def client(self) -> Address | None:
-        """Who connected."""
+        """The client's address."""
         ...
 
 
 class RouteAccess(StrEnum):
-    """Who may use a route that needs no right."""
+    """Access to a route that needs no right."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"
 
 
 def for_anybody() -> dict[str, object]:
-    """What a route for the public says of itself."""
+    """Return the access declaration of a public route."""
     return {ACCESS: RouteAccess.ANYBODY}
 
 
 def for_whoever_signed_in() -> dict[str, object]:
-    """What a route for all roles says of itself."""
+    """Return the access declaration of a route for every signed-in user."""
     return {ACCESS: RouteAccess.SIGNED_IN}
 
 
 def needs(right: Right) -> dict[str, object]:
-    """What a route says of itself that needs a right."""
+    """Return the access declaration of a route that needs a right."""
     return {ACCESS: right}
 
 
 def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
-    """Declare a route by which whoever has a right changes something."""
+    """Declare a route by which a user with a right changes something."""
     return post(
         path,
         opt=needs(right),
@@ -103,11 +105,11 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 
 
 def gate(people: UserDirectory) -> Guard:
-    """The guard of all routes, which reads of each who may use it (duty D20).
+    """Return the guard of all routes, which checks who may use each one (duty D20).
 
-    What changes something is taken from our own pages alone: by its origin, as JSON, and, with a
-    session, with the session's token. Who acts is looked up once more when the body is there: a
-    request can be held back for as long as its sender likes, and its session may end meanwhile.
+    Requests that change something are accepted only from our own pages: by their origin, as JSON,
+    and, with a session, with the session's token. The user is looked up again after the body has
+    arrived. A sender can delay a request for any time, and its session may end meanwhile.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -150,7 +152,7 @@ async def _admit(connection: RequestDetails, people: UserDirectory, access: obje
 
 
 async def person_of(connection: RequestDetails, people: UserDirectory) -> SignedIn | None:
-    """Who has signed in at the browser that asks, if anybody.
+    """Return the signed-in user of the requesting browser, or None.
 
     Raises:
         UsersError: ``store_failed``.
@@ -161,25 +163,26 @@ async def person_of(connection: RequestDetails, people: UserDirectory) -> Signed
 
 
 def token_of(connection: RequestDetails) -> str | None:
-    """The token of the browser's session, where it showed one."""
+    """Return the token of the browser's session, or None if it sent none."""
     return connection.cookies.get(COOKIE)
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """From where somebody signs in: the address, and the device where it is known."""
+    """Return the origin of a sign-in: the address, and the device if it is known."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
 def client_of(connection: RequestDetails) -> str:
-    """The network address that asks, as a proxy on this machine tells it."""
+    """Return the client's network address, as a proxy on this machine reports it."""
     return connection.client.host if connection.client else ""
 
 
 def check_secrecy(connection: RequestDetails) -> None:
-    """Refuse a PIN that has come over the network in the clear.
+    """Refuse a PIN that was sent over the network without encryption.
 
-    The scheme is what a proxy on this machine says in X-Forwarded-Proto; nobody else is believed.
+    A proxy on this machine reports the scheme in X-Forwarded-Proto; other senders of it are
+    ignored.
 
     Raises:
         RefusedError: ``https_needed``.
@@ -206,7 +209,7 @@ def _check_origin(connection: RequestDetails) -> None:
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
         message = f"only the pages of {ours} may do this: it came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
-            # Not a stranger, most likely, but a proxy that does not say how it was asked.
+            # Most likely this is our own page behind a proxy that does not report its scheme.
             message = (
                 f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
             )
@@ -221,6 +224,6 @@ def _check_content(connection: RequestDetails) -> None:
 
 def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
     shown = connection.headers.get(CSRF_HEADER, "")
-    # Compared in constant time, so that the answer's delay tells nothing of the token.
+    # Compared in constant time, so the answer's delay reveals nothing about the token.
     if not hmac.compare_digest(shown.encode(), person.csrf.encode()):
         raise RefusedError(403, "csrf", f"the header {CSRF_HEADER} is missing or wrong")

@@ -1,4 +1,4 @@
-"""The facility's look as files: its colours as a style sheet and in the numerals."""
+"""Branding of the facility as files: a style sheet and numerals in its colors."""
 
 import hashlib
 import re
@@ -17,14 +17,14 @@ PAGES: Final = ("meters.web.signage", "meters.web.floor", "meters.web.paytable",
 """The packages whose files the pages use."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
-"""The files that are drawn in the facility's colours."""
+"""The files that are drawn in the facility's colors."""
 
 
 def themed(assets: Assets, floor: Floor) -> Assets:
-    """The files of the pages in the facility's colours.
+    """Return the files of the pages in the facility's colors.
 
-    Their version tells also whatever else of the floor file the pages show, so that a display that
-    has been open since before a change shows it by itself.
+    Their version also depends on all other parts of the floor file that pages show. So a display
+    that was open before a change reloads by itself.
 
     Raises:
         UserError: the logo cannot be shown.
@@ -44,7 +44,7 @@ def themed(assets: Assets, floor: Floor) -> Assets:
 
 
 def _painted(drawing: bytes, branding: Branding) -> bytes:
-    """A drawing with the colours of the look in the place of those that it was drawn in."""
+    """Return a drawing with its original colors replaced by those of the branding."""
     colours: Mapping[str, str] = {
         "#fffaf0": branding.ink,
         "#f3e6c4": mixed(branding.ink, branding.accent, 14),

@@ -1,1 +1,1 @@
-"""The routes for programs and pages, a file for each subject."""
+"""API routes for programs and pages, one file for each subject."""

@@ -1,4 +1,4 @@
-"""Corrections that tables ask a floorperson to confirm."""
+"""Routes of correction requests, which a floorperson confirms or refuses."""
 
 from collections.abc import Sequence
 
@@ -16,22 +16,22 @@ from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The correction is not applied, and why; the dealer reads it."""
+    """A refusal of a correction request with its reason, which the dealer reads."""
 
     reason: Words
 
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
-    """Everything about what tables ask for."""
+    """Declare the routes of correction requests."""
 
     @get(
         "/api/v1/asks",
         opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
     )  # fmt: skip
     async def list_asks() -> Sequence[AskRow]:
-        """The voids after cards, and results with hands entered differently, that wait.
+        """List the waiting correction requests: voids after cards, and hands entered differently.
 
-        The oldest is the first. Such a table stands still until somebody has decided.
+        The oldest is the first. Such a table waits until somebody has decided.
         """
         return await asks.asks()
 
@@ -39,14 +39,14 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def confirm_ask(
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
-        """Confirm a correction, exactly as it was shown (duty D17)."""
+        """Confirm a correction exactly as it was shown (duty D17)."""
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
     async def refuse_ask(
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:
-        """Refuse a correction, with the reason; the round goes on as it is."""
+        """Refuse a correction, with the reason; the round continues unchanged."""
         return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

@@ -1,4 +1,4 @@
-"""The stream by which a floorperson's page learns that something has changed."""
+"""The stream that notifies a floor page of changes."""
 
 import asyncio
 import time
@@ -21,28 +21,28 @@ from meters.web.event_stream import STREAM_HEADERS, frame
 from meters.web.security import SESSION, needs, token_of
 
 LOOK_EVERY_S: Final = 5.0
-"""After so many seconds at the most the session is looked at again."""
+"""The longest time between two checks of the session."""
 
 HEARTBEAT_S: Final = 2.0
-"""After so many silent seconds a ``heartbeat`` goes out: a page that misses two is not current."""
+"""Silence after which a ``heartbeat`` is sent. A page that misses two is not current."""
 
 _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""No link is called so: a watch of it tells nothing but that the board closes."""
+"""A name that no link has: a reader of it learns only that the displays close."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """How many changes there have been; only that it is another number means something."""
+    """The number of changes so far; only a difference from the last number has a meaning."""
 
     count: int
 
 
 class ChangeStream:
-    """``changed`` at once and whenever something has changed, for as long as the session holds.
+    """A ``changed`` event at the start and after each change, for as long as the session lasts.
 
-    It does not keep the session alive, so a page that is left alone goes dark.
+    It does not keep the session alive, so a page that is left alone signs out.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ChangeStream:
         self._end = end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The stream as bytes."""
+        """Yield the stream as bytes."""
         seen = _NOTHING_NEW
         looked_at = -LOOK_EVERY_S
         ended = asyncio.create_task(self._until_displays_close())
@@ -97,7 +97,7 @@ class ChangeStream:
 def change_routes(
     changes: ChangeSignal, people: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
-    """The stream for floorpersons' pages."""
+    """Declare the route of the stream for floor pages."""
 
     @get(
         "/api/v1/floor/stream",
@@ -105,11 +105,11 @@ def change_routes(
         media_type="text/event-stream", sync_to_thread=False,
     )  # fmt: skip
     def stream_changes(request: StaffRequest) -> Stream:
-        """Server-sent events: `changed` at once, and whenever what waits or stands has changed.
+        """Send server-sent events: `changed` at the start, and when claims, asks or links change.
 
-        A `heartbeat` comes when nothing has changed for two seconds.
+        A `heartbeat` is sent when nothing has changed for two seconds.
 
-        It ends when the session does, and does not keep it alive.
+        The stream ends with the session, and does not keep it alive.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(

@@ -1,4 +1,4 @@
-"""What waits for a floorperson, the decisions, and past wins."""
+"""Routes of claims: waiting claims, the decisions on them, and past wins."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,31 +27,31 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A body without fields: the actor is whoever has signed in. A field in it is refused."""
+    """A body without fields: the actor is the signed-in user. A field in it is refused."""
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A floorperson has found that there is no win, and why."""
+    """A floorperson's finding that there is no win, with the reason."""
 
     reason: Words
     envy_not_due: bool = False
 
 
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The patron was paid, against this payout slip; `envy_paid`: the hand's Envy Bonuses too."""
+    """A payment against this payout slip; `envy_paid`: the hand's Envy Bonuses were paid too."""
 
     slip: Words
     envy_paid: bool = False
 
 
 class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The Envy Bonuses that are owed are not due after all, and why."""
+    """A finding that Envy Bonuses that are owed are not due after all, with the reason."""
 
     reason: Words
 
 
 def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
-    """Everything about claims and wins."""
+    """Declare the routes of claims and wins."""
     return [
         *_reading_routes(floor, claims, people), *_deciding_routes(claims), *_envy_routes(claims)
     ]  # fmt: skip
@@ -60,12 +60,12 @@ def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HT
 def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
-        """The claims of which the win, or the Envy for its hand, is not yet paid or rejected.
+        """List the claims whose win or Envy Bonuses are not yet paid or rejected.
 
         The oldest is the first; money is in cents.
 
-        Who may see wins sees all of each. Everybody else is told no person's name, no evidence and
-        no slip.
+        A user with the right to see wins sees all of each. Everybody else sees no person's name, no
+        evidence and no slip.
         """
         person = await person_of(request, people)
         rows = await claims.waiting()
@@ -75,7 +75,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
 
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
-        """One claim, decided or not, with its evidence (duty D16)."""
+        """Return one claim, decided or not, with its evidence (duty D16)."""
         return await claims.find(claim)
 
     @get(
@@ -83,7 +83,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         opt=needs(Right.WINS), security=SESSION, responses=_READS, media_type="application/pdf",
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
-        """The payout slip of a win, on one page (duty D16); who had it is noted (duty D17)."""
+        """Return a win's payout slip on one page (duty D16), and log who printed it (duty D17)."""
         row = await claims.find(claim)
         name = request.user.name
         slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
@@ -105,7 +105,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         before: FromQuery[str | None] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
     ) -> WinPage:
-        """Past and present wins, latest first (duty D16)."""
+        """Search past and present wins, latest first (duty D16)."""
         return await claims.wins(
             WinSearch(
                 link=link, meter=meter, table=table, state=claim_state, words=words, since=since,
@@ -131,7 +131,7 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_claim(
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject a win, with the reason; what it took off the meter goes back."""
+        """Reject a win, with the reason; the amount goes back to the meter."""
         return await claims.decide(
             claim, "reject", request.user.name, reason=data.reason,
             envy_not_due=data.envy_not_due, setters=request.user.setters,
@@ -143,8 +143,9 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Record that a validated win was paid, with the payout slip, by another person.
 
-        It is not another person where one of them, or somebody else, set the PIN with which both
-        may have acted in the last 24 hours (duty D4).
+        Two users do not count as different persons if one of them set the other's PIN, or if
+        somebody else set both PINs, and both may have acted with those PINs in the last 24 hours
+        (duty D4).
         """
         return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
@@ -177,7 +178,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def without_people(row: ClaimRow) -> ClaimRow:
-    """A claim as everybody may see it: what is won where, and nobody's name."""
+    """Return a claim as everybody may see it, without anybody's name."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
         wagers=(), envy=(), envy_by=None, envy_reason=None,
@@ -185,5 +186,5 @@ def without_people(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """A claim's id as it may stand in a file's name."""
+    """Return a claim's id in the form for a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

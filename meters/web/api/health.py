@@ -1,4 +1,4 @@
-"""What watches the service: probes and Prometheus."""
+"""Routes for monitoring: probes and Prometheus."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -14,32 +14,32 @@ from meters.web.security import for_anybody
 
 
 class Health(Protocol):
-    """Whether the links can be played."""
+    """State of the links, for the probes."""
 
     def inoperable(self) -> Mapping[str, str]:
-        """The links that cannot be played, each with its reason; empty when all is well."""
+        """Return the inoperable links, each with its reason; empty if there are none."""
         ...
 
 
 class Alive(msgspec.Struct, frozen=True):
-    """The service answers."""
+    """An answer that the process is alive."""
 
     alive: bool
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """Whether every link can be played, and for those that cannot: why not."""
+    """An answer that says if every link is operable, and the reason for each one that is not."""
 
     ready: bool
     links: dict[str, str]
 
 
 def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
-    """What watches the service: probes and Prometheus."""
+    """Declare the routes for monitoring: probes and Prometheus."""
 
     @get("/healthz", opt=for_anybody(), sync_to_thread=False)
     def is_alive() -> Alive:
-        """The process answers; it may still be unable to serve a link."""
+        """Answer that the process is alive; a link may still be inoperable."""
         return Alive(alive=True)
 
     @get(
@@ -49,7 +49,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
         sync_to_thread=False,
     )
     def is_ready() -> Response[Readiness]:
-        """Whether every link is operable (duty D14)."""
+        """Check if every link is operable (duty D14)."""
         reasons = dict(health.inoperable())
         return Response(
             Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200
@@ -57,7 +57,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT, sync_to_thread=False)
     def show_metrics(request: WebRequest) -> Response[bytes]:
-        """Everything that Prometheus reads."""
+        """Return everything that Prometheus reads."""
         body, media_type = metrics.exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
 

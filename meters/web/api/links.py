@@ -1,4 +1,4 @@
-"""Links: how they stand, who opened and closed them, and what two people change together."""
+"""Routes of links: their state, who opened and closed them, and changes by two people."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -27,26 +27,26 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Why a link is closed."""
+    """The reason to close a link."""
 
     reason: Words
 
 
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The digest of the floor file that was shown, so that nothing else is approved."""
+    """The digest of the floor file that was shown, so nothing else is approved."""
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
 def link_routes(links: Links) -> list[HTTPRouteHandler]:
-    """Everything about links."""
+    """Declare the routes of links."""
     return [*_reading_routes(links), *_switching_routes(links), *_changing_routes(links)]
 
 
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkView]:
-        """Every link as it stands, with its meters' parameters and what was proposed (duty D3)."""
+        """List every link with its state, its meters' parameters and its proposals (duty D3)."""
         return await links.links()
 
     @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
@@ -55,7 +55,7 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
         before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[ActRow]:
-        """What people did with a link, latest first (duty D17)."""
+        """List the acts of people on a link, latest first (duty D17)."""
         return await links.acts(link, before, limit)
 
     return [list_links, list_acts]
@@ -66,7 +66,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def close_link(
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
     ) -> LinkView:
-        """Close a link: its tables take no new progressive wager; rounds in hand are finished."""
+        """Close a link: its tables accept no new progressive wager; open rounds are finished."""
         return await links.close(link, request.user.name, data.reason)
 
     @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
@@ -82,7 +82,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
-        """Approve what the floor file says of a link, as it was shown (duty D12).
+        """Approve the floor file's settings of a link, as they were shown (duty D12).
 
         The service then opens the link within a second or two.
         """
@@ -109,10 +109,10 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Confirm what another person has proposed, and carry it out (duty D4).
+        """Confirm the proposal of another person, and carry it out (duty D4).
 
-        It is not another person where one of them, or somebody else, set the PIN with which both
-        may have acted in the last 24 hours.
+        Two users do not count as different persons if one of them set the other's PIN, or if
+        somebody else set both PINs, and both may have acted with those PINs in the last 24 hours.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
@@ -124,7 +124,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Take back what was proposed."""
+        """Withdraw a proposal."""
         return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

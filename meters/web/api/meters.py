@@ -1,4 +1,4 @@
-"""The meters, as they stand and as they move: for everybody."""
+"""Public routes of the meters: their current values and a stream of changes."""
 
 from litestar import get
 from litestar.background_tasks import BackgroundTask
@@ -17,12 +17,12 @@ from meters.web.security import client_of, for_anybody
 
 
 def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
-    """The meters, as they stand and as they move."""
+    """Declare the public routes of the meters."""
     links = frozenset(link.id for link in floor.link)
 
     @get("/api/v1/meters", opt=for_anybody(), sync_to_thread=False)
     def list_meters() -> list[MeterRow]:
-        """Every meter's current value; money in cents. The reserve is not shown (reading T21)."""
+        """List every meter's current value, in cents; the reserve is not shown (reading T21)."""
         return displays.rows()
 
     @get(
@@ -31,10 +31,10 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         sync_to_thread=False,
     )  # fmt: skip
     def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
-        """Server-sent events: `meter`, `controller` and `jackpot`, first all that is current.
+        """Send server-sent events: `meter`, `controller` and `jackpot`; the current state is first.
 
-        With `link`, those of one link. A `controller` event comes every second for each link
-        whose controller is alive; where none comes, no meter of that link is current.
+        With `link`, the events are those of one link. A `controller` event is sent every second for
+        each link whose controller is alive. Without these events, no meter of that link is current.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

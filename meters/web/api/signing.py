@@ -1,4 +1,4 @@
-"""Signing in and out, and who has signed in."""
+"""Routes for signing in and out, and for the signed-in user's own account."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,28 +43,28 @@ _NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to
 
 
 class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What somebody typed to sign in."""
+    """The name and PIN that a person typed to sign in."""
 
     name: Typed
     pin: Typed
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The PIN that somebody has, and the one that he chooses."""
+    """The current PIN of a user, and the one that they choose."""
 
     pin: Typed
     new_pin: Typed
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Who has signed in, what they may do, and what their page needs to know.
+    """The signed-in user, their rights, and the data that their page needs.
 
-    With `choose_pin` somebody else set their PIN: they have no right until they have chosen one of
-    their own.
+    With `choose_pin`, somebody else set their PIN: they have no right until they have chosen their
+    own.
 
-    `csrf` goes along with every act, in the header ``X-CSRF-Token``. The session ends after
-    `idle_seconds` without a request of his; what his page asks by itself carries the header
-    ``X-Unattended: 1`` and does not count.
+    `csrf` must be sent with every act, in the header ``X-CSRF-Token``. The session ends after
+    `idle_seconds` without a request of the user. A request that the page sends by itself has the
+    header ``X-Unattended: 1`` and does not count.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
-    """Declare the routes for signing in and out, and for one's own account."""
+    """Declare the routes for signing in and out, and for the user's own account."""
     return [*_session_routes(floor, people), *_own_account_routes(floor, people)]
 
 
@@ -89,10 +89,10 @@ def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandle
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
-        """Sign in with a name and a PIN; the session that the browser had ends.
+        """Sign in with a name and a PIN; the previous session of the browser ends.
 
-        A second cookie names the device: who has signed in with it may go on to try there when
-        others have locked the name or the address.
+        A second cookie names the device. A user who signed in on this device before may still try
+        there when others have locked the name or the address.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -133,7 +133,7 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
         sync_to_thread=False,
     )  # fmt: skip
     def show_me(request: StaffRequest) -> Me:
-        """Who has signed in."""
+        """Return the signed-in user."""
         return _me(floor, request.user)
 
     @post(
@@ -142,9 +142,9 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
         responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
-        """Choose a PIN of one's own, which nobody else knows; one's other sessions end.
+        """Choose the user's own PIN, which nobody else knows; their other sessions end.
 
-        A wrong `pin` counts as a failure to sign in.
+        A wrong `pin` counts as a failed sign-in.
         """
         await people.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
@@ -158,7 +158,7 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
         request: StaffRequest,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
     ) -> Sequence[LogRow]:
-        """What was done with one's account and PIN, and by oneself with others', latest first."""
+        """List acts on the user's account and PIN, and the user's acts on others, latest first."""
         return await people.log.of_account(request.user.name, limit)
 
     return [show_me, choose_pin, list_own_acts]

@@ -1,4 +1,4 @@
-"""The users and the operators' log."""
+"""Routes of the users and the operators' log."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
@@ -25,7 +25,7 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Somebody who is to be a user; without `pin`, one is generated."""
+    """A user to add; without `pin`, one is generated."""
 
     name: Typed
     role: Role
@@ -33,19 +33,19 @@ class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Another PIN; without `pin`, one is generated."""
+    """A new PIN; without `pin`, one is generated."""
 
     pin: Typed | None = None
 
 
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user whose PIN was set: `pin` is the one that was generated, told this once."""
+    """A user whose PIN was set: `pin` is the generated one, shown only in this answer."""
 
     pin: str | None = None
 
 
 def user_routes(people: UserDirectory, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
-    """Everything about users; `log_seal` gives the seal over the operators' log."""
+    """Declare the routes of users; `log_seal` returns the seal of the operators' log."""
     return [*_reading_routes(people, log_seal), *_changing_routes(people)]
 
 
@@ -54,7 +54,7 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
-        """Every user, by name."""
+        """List every user, by name."""
         return await people.users.rows()
 
     @get("/api/v1/log", opt=needs(Right.USERS), security=SESSION, responses=_READS)
@@ -62,12 +62,12 @@ def _reading_routes(
         before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[LogRow]:
-        """The operators' log, latest first (duty D17)."""
+        """List the operators' log, latest first (duty D17)."""
         return await people.log.page(before, limit)
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
-        """The seal over the operators' log, to be kept elsewhere (duty D17)."""
+        """Return the seal of the operators' log, to be stored elsewhere (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -78,7 +78,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users", Right.PEOPLE, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
-        """Add a user; the PIN serves for 24 hours, to choose one's own and for nothing else."""
+        """Add a user; for 24 hours the PIN serves to choose their own one, and for nothing else."""
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
         return _with_pin(row, None if data.pin is not None else pin)
@@ -89,7 +89,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> UserRow:
-        """Let a user sign in no more; his sessions end at once."""
+        """Disable a user's sign-in; their sessions end immediately."""
         return await users.disable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/enable", Right.PEOPLE)
@@ -107,16 +107,16 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> UserRow:
-        """Let a user sign in again wherever too many tries had failed."""
+        """Remove the locks of a user after too many failed attempts."""
         return await users.unlock(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/pin", Right.PEOPLE)
     async def set_pin(
         name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
     ) -> UserWithPin:
-        """Give a user another PIN; their sessions end at once.
+        """Set a new PIN for a user; their sessions end immediately.
 
-        The PIN serves for 24 hours, to choose one's own and for nothing else.
+        For 24 hours the PIN serves to choose their own one, and for nothing else.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

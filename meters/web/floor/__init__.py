@@ -1,1 +1,1 @@
-"""The floorpersons' page."""
+"""The floor page."""

@@ -1,4 +1,4 @@
-"""The floorpersons' page: an empty frame, which its scripts fill for who has signed in."""
+"""The floor page: an empty frame that its scripts fill for the signed-in user."""
 
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
@@ -10,7 +10,7 @@ from meters.http.templates import load_template
 
 
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
-    """The page, which needs no sign-in: it holds nothing of what happens on the floor."""
+    """Declare the route of the page; it needs no sign-in, as it contains no data of the floor."""
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,
         version=assets.version,

@@ -1,1 +1,1 @@
-"""The page at a table that shows what each hand wins."""
+"""The page at a table that shows players what each hand wins."""

@@ -1,7 +1,7 @@
-"""What each hand wins of a meter, in words, as patrons are told (duty D1).
+"""Texts for patrons about what each hand wins of a meter (duty D1).
 
-It is made of the terms under which the link operates now: a paytable that was changed by proposal
-is shown as it was changed to.
+They use the terms under which the link operates now, so they include confirmed changes of a
+paytable.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from meters.floor.floor_file import Meter
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """A line of a paytable: a hand, what it wins, and the Envy Bonus it brings to others."""
+    """A line of a paytable: a hand, its win, and its Envy Bonus for other players."""
 
     hand: str
     wins: str
@@ -22,7 +22,7 @@ class Pay:
 
 
 def pays_of(meter: Meter) -> Iterator[Pay]:
-    """Every hand that wins something, the highest first, and what is paid on draws."""
+    """Yield every hand that wins, the highest first, then the pays of draws."""
     for row in _paying(meter):
         wins = f"{row.percent}% of the meter" if row.percent else _for_1(row.for_1)
         yield Pay(hand_words(row.hand), wins, money(row.envy_cents) if row.envy_cents else "")
@@ -34,13 +34,13 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
 
 
 def winners_of(meter: Meter) -> str:
-    """The hands that win a part of the meter, in one line."""
+    """Return the hands that win a part of the meter, in one line."""
     won = [f"{hand_words(row.hand)} {row.percent}%" for row in _paying(meter) if row.percent]
     return "Wins: " + " · ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """One row for each hand of the paytable, which need not set every royal apart."""
+    """Yield one row for each hand of the paytable, which may have the same hand in several rows."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:

@@ -1,4 +1,4 @@
-"""The page at a table that tells players what each hand wins (duty D1)."""
+"""The page at a table that shows players what each hand wins (duty D1)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class _Paytable:
 
 
 def pays_page_route(floor: Floor, displays: DisplayState, assets: Assets) -> HTTPRouteHandler:
-    """Serve the page of each link."""
+    """Declare the route of each link's page."""
     by_id = {link.id: link for link in floor.link}
     template = load_template("meters.web.paytable", "page.html")
 

@@ -1,4 +1,4 @@
-"""The signage pages: whole on their first paint, and kept current by `signage.js` from then on."""
+"""The signage pages: complete on their first paint, then kept current by `signage.js`."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,8 @@ _TEMPLATE: Final = load_template("meters.web.signage", "page.html")
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 Shown = Literal["live", "closed", "unavailable"]
-"""A meter that plays, one that stands but takes no wagers, one without a current number."""
+"""A meter in play, one that keeps its money but accepts no wagers, or one without a current amount.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class _LinkView:
 
 
 def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
-    """The pages for patrons.
+    """Declare the routes of the pages for patrons.
 
     Raises:
         UserError: the facility's logo cannot be shown.
@@ -99,7 +100,7 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 
 
 class Signage:
-    """One page as it is at this moment; `signage.js` makes the same of what it is told later."""
+    """One page in its current state; `signage.js` applies later changes in the same way."""
 
     def __init__(
         self, floor: Floor, displays: DisplayState, version: str, logo: Logo | None
@@ -115,7 +116,7 @@ class Signage:
         self._validated = _by_meter(displays.validated())
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:
-        """The page of some links, which follows the events of `watched`, or of all."""
+        """Return the page of some links; it reads the events of `watched`, or of all if None."""
         facility = self._floor.facility
         shown = [self._displays.in_force(link) for link in links if link.meter]
         return _TEMPLATE.render(
@@ -144,12 +145,12 @@ class Signage:
         )
 
     def _digits(self, link: Link) -> int:
-        """How many digits the widest amount of a link has: all its amounts are drawn as large."""
+        """Return the digits of a link's widest amount; all its amounts are drawn at that size."""
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
 
     def _shown(self, row: MeterRow | None) -> Shown:
-        """How a meter is shown; the money of a closed link is there still, and its number true."""
+        """Return how a meter is shown; a closed link keeps its money, and its amount is true."""
         link = self._links.get(row.link) if row is not None else None
         states = {row.state if row is not None else "", link.state if link is not None else ""}
         if row is None or link is None or "inoperable" in states:
@@ -177,7 +178,7 @@ class Signage:
         )
 
     def _note(self, row: MeterRow) -> _NoteView:
-        """What is pending, the highest first, or what was validated a moment ago (duty D8)."""
+        """Return the highest pending win, or one that was validated a moment ago (duty D8)."""
         words = self._branding.wording
         key = (row.link, row.meter)
         if hits := self._hits.get(key):

@@ -1,4 +1,4 @@
-"""Cards as a payout slip shows them."""
+"""Playing cards on a payout slip."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,7 +20,7 @@ _GAP: Final = 4.0
 
 
 def cards_drawing(names: Sequence[str], width_max: float) -> object:
-    """Draw cards in a row, no wider than so many points; "Td" is the ten of diamonds."""
+    """Draw cards in a row of at most `width_max` points; "Td" is the ten of diamonds."""
     width = min(30.0, width_max / len(names) - _GAP)
     height = 1.38 * width
     drawing = Drawing(len(names) * (width + _GAP), height + 2 * _GAP)

@@ -1,4 +1,4 @@
-"""Amounts and moments as a payout slip says them."""
+"""Amounts and times as a payout slip writes them."""
 
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ _SCALES: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 
 
 def amount_words(amount_cents: int) -> str:
-    """An amount as it is written out on a slip, so that no figure can be added to it.
+    """Return an amount in words, so no digit can be added to it on the slip.
 
     >>> amount_words(151_000), amount_words(100_045), amount_words(99)
     ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \
@@ -27,7 +27,7 @@ def amount_words(amount_cents: int) -> str:
 
 
 def moment_words(moment: str | datetime, zone: ZoneInfo) -> str:
-    """A moment in the facility's zone; text is RFC 3339.
+    """Return a time in the facility's zone; a text is RFC 3339.
 
     >>> moment_words("2026-11-20T02:14:07.250Z", ZoneInfo("America/New_York"))
     'Thu, Nov 19, 2026, 21:14:07 EST'

@@ -1,6 +1,6 @@
-"""The payout slip: one win on one Letter page, with all that is recorded of it and who signs.
+"""The payout slip: one win on one Letter page, with its record and the signature lines.
 
-What duty D16 asks of every win stands on it: date, time, table, position, hand, amount, order.
+It has what duty D16 requires of every win: date, time, table, position, hand, amount, order.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""In percent of the page's width; what needs more is shrunk without being set wider."""
+"""In percent of the page's width; content that needs more is shrunk instead."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -42,16 +42,16 @@ Fact = tuple[str, str]
 
 
 def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> bytes:
-    """Set the slip of one win as a PDF of one page (duty D16; the order is that of duty D7).
+    """Return the slip of one win as a PDF of one page (duty D16; the order is that of duty D7).
 
-    What has much to say is set smaller until it fits. Equal wins, printed by the same person at
-    the same moment, give equal files.
+    Long content is set smaller until it fits. Equal wins, printed by the same person at the same
+    time, result in equal files.
 
     Args:
         floor: the facility, its zone, and whether it is a demonstration.
         row: the win; amounts in cents.
-        printed_by: who prints it.
-        at: when, an aware moment.
+        printed_by: the user who prints it.
+        at: the time of printing, with a time zone.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -81,7 +81,7 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
 
 
 def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
-    """Set a win as wide as it has to be to fit once it is shrunk to the width of the page."""
+    """Set a win wide enough to fit once it is shrunk to the width of the page."""
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
         slip = _Slip(floor, row, width)
@@ -92,7 +92,7 @@ def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
 
 
 class _Slip:
-    """One win, from the top down, so many points wide."""
+    """Content of one win's slip, from top to bottom, with a width in points."""
 
     def __init__(self, floor: Floor, row: ClaimRow, width: float) -> None:
         self._facility = floor.facility
@@ -197,7 +197,7 @@ class _Slip:
                 yield paragraph(_owed(owed), 9)
 
     def _envy_words(self) -> str:
-        """Where the Envy Bonuses of the hand are."""
+        """Return the state of the hand's Envy Bonuses as text."""
         row = self._row
         if row.envy_state == "paid":
             by = f", {self._by(row.envy_by, row.envy_at)}" if row.envy_by else ""

@@ -1,4 +1,4 @@
-/* The floorperson's page: its frame, its views, and the connection that keeps them current. */
+/* The floor page: its frame, its views, and the connection that keeps them current. */
 
 import { afterPress } from "./after_press.js";
 import { make } from "./elements.js";
@@ -14,7 +14,7 @@ import * as waiting from "./floor_waiting.js";
 import * as wins from "./floor_wins.js";
 
 const VIEWS = { waiting, wins, links, people: users };
-/* The service sends a heartbeat every two seconds; within five the page says that it is not heard. */
+/* The service sends a heartbeat every two seconds; after five, the page says that it is lost. */
 const SILENT_MS = 4000;
 const RETRY_MAX_MS = 5000;
 const TITLE = document.title;
@@ -33,7 +33,7 @@ const head = make("section.top", { "aria-label": "Signed in" },
 let me = null;
 let shown = null;
 let stream = null;
-/* Null until the stream is heard, or not, for the first time. */
+/* Null until the stream was heard, or lost, for the first time. */
 let heard = null;
 let current = false;
 let lastRead = null;
@@ -46,7 +46,7 @@ const count = (number) => {
   badge.textContent = String(number);
 };
 
-/* What is on the screen may be old as soon as the service is not heard, or not read. */
+/* The data on the screen may be old as soon as the service is not heard or not read. */
 const drawLine = () => {
   const good = heard !== false && current;
   line.hidden = good || lastRead === null;
@@ -119,7 +119,7 @@ const begun = (found) => {
       heard = true;
       afterPress(drawLine);
     },
-    /* The stream of a session that has ended is lost too: reading tells which it is. */
+    /* The stream is lost too when a session has ended; a read shows which of the two happened. */
     lost: () => {
       heard = false;
       current = false;

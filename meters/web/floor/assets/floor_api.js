@@ -7,7 +7,7 @@ const LIMIT_MS = 8000;
 const UNKNOWN = "No answer. It may or may not have been done: look at the list.";
 const AWAY = "The service does not answer. Try again in a moment.";
 
-/* A request that was not carried out, or perhaps was: then `unknown`. */
+/* A request that was not carried out; `unknown` if it may have been. */
 export class Refused extends Error {
   constructor(message, { status = 0, code = "", unknown = false, retryAfterS = null } = {}) {
     super(message);
@@ -49,7 +49,7 @@ const parsed = (text) => {
 const ask = async (method, path, body, attended = true) => {
   const asked = csrf;
   const { answer, text } = await send(method, path, body, attended);
-  /* The header has whole seconds: a smaller difference is none. */
+  /* The header has whole seconds, so a smaller difference is ignored. */
   const found = Date.parse(answer.headers.get("Date")) - Date.now();
   if (Math.abs(found - aheadMs) > 2000) aheadMs = found;
   const told = parsed(text);
@@ -64,7 +64,8 @@ const ask = async (method, path, body, attended = true) => {
   });
 };
 
-/* Read. The page does so by itself whenever something changes: that keeps no session alive. */
+/* Read. The page does so by itself whenever something changes; that does not keep a session
+   alive. */
 export const get = (path, query = {}) => {
   const asked = new URLSearchParams(
     Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined),
@@ -72,7 +73,7 @@ export const get = (path, query = {}) => {
   return ask("GET", asked.size ? `${path}?${asked}` : path, null, false);
 };
 
-/* Send. The same request, made again while it is under way, is the one that is under way. */
+/* Send. A repetition of a request that is still in progress is not sent again. */
 export const post = (path, body = {}) => {
   const key = `${path} ${JSON.stringify(body)}`;
   if (!underWay.has(key)) {
@@ -81,16 +82,16 @@ export const post = (path, body = {}) => {
   return underWay.get(key);
 };
 
-/* Throw an error on unless it is a refusal. */
+/* Rethrow an error unless it is a refusal. */
 export const refusal = (error) => {
   if (!(error instanceof Refused)) throw error;
   return error;
 };
 
-/* Read who is signed in; it counts as a touch of the page. */
+/* Read the signed-in user; it counts as a touch of the page. */
 export const me = () => ask("GET", "/api/v1/me");
 
-/* The service's time: the tablet's clock may be wrong. */
+/* The service's time, since the tablet's clock may be wrong. */
 export const now = () => Date.now() + aheadMs;
 
 export const begin = (token) => { csrf = token; };

@@ -1,4 +1,4 @@
-/* What is done with a link and its meters: opened and closed by one person, changed by two. */
+/* Acts on a link and its meters: one person opens and closes, two people change. */
 
 import { make, select } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -6,7 +6,7 @@ import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
 
-/* What the tables read in their floor file as well. */
+/* The parameters that the tables also read in their floor file. */
 const OF_TABLES = ["wager", "paytable"];
 const PARAMETERS = {
   wager: "Wager",
@@ -69,7 +69,7 @@ const typed = (inputmode, maxlength, attributes = {}) =>
 
 const typedAmount = () => typed("decimal", "16", { placeholder: "0.00" });
 
-/* The parameters of a meter that can be changed: name, present value in words, control for a new
+/* The parameters of a meter that can be changed: name, current value as text, control for a new
    value, and function that reads it. */
 const parameters = (meter) => {
   const found = [];
@@ -171,7 +171,7 @@ export const adjust = (link, meter, done) => {
   });
 };
 
-/* A proposal in words: what, from what to what. */
+/* A proposal as text: the parameter, its old value and its new value. */
 export const told = (link, proposal) => {
   const meter = link.meters.find((each) => each.meter === proposal.meter);
   const name = meter?.name ?? proposal.meter;

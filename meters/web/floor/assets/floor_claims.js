@@ -1,4 +1,4 @@
-/* A win as people read it, in the list of what waits and in the history. */
+/* A win as text, in the waiting list and in the history. */
 
 import { cards, make } from "./elements.js";
 import * as format from "./floor_format.js";
@@ -12,7 +12,7 @@ const STATES = {
 };
 export const waitsForPay = (claim) => claim.state === "validated" && claim.paid_from === "hand_pay";
 export const owesEnvy = (claim) => claim.envy_state === "validated";
-/* Whether nothing but its Envy Bonuses is left to be settled. */
+/* Check if only its Envy Bonuses are left to be settled. */
 export const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
 export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
 const state = (claim) => {
@@ -30,15 +30,15 @@ export const look = (claim) => (waitsForPay(claim) || onlyEnvy(claim) ? "unpaid"
 
 export const chip = (claim) => make("span.chip", { "data-state": look(claim) }, state(claim));
 
-/* The head of a row of the waiting list: where, in what state, and for how long. */
+/* The head of a row of the waiting list: the place, the state, and the time since it began. */
 export const waitingHead = (table, part, chip, at) =>
   make("header", {},
     make("h2", {}, `${table} `, make("span", {}, part)),
     make("p.tags", {}, chip, make("span.new", { hidden: true }, "New")),
     make("p.waited", {}, make("span.of", {}, "Waiting "), make("span.span", { "data-at": at }, "")));
 
-/* The cards that the wager is judged by: the position's, and the dealer's and the community's
-   where they count. */
+/* The cards that decide the wager: the position's, and the dealer's and the community cards if
+   they count. */
 export const hands = (claim) =>
   make("div.hands", {}, [
     [`Position ${claim.position}`, claim.cards],
@@ -108,7 +108,7 @@ export const slipLink = (claim) =>
     target: "_blank", rel: "noopener", "data-focus": `slip ${claim.claim}`,
   }, "Payout slip (PDF)");
 
-/* Everything that is known of a win. */
+/* Everything that is known about a win. */
 export const whole = (claim) => [
   taxNotice(claim),
   make("div.sum-line", {}, make("p.amount", {}, money(sum(claim))), chip(claim)),

@@ -1,5 +1,5 @@
-/* A correction that a table asks a floorperson to confirm: a void after cards were entered, or a
-   hand entered differently. The table waits until somebody has decided. */
+/* A correction request, which a floorperson confirms or refuses: a void after cards were
+   entered, or a hand entered differently. The table waits until somebody has decided. */
 
 import { cards, make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -21,7 +21,7 @@ const then = (ask, hand) => {
   return make("p.of", {}, ask.what === "void" ? "Not settled: the round is void" : "Settled without cards");
 };
 
-/* What was entered and what is to be settled in its place, one row for each hand. */
+/* The entered cards and those to be settled instead, one row for each hand. */
 const changes = (ask) =>
   make("ul.changes", {}, ask.cards.map((hand) =>
     make("li", {},

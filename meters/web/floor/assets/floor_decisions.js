@@ -1,4 +1,4 @@
-/* The decisions on a win and on the Envy Bonuses for its hand; each dialog shows the win again. */
+/* Decisions on a win and on the Envy Bonuses for its hand; each dialog shows the win again. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -15,7 +15,7 @@ const OTHER = "other";
 
 const path = (claim, act) => `/api/v1/claims/${encodeURIComponent(claim.claim)}/${act}`;
 
-/* The win again, so that nobody decides the one next to it. */
+/* The win again, so nobody decides the one next to it. */
 const again = (claim) =>
   make("div.again", {},
     make("p.amount", {}, money(claims.sum(claim))),
@@ -127,7 +127,7 @@ const rejectEnvy = (claim, done) => {
   });
 };
 
-/* The buttons of a win for who is signed in; if they may not press one, why not. */
+/* The buttons of a win for the signed-in user; if they may not press one, the reason. */
 export const acts = (claim, me, done) => {
   if (!me.rights.includes("wins")) return null;
   const slip = claims.slipLink(claim);

@@ -1,4 +1,4 @@
-/* Dialogs: one question, what it is about, and one button that carries it out. */
+/* Dialogs: one question, its subject, and one button that carries it out. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -6,7 +6,7 @@ import * as api from "./floor_api.js";
 const SETTLE_MS = 400;
 let made = 0;
 
-/* Give the focus back to an element, or to the one that was drawn in its place. */
+/* Return the focus to an element, or to the one that was drawn instead of it. */
 const refocus = (element) => {
   const key = element?.dataset?.focus;
   const again = key ? document.querySelector(`[data-focus="${CSS.escape(key)}"]`) : null;
@@ -22,8 +22,8 @@ export const redraw = (list, rows) => {
   if (had?.dataset?.focus && had !== document.activeElement) refocus(had);
 };
 
-/* Open a dialog. `act` carries it out, and what it throws is shown; once it is too late, or nobody
-   knows whether it was done, it cannot be confirmed again. Without `act` the dialog only shows
+/* Open a dialog. `act` carries it out, and its errors are shown. If it is too late, or if the
+   outcome is unknown, the dialog cannot be confirmed again. Without `act` the dialog only shows
    something; `link` is next to its button. */
 export const open = ({ title, content, confirm, kind = "go", act, done, wide, link = null }) => {
   const from = document.activeElement;
@@ -97,15 +97,15 @@ export const closeAll = () => {
   for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
 };
 
-/* Make an error about what was entered, and move the focus to it. */
+/* Make an error about an input, and move the focus to it. */
 export const wrong = (message, field) => {
   field?.focus();
-  /* The notice above takes room: after it is shown the whole question must be in sight. */
+  /* The notice above takes room: after it is shown the whole question must be visible. */
   requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
   return new api.Refused(message, { status: 422 });
 };
 
-/* Label a field; the label is an element of its own, so that a thumb finds it. */
+/* Label a field; the label is a separate element, so a thumb finds it. */
 export const field = (label, control, hint) => {
   const id = `field-${(made += 1)}`;
   control.id = id;
@@ -114,7 +114,8 @@ export const field = (label, control, hint) => {
   return make("div.field", {}, make("label", { for: id }, label), control, told);
 };
 
-/* Make a labelled line of text. `value` is what was typed; if that is nothing, it throws `missing`. */
+/* Make a labeled line of text. `value` returns the typed text, or throws `missing` if it is
+   empty. */
 export const line = (label, missing, attributes = {}) => {
   const input = make("input", { type: "text", maxlength: "200", ...attributes });
   const value = () => {
@@ -125,8 +126,8 @@ export const line = (label, missing, attributes = {}) => {
   return { input, node: field(label, input), value };
 };
 
-/* Make a choice of one of several, each as large as a thumb. `options` are pairs of value and label;
-   `value` is the one that was chosen; if that is none, it throws `missing`. */
+/* Make a choice of one of several, each as large as a thumb. `options` are pairs of value and
+   label; `value` returns the chosen value, or throws `missing` if there is none. */
 export const choice = (legend, name, options, { chosen = null, onchange, short = false, missing } = {}) => {
   const node = make(short ? "fieldset.choice.short" : "fieldset.choice", {}, make("legend", {}, legend),
     options.map(([value, label]) => make("label", {},
@@ -141,7 +142,7 @@ export const choice = (legend, name, options, { chosen = null, onchange, short =
   return { node, value };
 };
 
-/* Make a button of a list's row; `about` tells it from the same button of the other rows. */
+/* Make a button of a list's row; `about` distinguishes it from the same button of other rows. */
 export const action = (label, about, onclick, { kind = "", off = "", id = about } = {}) =>
   make(kind ? `button.${kind}` : "button", {
     type: "button", disabled: Boolean(off), "aria-label": `${label}: ${about}`,

@@ -1,4 +1,4 @@
-/* Lists of what was done, latest first, which are read page by page. */
+/* Lists of past acts, latest first, read page by page. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";

@@ -1,4 +1,4 @@
-/* The links as they stand, with their meters and what was proposed, and who did what with them. */
+/* The links: their state, their meters, their proposals, and the acts on them. */
 
 import { afterPress } from "./after_press.js";
 import { make } from "./elements.js";
@@ -49,7 +49,7 @@ class View {
       const { message } = api.refusal(error);
       tell = () => this.refused(message);
     }
-    /* An answer that was overtaken is older than what is shown. */
+    /* An answer to an older request must not replace a newer one. */
     if (asked < this.answered) return;
     this.answered = asked;
     afterPress(tell);
@@ -61,7 +61,7 @@ class View {
     }
   }
 
-  /* The operators' log is one for all links. */
+  /* The operators' log is the same for all links. */
   async readSeal() {
     const { sealed_entry: entry, seal } = await api.get("/api/v1/log/seal");
     this.seal.hidden = !seal;
@@ -115,7 +115,7 @@ class View {
       this.actsOf(link));
   }
 
-  /* The tables whose progressives cannot be played, the first of them by name. */
+  /* The tables whose progressives cannot be played; the first of them by name. */
   offline(tables) {
     const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
     return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
@@ -208,7 +208,7 @@ class View {
   }
 }
 
-/* Who did what with a link: read once it is opened, and again after each act. */
+/* The acts on a link: read when the list is opened, and again after each act. */
 class Acts {
   constructor(link) {
     this.told = make("p.of", { role: "status" }, "");
@@ -229,7 +229,7 @@ class Acts {
   }
 }
 
-/* The meters that only ever rise (duty D2). */
+/* The accounting meters, which only rise (duty D2). */
 const counted = (sums) => [
   ["Wagers", `${sums.wagers.toLocaleString("en-US")}, ${money(sums.wagered)}`],
   ["Of these void", sums.voided_wagers ? `${sums.voided_wagers.toLocaleString("en-US")}, ${money(sums.voided)}` : ""],

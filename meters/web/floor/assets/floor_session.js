@@ -1,5 +1,5 @@
-/* Who is signed in, and for how long they may do nothing. When a session ends, its data leaves the
-   screen with it, on every page of this browser. */
+/* The signed-in user, and the time for which they may be idle. When a session ends, its data
+   leaves the screen on every page of this browser. */
 
 import { now, since } from "./clock.js";
 import { make } from "./elements.js";
@@ -47,22 +47,21 @@ const end = (why, { tell = true } = {}) => {
 
 export const signOut = (why = "") => {
   if (!me) return;
-  /* If the service cannot be told, a reload still does not bring the session back. */
+  /* If the service cannot be reached, a reload still does not bring the session back. */
   remember(LEFT, "1");
   const sent = api.post("/api/v1/sign-out");
   end(why);
   sent.then(() => remember(LEFT, null), () => {});
 };
 
-/* The warning stays until the press is over: a tap on it must not fall through to what is
-   under it. */
+/* The warning stays until the press is over, so a tap on it does not reach the element below. */
 const touch = (event) => {
   if (!me) return;
   last = now();
   touched ||= Boolean(event);
 };
 
-/* The service keeps the same time: it is told of touches, if not of each. */
+/* The service counts the same idle time, so it is notified of touches, but not of each. */
 const tell = () => {
   if (!touched || since(pinged) < PING_MS) return;
   touched = false;
@@ -83,7 +82,7 @@ const look = () => {
   }
   const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
   if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
-  /* Where a dialog is open, all else is out of reach: the warning goes into it. */
+  /* While a dialog is open, everything else is out of reach, so the warning goes into it. */
   const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
   if (warn && stay.parentElement !== place) place.append(stay);
   stay.hidden = !warn;
@@ -101,7 +100,7 @@ for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
 document.addEventListener("visibilitychange", look);
 setInterval(look, 1000);
 
-/* Why somebody could not sign in, in words. */
+/* The reason why a sign-in failed, as text. */
 const told = (error) => {
   if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
   if (error.code === "locked_out" && error.retryAfterS) {
@@ -167,7 +166,7 @@ export const showSignIn = (root, { why = "", name = "" } = {}) => {
   if (window.matchMedia("(pointer: fine)").matches) (name ? pin : user).focus();
 };
 
-/* Go on with the session of a browser that has one, such as after a reload. */
+/* Continue the session of a browser that has one, for example after a reload. */
 export const resume = async () => {
   if (recall(LEFT) !== null) throw new api.Refused("Sign in.", { status: 401 });
   begin(await api.me());

@@ -1,5 +1,5 @@
-/* The sound of a win that has just come. Browsers let a page sound only once somebody has touched
-   it, so the switch says when it waits for that. */
+/* The sound of a new win. Browsers let a page play sound only after somebody has touched it, so
+   the switch says when it waits for that. */
 
 import { make } from "./elements.js";
 import { recall, remember } from "./floor_storage.js";

@@ -1,5 +1,5 @@
-/* What a browser remembers of this page from one load to the next, if it does at all: some keep
-   nothing, and the page works without. */
+/* Data that a browser remembers of this page from one load to the next. Some browsers keep
+   nothing, and the page works without it. */
 
 export const recall = (name) => {
   try {
@@ -9,7 +9,7 @@ export const recall = (name) => {
   }
 };
 
-/* Remember a text, or forget it if it is null. */
+/* Remember a text, or delete it if it is null. */
 export const remember = (name, text) => {
   try {
     if (text === null) localStorage.removeItem(`pitlink.floor.${name}`);

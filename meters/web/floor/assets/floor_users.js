@@ -1,4 +1,4 @@
-/* The users, and the log of who signed in and who changed them. */
+/* The users, and the log of sign-ins and user changes. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -24,7 +24,7 @@ const pinField = (label) =>
     type: "password", inputmode: "numeric", autocomplete: "new-password", maxlength: "12", name: label,
   });
 
-/* Two fields for a PIN that is typed unseen; left empty, one is generated. */
+/* Two fields for a PIN that is not shown while it is typed; if they are empty, one is generated. */
 const newPin = (label = "PIN", again = "The PIN again", generated = true) => {
   const first = pinField("pin");
   const second = pinField("again");
@@ -46,7 +46,7 @@ const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${ac
 
 const SERVES = "It serves for 24 hours, to choose a PIN of one's own and for nothing else.";
 
-/* A PIN that was generated is shown this once. */
+/* A generated PIN is shown only this once. */
 const showPin = (answer) => {
   if (!answer?.pin) return;
   dialogs.open({
@@ -105,7 +105,7 @@ const setPin = (user, done) => {
   });
 };
 
-/* One's own, which nobody else knows: whoever set the one before could sign in with it. */
+/* The user's own PIN, which nobody else knows. The person who set the last one could use it too. */
 export const choosePin = (done = () => view?.log.read()) => {
   const old = pinField("old");
   old.autocomplete = "current-password";
@@ -132,7 +132,7 @@ export const choosePin = (done = () => view?.log.read()) => {
   });
 };
 
-/* What somebody sees whose PIN was set by another: nothing else can be done before. */
+/* The view of a user whose PIN another person set: they can do nothing else before. */
 export const mustChoose = (root) => {
   const chosen = (answer) => { if (answer !== undefined) location.reload(); };
   root.append(

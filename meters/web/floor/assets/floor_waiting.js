@@ -1,5 +1,5 @@
-/* What waits for a floorperson: corrections, which stop a table, then wins, each oldest first. It is
-   kept current in whatever view is open, so that an arrival is heard and counted everywhere. */
+/* The waiting list of a floorperson: correction requests, which stop a table, then wins, each
+   oldest first. It is kept current in every view, so arrivals are heard and counted everywhere. */
 
 import { afterPress } from "./after_press.js";
 import { make } from "./elements.js";
@@ -53,7 +53,7 @@ const read = async () => {
   }
 };
 
-/* Read the list; if it is asked for while it is read, it is read once more, not many times. */
+/* Read the list. Requests during a read result in one more read, not many. */
 export const refresh = () => {
   if (!me) return Promise.resolve();
   if (reading) {
@@ -114,7 +114,7 @@ const card = (claim) => {
       claims.envy(claim), details));
 };
 
-/* Draw what has changed, and nothing else: nothing moves under a thumb without a cause. */
+/* Draw only what has changed, so nothing moves under a thumb without a cause. */
 const draw = () => {
   if (!list || !rows) return;
   const kept = new Map();

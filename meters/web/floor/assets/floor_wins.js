@@ -1,4 +1,4 @@
-/* The wins of the past: the last of each progressive, and a search over all. */
+/* Past wins: the latest of each progressive, and a search over all. */
 
 import { make, select } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -90,7 +90,7 @@ class View {
     };
   }
 
-  /* What is wrong with the dates, in words. */
+  /* The error in the dates, as text. */
   wrong() {
     const { from, to } = this.form.elements;
     if (!from.validity.valid || !to.validity.valid) return "A date has a year of four digits.";

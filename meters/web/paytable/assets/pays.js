@@ -1,4 +1,4 @@
-/* Keeps the page of paytables true: it is loaded again once the link has other ones. */
+/* Keeps the page of paytables current: it is reloaded when the link has new ones. */
 
 import { readPage } from "./requests.js";
 

@@ -1,6 +1,6 @@
-/* Keeps a signage page current. A number is shown only while its controller is heard: without a
-   heartbeat for four seconds, or without the event stream, the meter is marked and its number is
-   taken away. Money is whole cents. */
+/* Keeps a signage page current. An amount is shown only while its controller is heard. Without a
+   heartbeat for four seconds, or without the event stream, the meter is marked and its amount is
+   removed. Money is whole cents. */
 
 import { now, since } from "./clock.js";
 import { EventStream } from "./event_stream.js";
@@ -27,8 +27,8 @@ const rotation = new Rotation(
 );
 const celebrateFrom = Number(page.dataset.celebrate);
 
-let connected = true; // what the server just rendered is current until it proves otherwise
-let streamed = false; // the hits are known from the stream alone
+let connected = true; // the server's rendering is current until proven otherwise
+let streamed = false; // the wins are known from the stream only
 
 const write = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
@@ -40,7 +40,7 @@ const mark = (element, name, value) => {
 /* While a newer page cannot be loaded, this one shows no numbers. */
 const renew = () => reload(() => { connected = false; });
 
-/* The hits that this display has seen, so that none is celebrated twice. */
+/* The wins that this display has seen, so none is celebrated twice. */
 const known = new Set();
 const isNew = (claim) => {
   if (known.has(claim)) return false;
@@ -75,14 +75,14 @@ class Meter {
 
   update(row) {
     if (this.row !== null && row.version < this.row.version) {
-      /* A lower version is ignored; but if nothing newer comes, the meter was made again, and what
-         this page remembers of it is worth nothing. */
+      /* A lower version is ignored. But if nothing newer comes, the meter was created again, and
+         the data on this page is worthless. */
       this.behindSince ??= now();
       return;
     }
     this.behindSince = null;
     this.row = row;
-    /* The wager has changed, and the page says which it is. */
+    /* The wager has changed, and the page shows it. */
     if (this.wager !== undefined && row.wager !== this.wager) renew();
     this.wager = row.wager;
   }
@@ -220,7 +220,7 @@ const render = () => {
 const renderSoon = () => {
   if (renderDue) return;
   renderDue = true;
-  setTimeout(render, 30); // a frame's worth of events is drawn at once
+  setTimeout(render, 30); // a frame's worth of events is drawn together
 };
 
 const meterOf = (row) => links.get(row.link)?.meters.get(row.meter);

@@ -1,4 +1,4 @@
-/* The celebration of a win: the hand, what it won, and where. */
+/* The celebration of a win: the hand, the amount, and the table. */
 
 import { money } from "./money.js";
 import { draw, label } from "./signage_odometer.js";
@@ -18,8 +18,8 @@ export class Celebration {
     this.timer = null;
   }
 
-  /* `meter` is the meter that was won. The largest waiting win comes first; if too many wait, the
-     smallest have only their notes. */
+  /* `meter` is the meter that was won. The largest waiting win comes first; if too many wait,
+     the smallest have only their notes. */
   celebrate(hit, meter) {
     this.waiting.push({ hit, meter });
     this.waiting.sort((one, other) => other.hit.amount - one.hit.amount);
@@ -62,7 +62,7 @@ export class Celebration {
     if (this.shown?.hit.claim === claim) this.next();
   }
 
-  /* A celebration must not cover a meter whose number is no longer current. */
+  /* A celebration must not cover a meter whose amount is no longer current. */
   dropStale() {
     this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
     if (this.shown !== null && !this.shown.meter.link.live()) this.next();

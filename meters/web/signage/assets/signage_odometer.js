@@ -12,7 +12,7 @@ export const label = (element, text) => {
   if (element.getAttribute("aria-label") !== text) element.setAttribute("aria-label", text);
 };
 
-/* Draw an amount, each sign in a cell of its own. */
+/* Draw an amount, each character in its own cell. */
 export const draw = (element, text) => {
   const signs = [...text].map((sign) => {
     const cell = document.createElement("span");
@@ -57,8 +57,8 @@ export class Odometer {
     return !reducedMotion.matches && !document.hidden && this.element.closest("[hidden]") === null;
   }
 
-  /* Only transforms move, so that a slow machine's compositor can do it alone. Past the nine a wheel
-     goes on into its second set of numerals, and is back at the first when it is done. */
+  /* Only transforms change, so a slow machine's compositor can do it alone. After the nine, a
+     wheel continues into its second set of numerals, and is back at the first when it is done. */
   roll(text) {
     const digits = [...text].filter((sign) => sign >= "0" && sign <= "9");
     this.element.querySelectorAll(".digit").forEach((cell, place) => {

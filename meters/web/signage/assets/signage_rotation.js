@@ -1,9 +1,10 @@
-/* Views of some meters in rotation, if not all can be read at once or if the facility wants it. */
+/* Views of some meters in rotation, if not all can be read together or if the facility wants it. */
 
 import { reducedMotion } from "./signage_odometer.js";
 
-/* Numerals are to be read from thirty feet, so three inches high, on a wall some 27 inches high: a
-   ninth of the shorter side. A cell is higher than its numeral by a fifth, and than wide by 1.84. */
+/* Numerals must be readable from thirty feet. That needs a height of three inches, on a wall
+   about 27 inches high: a ninth of the shorter side. A cell is a fifth higher than its numeral,
+   and 1.84 times as high as wide. */
 const LEAST_SHARE = 0.131;
 const CELL = 1.84;
 
@@ -31,7 +32,7 @@ export class Rotation {
     window.addEventListener("resize", () => this.arrange());
   }
 
-  /* Share the meters out among as few views as can be read; keep what is in view in view. */
+  /* Share the meters out among as few views as can be read; the visible meter stays visible. */
   arrange() {
     const kept = this.views[this.at]?.[0];
     const of = (section) => [...section.querySelectorAll(".meter")];
@@ -89,7 +90,7 @@ export class Rotation {
     if (!reducedMotion.matches) this.floor.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 700 });
   }
 
-  /* Show a meter at once, for a whole turn. */
+  /* Show a meter immediately, for a whole turn. */
   bring(meter) {
     const at = this.views.findIndex((view) => view.includes(meter));
     if (at >= 0) this.show(at);
@@ -101,7 +102,7 @@ export class Rotation {
     this.since = performance.now();
   }
 
-  /* To be called now and then. */
+  /* Must be called regularly. */
   tick() {
     if (this.views.length < 2 || this.held || document.hidden) return;
     if (performance.now() - this.since >= this.turn) this.show((this.at + 1) % this.views.length);
